@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::unpack::TooLarge;
+
 /// Why data could not be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -74,6 +76,14 @@ pub enum DataError {
         /// The cause.
         #[source]
         source: std::io::Error,
+    },
+    /// A packed file that unpacks to more than it may.
+    #[error("cannot unpack `{path}`: {bound}", path = path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The bound.
+        bound: TooLarge,
     },
     /// A line that does not follow its format.
     #[error("{path}:{line}: {seen}; wanted is {wanted}", path = path.display())]
@@ -261,7 +271,10 @@ pub enum DataError {
 impl DataError {
     /// Wraps an I/O failure with the file it concerns.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        move |source| Self::Io { path: path.to_owned(), source }
+        move |source| match TooLarge::within(&source) {
+            Some(bound) => Self::TooLarge { path: path.to_owned(), bound },
+            None => Self::Io { path: path.to_owned(), source },
+        }
     }
 }
 

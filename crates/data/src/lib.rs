@@ -45,6 +45,7 @@ pub mod texts;
 pub mod threads;
 pub mod tokens;
 pub mod tree;
+pub mod unpack;
 pub mod word_vectors;
 
 pub use bag_of_words::BagsOfWords;

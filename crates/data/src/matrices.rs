@@ -12,10 +12,14 @@ use zip::ZipArchive;
 
 use crate::contained::contained;
 use crate::error::{DataError, excerpt};
-use crate::lines::{Lines, check_promise, open};
+use crate::lines::Lines;
 use crate::npy_header::{self, Dtype, Header};
+use crate::unpack::{Bounded, check_promise, open};
 
 mod generated;
+mod sparse;
+
+use sparse::Sparse;
 
 pub use generated::{gaussian, psd_gaussian, psd_uniform, with_spectrum};
 
@@ -24,12 +28,17 @@ pub fn is_array(path: &Path) -> bool {
     matches!(ending(path).as_str(), "npy" | "npz")
 }
 
+/// The ending of a name in small letters, without that of a program that packed the file.
 fn ending(path: &Path) -> String {
+    let is_packed = path
+        .extension()
+        .is_some_and(|ending| ["gz", "bz2", "zip"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
+    let path = if is_packed { Path::new(path.file_stem().unwrap_or_default()) } else { path };
     path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// Reads an n × n matrix: `.npy` of real or whole numbers in C or Fortran order, `.npz` with one array, or numbers in lines (`.csv`, `.tsv`,
-/// `.txt`) with a header and a column of names or without. Whether it is symmetric is for the reader to say: an asymmetric similarity is
+/// Reads an n × n matrix: `.npy` of real or whole numbers in C or Fortran order, `.npz` with one array or with a sparse matrix of SciPy's, or
+/// numbers in lines (`.csv`, `.tsv`, `.txt`) with a header and a column of names or without. All but `.npz` may be packed. Whether it is symmetric is for the reader to say: an asymmetric similarity is
 /// one, too.
 ///
 /// # Errors
@@ -92,10 +101,17 @@ fn promise(header: &Header) -> String {
 
 /// The numbers behind a header; room is made as they come.
 fn read_numbers(path: &Path, header: &Header, reader: &mut dyn Read) -> Result<Array2<f64>, DataError> {
-    let &Header { dtype, fortran_order, rows, cols } = header;
+    let numbers = numbers_of(path, header, &promise(header), reader)?;
+    let &Header { fortran_order, rows, cols, .. } = header;
+    // as many numbers as the shape says
+    Ok(Array2::from_shape_vec((rows, cols).set_f(fortran_order), numbers).unwrap_or_default())
+}
+
+/// The same in the order of the file; `what` is what a file that ends too soon should have.
+fn numbers_of(path: &Path, header: &Header, what: &str, reader: &mut dyn Read) -> Result<Vec<f64>, DataError> {
     let truncated = |seen| DataError::Truncated {
         path: path.to_owned(),
-        at: promise(header),
+        at: what.to_owned(),
         seen,
         wanted: header.bytes().unwrap_or(u64::MAX),
     };
@@ -105,9 +121,7 @@ fn read_numbers(path: &Path, header: &Header, reader: &mut dyn Read) -> Result<A
     if (bytes.len() as u64) < wanted {
         return Err(truncated(bytes.len() as u64));
     }
-    let numbers: Vec<f64> = bytes.chunks_exact(dtype.size()).map(|bytes| number(dtype, bytes)).collect();
-    // as many numbers as the shape says
-    Ok(Array2::from_shape_vec((rows, cols).set_f(fortran_order), numbers).unwrap_or_default())
+    Ok(bytes.chunks_exact(header.dtype.size()).map(|bytes| number(header.dtype, bytes)).collect())
 }
 
 fn number(dtype: Dtype, bytes: &[u8]) -> f64 {
@@ -124,22 +138,23 @@ fn number(dtype: Dtype, bytes: &[u8]) -> f64 {
     }
 }
 
-/// The one matrix of an archive.
+/// The one matrix of an archive, or a sparse one in its arrays.
 fn read_npz(path: &Path) -> Result<Array2<f64>, DataError> {
     let refused = |seen: String, wanted| DataError::UnsupportedArray { path: path.to_owned(), seen, wanted };
     let unreadable = |why: String| refused(format!("no archive of NumPy's ({why})"), "`numpy.savez(file, matrix)`");
     let file = File::open(path).map_err(DataError::io(path))?;
+    let packed = file.metadata().map_err(DataError::io(path))?.len();
     let read = || {
         let mut archive = ZipArchive::new(file).map_err(|error| unreadable(error.to_string()))?;
         let names: Vec<&str> = archive.file_names().map(|name| name.strip_suffix(".npy").unwrap_or(name)).collect();
-        if names.contains(&"format") && names.contains(&"shape") {
-            let wanted = "a dense matrix: `numpy.save(file, matrix.toarray())`";
-            return Err(refused("a sparse matrix of SciPy's".to_owned(), wanted));
+        if Sparse::<File>::is_one(&names) {
+            return Sparse { path, archive, packed }.read();
         }
         if names.len() != 1 {
             return Err(refused(format!("{} arrays: {}", names.len(), names.join(", ")), "one matrix: save it alone"));
         }
-        let mut array = archive.by_index(0).map_err(|error| unreadable(error.to_string()))?;
+        let array = archive.by_index(0).map_err(|error| unreadable(error.to_string()))?;
+        let mut array = Bounded::new(array, packed);
         let header = npy_header::read(path, &mut array)?;
         read_numbers(path, &header, &mut array)
     };
@@ -414,19 +429,6 @@ mod tests {
         }
         // counts that are numbers of the matrix: distances on a line
         assert_eq!(load_as("x.csv", b"0,1\n1,0\n").unwrap(), array![[0.0, 1.0], [1.0, 0.0]]);
-    }
-
-    #[test]
-    fn a_sparse_archive_is_refused_with_the_way_to_write_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.npz");
-        let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
-        for name in ["indices.npy", "indptr.npy", "format.npy", "shape.npy", "data.npy"] {
-            writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
-        }
-        writer.finish().unwrap();
-        let message = read_square(&path).unwrap_err().to_string();
-        assert!(message.contains("sparse") && message.contains("toarray()"), "{message}");
     }
 
     #[test]

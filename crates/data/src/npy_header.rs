@@ -8,6 +8,9 @@ use std::path::Path;
 
 use crate::error::{DataError, excerpt};
 
+/// Bytes of a header that is read; NumPy reads a sixth of that.
+const LONGEST: u64 = 1 << 16;
+
 /// A type of numbers that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dtype {
@@ -89,7 +92,7 @@ pub(crate) fn promised(path: &Path, reader: &mut dyn Read) -> Result<Option<u64>
 }
 
 /// Reads up to the first number of an array: its type, whether its columns come first, and its shape.
-fn read_any(path: &Path, reader: &mut dyn Read) -> Result<(Dtype, bool, Vec<usize>), DataError> {
+pub(crate) fn read_any(path: &Path, reader: &mut dyn Read) -> Result<(Dtype, bool, Vec<usize>), DataError> {
     let bad = |seen: String| DataError::BadHeader {
         path: path.to_owned(),
         seen,
@@ -106,6 +109,9 @@ fn read_any(path: &Path, reader: &mut dyn Read) -> Result<(Dtype, bool, Vec<usiz
     reader.read_exact(&mut length[..length_bytes]).map_err(|_| bad("a header that ends too soon".into()))?;
     let mut dictionary = Vec::new();
     let wanted = u64::from(u32::from_le_bytes(length));
+    if wanted > LONGEST {
+        return Err(bad(format!("a header of {wanted} bytes")));
+    }
     reader.take(wanted).read_to_end(&mut dictionary).map_err(DataError::io(path))?;
     if (dictionary.len() as u64) < wanted {
         return Err(bad("a header that ends too soon".into()));

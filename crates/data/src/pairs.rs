@@ -13,7 +13,6 @@ use rand::seq::index;
 use landmark_core::stream::stream;
 
 use crate::error::DataError;
-use crate::lines;
 use crate::rows::{RowFormat, Rows};
 
 /// Pairs of distinct sentences, each with what people said of it.
@@ -83,7 +82,7 @@ impl SentencePairs {
     /// # Errors
     /// [`DataError`] naming file and line: a missing column, another number of cells, a target that is none.
     pub fn read(path: &Path, columns: &PairColumns) -> Result<Self, DataError> {
-        Self::read_from(path, lines::open(path)?, columns)
+        Self::read_from(path, crate::unpack::open(path)?, columns)
     }
 
     /// The same from bytes; `name` is what errors say.

@@ -17,6 +17,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 use crate::error::DataError;
+use crate::unpack::Packing;
 
 pub mod archive;
 mod documents;
@@ -106,7 +107,7 @@ pub fn hex(bytes: &[u8]) -> String {
 /// # Errors
 /// [`DataError::Io`]: it is not there, or damaged.
 pub fn text_sha256(path: &Path) -> Result<String, DataError> {
-    let (mut hasher, mut reader) = (Sha256::new(), crate::lines::open(path)?);
+    let (mut hasher, mut reader) = (Sha256::new(), crate::unpack::open(path)?);
     loop {
         let length = match reader.fill_buf().map_err(DataError::io(path))? {
             [] => break,
@@ -227,7 +228,7 @@ impl Conversion {
     /// As [`text`](Self::text).
     pub fn file(self, path: &str, raw: &RawFiles) -> Result<Vec<u8>, DataError> {
         let text = self.text(raw)?;
-        if !path.ends_with(".gz") || text.starts_with(&crate::lines::GZIP_MAGIC) {
+        if !path.ends_with(".gz") || Packing::of(&text) == Packing::Gzip {
             return Ok(text);
         }
         let mut packed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
@@ -353,7 +354,7 @@ mod tests {
         let raw = RawFiles::one("x", b"text\n".to_vec());
         assert_eq!(Conversion::Copy("x").file("a.tsv", &raw).unwrap(), b"text\n");
         let packed = Conversion::Copy("x").file("a.tsv.gz", &raw).unwrap();
-        assert_eq!(packed[..2], crate::lines::GZIP_MAGIC);
+        assert_eq!(Packing::of(&packed), Packing::Gzip);
         let again = Conversion::Copy("x").file("a.tsv.gz", &RawFiles::one("x", packed.clone())).unwrap();
         assert_eq!(again, packed);
     }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use crate::error::{DataError, excerpt};
-use crate::lines::{Lines, open};
+use crate::lines::Lines;
+use crate::unpack::{Text, open};
 
 /// Layout of a file of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub struct Rows<R> {
     blank: usize,
 }
 
-impl Rows<Box<dyn BufRead>> {
-    /// Opens a plain or gzip file.
+impl Rows<Text> {
+    /// Opens a plain or packed file.
     ///
     /// # Errors
     /// As [`new`](Self::new), and a file that cannot be read.

@@ -1,7 +1,7 @@
 //! A text file of any size, one text a line, with its place: what a sketch of a stream is fed from.
 //!
-//! Plain or gzip. Empty lines and lines that are not UTF-8 are counted, and skipped or refused as asked. The place is the number
-//! of bytes of text consumed, so that a stream can go on where it stopped; a plain file is entered there at once, a gzip file is read up to
+//! Plain or packed. Empty lines and lines that are not UTF-8 are counted, and skipped or refused as asked. The place is the number
+//! of bytes of text consumed, so that a stream can go on where it stopped; a plain file is entered there at once, a packed one is read up to
 //! there. A plain file can also be cut into runs of whole lines ([`cuts`]) that several readers share. Memory: one line.
 
 use std::fs::File;
@@ -11,11 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
-use crate::lines::GZIP_MAGIC;
+use crate::unpack::{Packing, open_counted};
 
 /// Treatment of a line that holds no text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,7 +84,7 @@ pub struct TextStream {
     text: String,
 }
 
-/// Counts what is read from the file itself, which for gzip is not what comes out.
+/// Counts what is read from the file itself, which for a packed file is not what comes out.
 struct Counting {
     file: File,
     consumed: Arc<AtomicU64>,
@@ -96,6 +95,12 @@ impl Read for Counting {
         let read = self.file.read(buffer)?;
         self.consumed.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
+    }
+}
+
+impl Seek for Counting {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.file.seek(to)
     }
 }
 
@@ -116,11 +121,7 @@ impl TextStream {
         let io = || DataError::io(path);
         let mut file = File::open(path).map_err(io())?;
         let file_bytes = file.metadata().map_err(io())?.len();
-        let mut magic = [0; 2];
-        let compressed = file_bytes >= 2 && {
-            file.read_exact(&mut magic).map_err(io())?;
-            magic == GZIP_MAGIC
-        };
+        let compressed = Packing::of_file(path)?.is_packed();
         let short = |seen: u64| DataError::Truncated {
             path: path.to_owned(),
             at: format!("line {}, where the saved sketch stands", place.lines),
@@ -133,11 +134,11 @@ impl TextStream {
         }
         file.seek(SeekFrom::Start(start)).map_err(io())?;
         let consumed = Arc::new(AtomicU64::new(start));
-        let plain = BufReader::with_capacity(1 << 16, Counting { file, consumed: Arc::clone(&consumed) });
+        let counting = |file| Counting { file, consumed: Arc::clone(&consumed) };
         let mut reader: Box<dyn BufRead + Send> = if compressed {
-            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(plain)))
+            open_counted(path, counting)?.0
         } else {
-            Box::new(plain)
+            Box::new(BufReader::with_capacity(1 << 16, counting(file)))
         };
         if compressed {
             let passed = std::io::copy(&mut (&mut reader).take(place.bytes), &mut std::io::sink()).map_err(io())?;
@@ -237,7 +238,7 @@ impl TextStream {
 /// Cuts a plain file at the ends of lines into pieces of about `step` bytes, none of them empty: the byte ranges, in order.
 ///
 /// # Errors
-/// [`DataError::Io`]; [`DataError::Parameter`] for a gzip file, which can only be read from its beginning, and for a step of 0.
+/// [`DataError::Io`]; [`DataError::Parameter`] for a packed file, which can only be read from its beginning, and for a step of 0.
 pub fn cuts(path: &Path, step: u64) -> Result<Vec<Range<u64>>, DataError> {
     let io = || DataError::io(path);
     let refuse =
@@ -247,8 +248,8 @@ pub fn cuts(path: &Path, step: u64) -> Result<Vec<Range<u64>>, DataError> {
     }
     let mut file = BufReader::new(File::open(path).map_err(io())?);
     let bytes = file.get_ref().metadata().map_err(io())?.len();
-    if file.fill_buf().map_err(io())?.starts_with(&GZIP_MAGIC) {
-        let seen = format!("{}, which is packed with gzip and can be read from its beginning alone", path.display());
+    if Packing::of(file.fill_buf().map_err(io())?).is_packed() {
+        let seen = format!("{}, which is packed and can be read from its beginning alone", path.display());
         return refuse("file", seen, "a plain file, to be read in pieces: unpack it");
     }
     let (mut pieces, mut start) = (Vec::new(), 0);

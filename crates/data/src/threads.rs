@@ -10,7 +10,8 @@ use landmark_core::oracle::Identity;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{DataError, excerpt};
-use crate::lines::{Lines, open};
+use crate::lines::Lines;
+use crate::unpack::open;
 
 /// Quality of a comment. The task is binary: [`Good`](Self::Good) against the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

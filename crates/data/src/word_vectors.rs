@@ -4,7 +4,6 @@
 //! of 300 numbers cost 24 MB whatever the size of the file.
 
 use std::collections::HashMap;
-use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use landmark_core::oracle::Identity;
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::error::DataError;
+use crate::unpack::Text;
 
 mod binary;
 mod npy;
@@ -21,7 +21,7 @@ mod text;
 
 pub use ppmi::{PpmiParams, ppmi_svd};
 
-/// Layout of a file of word vectors. All but the matrix of `npy` may be gzipped.
+/// Layout of a file of word vectors. Any may be packed with gzip or bzip2, or be the one file of a zip archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VectorFormat {
@@ -68,10 +68,10 @@ impl VectorFiles {
     }
 
     /// The text, of the file or of its member.
-    fn open(&self) -> Result<Box<dyn BufRead>, DataError> {
+    fn open(&self) -> Result<Text, DataError> {
         match &self.member {
-            Some(member) => crate::lines::open_member(&self.path, member),
-            None => crate::lines::open(&self.path),
+            Some(member) => crate::unpack::open_member(&self.path, member),
+            None => crate::unpack::open(&self.path),
         }
     }
 

@@ -48,6 +48,8 @@ impl Default for DownloadSettings {
 #[derive(Debug)]
 pub struct Downloader {
     client: Client,
+    /// The same without a proxy, for servers of this machine.
+    local: Client,
     runtime: Runtime,
     settings: DownloadSettings,
 }
@@ -77,19 +79,23 @@ impl Downloader {
         let refused = |what: String| FetchError::Client { what };
         // an error means that it is installed already
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut client = Client::builder()
-            .user_agent(concat!("landmark/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(settings.patience)
-            .redirect(Policy::limited(10));
+        let mut certificates = Vec::new();
         if let Some(file) = &settings.certificate {
             let pem = std::fs::read(file).map_err(|error| refused(format!("`{}`: {error}", file.display())))?;
-            let certificates = Certificate::from_pem_bundle(&pem)
+            certificates = Certificate::from_pem_bundle(&pem)
                 .map_err(|error| refused(format!("`{}` holds no certificate: {error}", file.display())))?;
-            client = certificates.into_iter().fold(client, reqwest::ClientBuilder::add_root_certificate);
         }
-        let client = client.build().map_err(|error| refused(in_words(&error)))?;
+        let client = || {
+            let client = Client::builder()
+                .user_agent(concat!("landmark/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(settings.patience)
+                .redirect(Policy::limited(10));
+            certificates.iter().cloned().fold(client, reqwest::ClientBuilder::add_root_certificate)
+        };
+        let built = |client: reqwest::ClientBuilder| client.build().map_err(|error| refused(in_words(&error)));
+        let (client, local) = (built(client())?, built(client().no_proxy())?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        Ok(Self { client, runtime: runtime.map_err(|error| refused(error.to_string()))?, settings })
+        Ok(Self { client, local, runtime: runtime.map_err(|error| refused(error.to_string()))?, settings })
     }
 
     /// Brings what is at `from`, an address or a path of this machine, into the file `part`, going on where that ends.
@@ -121,7 +127,8 @@ impl Downloader {
     async fn attempt(&self, url: &str, part: &Path, watch: &mut dyn Watch) -> Result<(), Failure> {
         let write = |source| Failure::Fault(Fault::Final(FetchError::Write { path: part.to_owned(), source }));
         let have = length(part);
-        let mut request = self.client.get(url);
+        let client = if is_of_this_machine(url) { &self.local } else { &self.client };
+        let mut request = client.get(url);
         if have > 0 {
             request = request.header(RANGE, format!("bytes={have}-"));
         }
@@ -209,6 +216,13 @@ fn whole_length(response: &Response) -> Option<u64> {
 }
 
 /// An error by its last cause.
+/// True of an address of this machine, which no proxy knows.
+fn is_of_this_machine(url: &str) -> bool {
+    let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
 fn in_words(error: &reqwest::Error) -> String {
     let mut words = match error {
         error if error.is_timeout() => "did not answer in time".to_owned(),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
+use landmark_data::unpack;
 use landmark_store::SyncPolicy;
 use landmark_yaml::{
     Change, ConfigError, DEFAULT_PROFILE, Node, Problem, Problems, Profile, Section, Sources, Value, lay_profile,
@@ -80,6 +81,9 @@ pub struct Config {
     /// Folder or URL of the tile store.
     #[serde(skip)]
     pub store: Option<String>,
+    /// Bytes that packed files may unpack to, in place of the usual bounds.
+    #[serde(skip)]
+    pub max_unpacked: Option<u64>,
     /// The file as read, for provenance.
     #[serde(skip)]
     pub text: String,
@@ -154,12 +158,27 @@ pub enum Shown {
     Together,
 }
 
+/// GiB that a packed file may be allowed to unpack to: a pebibyte.
+const MOST_GIB: f64 = 1_048_576.0;
+
 /// The experiment that gathers others.
 pub const COLLECTION: &str = "collection";
 
 /// Keys that every configuration has.
-const KEYS: [&str; 11] =
-    ["name", "title", "paper", "experiment", "replicates", "seed", "results", "store", "threads", "hours", "profiles"];
+const KEYS: [&str; 12] = [
+    "name",
+    "title",
+    "paper",
+    "experiment",
+    "replicates",
+    "seed",
+    "results",
+    "store",
+    "threads",
+    "hours",
+    unpack::KEY,
+    "profiles",
+];
 
 /// Keys that some experiments have, beside those of every matrix.
 const OF_SOME: [&str; 7] = ["output", "coverage", "retrieval", "queries", "members", "shown", "only"];
@@ -174,12 +193,15 @@ pub struct Overlays {
 }
 
 impl Config {
-    /// Reads a file with a profile and assignments laid over it.
+    /// Reads a file with a profile and assignments laid over it, and lets packed files unpack to what it says.
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.
     pub fn load(file: &Path, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
-        Self::parse(file, &file::read(file)?, overlays, catalogue)
+        let config = Self::parse(file, &file::read(file)?, overlays, catalogue)?;
+        // files that are read for it, in whatever crate
+        config.max_unpacked.into_iter().for_each(unpack::raise);
+        Ok(config)
     }
 
     /// The same from the text of a file.
@@ -277,6 +299,9 @@ impl Config {
                 .and_then(|node| ConfigPath::read(node, "results", Path::new(""), problems))
                 .map(|path| path.resolved),
             store: store.at,
+            max_unpacked: section
+                .checked(unpack::KEY, |&gib: &f64| gib > 0.0 && gib <= MOST_GIB, "a number above 0, at most 1048576")
+                .map(|gib| (gib * f64::from(1_u32 << 30)) as u64),
             text: text.to_owned(),
             subject: subject?,
         })
@@ -350,7 +375,7 @@ fn in_words(change: &Change) -> Option<String> {
     let Change { key, from, to } = change;
     let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));
     Some(match key.as_str() {
-        "hours" | "name" | "title" | "results" | "store" | "threads" => return None,
+        "hours" | "name" | "title" | "results" | "store" | "threads" | unpack::KEY => return None,
         key if key.starts_with("budget") => return None,
         // said below: at most so many items, or pairs
         "dataset.limit" => return None,

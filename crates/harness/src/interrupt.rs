@@ -52,6 +52,15 @@ fn perform(acts: Vec<LastAct>) -> bool {
     acts.into_iter().rev().filter(|act| (act.act)()).count() > 0
 }
 
+/// From now on a write beyond the limit of a file's size is an error with a message, and does not end the process without a word (SIGXFSZ).
+pub fn report_full_files() {
+    #[cfg(unix)]
+    // SAFETY: ignores a signal that has no handler of ours
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
+
 /// From now on an interrupt is answered here.
 pub fn listen() {
     let answer = || {

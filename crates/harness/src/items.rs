@@ -22,8 +22,8 @@ pub struct OwnItems {
     pub blank: usize,
     /// Rows without a text that were left out.
     pub empty: usize,
-    /// Items of the file that a limit left out.
-    pub beyond: usize,
+    /// Items of the file that a limit left out; `None` if the file was not read to its end.
+    pub beyond: Option<usize>,
 }
 
 /// Why items could not be read.
@@ -90,9 +90,10 @@ impl OwnItems {
     /// As [`of`](Self::of).
     pub fn with(config: &TextsConfig, more: &[&str], data: Option<&Path>) -> Result<Self, ItemsError> {
         let path = config.path.at(data).ok_or_else(|| ItemsError::NoDataFolder(config.path.written.clone()))?;
-        let mut items = config.file(&path, more).read(2)?;
+        let file = config.file(&path, more);
+        let mut items = file.read_first(2, config.limit)?;
         if let Some(limit) = config.limit {
-            items.beyond = items.ids.len().saturating_sub(limit);
+            items.beyond = items.beyond.map(|_| items.ids.len().saturating_sub(limit));
             items.ids.truncate(limit);
             items.texts.truncate(limit);
             items.more.iter_mut().for_each(|column| column.truncate(limit));
@@ -130,19 +131,46 @@ impl ItemFile<'_> {
     /// # Errors
     /// [`ItemsError`], with the file and the row.
     pub fn read(&self, at_least: usize) -> Result<OwnItems, ItemsError> {
+        self.read_first(at_least, None)
+    }
+
+    /// The same, of a large file no more than so many items need.
+    fn read_first(&self, at_least: usize, limit: Option<usize>) -> Result<OwnItems, ItemsError> {
+        let mut rows = limit;
+        loop {
+            let items = self.of_rows(at_least, rows, limit)?;
+            match (rows, limit) {
+                // rows without a text are no items
+                (Some(some), Some(limit)) if items.beyond.is_none() && items.ids.len() < limit => {
+                    rows = Some(some.saturating_mul(4));
+                }
+                _ => return Ok(items),
+            }
+        }
+    }
+
+    fn of_rows(&self, at_least: usize, rows: Option<usize>, limit: Option<usize>) -> Result<OwnItems, ItemsError> {
         let has_names = self.table.layout != TextsFormat::Txt;
         // the files of a folder have names of their own
         let id = self.id.or((self.table.layout == TextsFormat::Folder).then_some("id")).filter(|_| has_names);
         let mut wanted = vec![self.text];
         wanted.extend(id);
         wanted.extend(self.more);
-        let Table { rows, columns, blank } = self.table.read(&wanted)?;
+        let table = match rows {
+            Some(rows) => self.table.read_first(&wanted, rows)?,
+            None => self.table.read(&wanted)?,
+        };
+        let Table { rows, columns, blank, is_cut } = table;
         let mut columns = columns.into_iter();
         let (texts, ids) = (columns.next().unwrap_or_default(), id.and_then(|_| columns.next()));
         let further: Vec<Vec<Option<String>>> = columns.collect();
-        let mut items = OwnItems { blank, more: vec![Vec::new(); further.len()], ..OwnItems::default() };
+        let beyond = (!is_cut).then_some(0);
+        let mut items = OwnItems { blank, beyond, more: vec![Vec::new(); further.len()], ..OwnItems::default() };
         let mut seen: HashMap<String, usize> = HashMap::with_capacity(rows.len());
         for (at, (row, text)) in rows.into_iter().zip(texts).enumerate() {
+            if is_cut && limit == Some(items.ids.len()) {
+                break;
+            }
             let is_there = text.is_some();
             let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
                 if self.drops_empty {
@@ -171,7 +199,7 @@ impl ItemFile<'_> {
                 cells.push(column[at].clone().unwrap_or_default());
             });
         }
-        if items.texts.len() < at_least {
+        if items.texts.len() < at_least && !is_cut {
             let (path, seen) = (self.table.path.to_owned(), items.texts.len());
             return Err(ItemsError::TooFew { path, seen, wanted: at_least });
         }
@@ -212,6 +240,7 @@ mod tests {
         let wanted = OwnItems {
             ids: vec!["a".into(), "b".into()],
             texts: vec!["one, two".into(), "\"three\"".into()],
+            beyond: Some(0),
             ..OwnItems::default()
         };
         for (name, bytes) in [
@@ -271,6 +300,7 @@ mod tests {
         let wanted = OwnItems {
             ids: vec!["a".into(), "b".into()],
             texts: vec!["one; two".into(), "three".into()],
+            beyond: Some(0),
             ..OwnItems::default()
         };
         for bytes in [

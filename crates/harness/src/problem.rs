@@ -294,8 +294,9 @@ impl Joined<'_> {
         let items =
             ScoredItems::new(joined(self.old.ids(), self.new.ids()), joined(self.old.texts(), self.new.texts()))?;
         // commands know the first items of a file, and a limit may have left out others
-        let beyond = if texts.limit.is_some() { OwnItems::of(texts, data)?.beyond } else { 0 };
-        let of_old = embeddings_of(Chosen { of: self.old.len() + beyond, ..Chosen::all(self.old.len()) });
+        let beyond = if texts.limit.is_some() { OwnItems::of(texts, data)?.beyond } else { Some(0) };
+        let of_old =
+            embeddings_of(Chosen { of: beyond.map(|beyond| self.old.len() + beyond), ..Chosen::all(self.old.len()) });
         let embeddings = |path: &ConfigPath| {
             let (old, new) = (of_old(path)?, self.embeddings.ok_or(LoadError::NoNewEmbeddings)?);
             if new.dim() != (self.new.len(), old.ncols()) {

@@ -1,15 +1,15 @@
 //! Files of rows with named columns, as people have them: TSV, CSV under whatever delimiter, JSONL, Parquet, lines of text, a folder of texts;
-//! plain or gzip.
+//! plain or packed.
 //!
 //! Read row by row, of Parquet only the columns that are asked for. Whatever is wrong is named by file and row; rows count from 1 and a header
-//! line does not count. Memory: the cells that are asked for.
+//! line does not count. Memory: the text, and the cells that are asked for; of a packed file no more than [`unpack`] allows, rows included.
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
+use landmark_data::unpack::{self, Packing, TooLarge};
 use landmark_data::{DataError, RowFormat, Rows, contained};
 use landmark_yaml::did_you_mean;
 use parquet::errors::ParquetError;
@@ -25,8 +25,6 @@ use parquet_source::{ParquetSource, check_dictionaries};
 mod open_quote;
 mod parquet_source;
 
-/// The first two bytes of a gzip file.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The byte order mark that spreadsheets write.
 const MARK: char = '\u{feff}';
 /// Delimiters of a CSV file, in the order they are tried.
@@ -43,6 +41,14 @@ pub enum TableError {
         path: PathBuf,
         /// Error of the system.
         source: std::io::Error,
+    },
+    /// A packed file that unpacks to more than it may.
+    #[error("cannot unpack `{}`: {bound}", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The bound.
+        bound: TooLarge,
     },
     /// A table without a line.
     #[error("`{}` is empty; wanted is a row an item, below a line with the names of the columns", .0.display())]
@@ -101,16 +107,40 @@ pub struct Table {
     pub columns: Vec<Vec<Option<String>>>,
     /// Blank lines that were left out.
     pub blank: usize,
+    /// True if further rows follow that were not read.
+    pub is_cut: bool,
 }
 
-impl Table {
-    fn of(columns: usize) -> Self {
-        Self { rows: Vec::new(), columns: vec![Vec::new(); columns], blank: 0 }
-    }
+/// Bytes of text that are read at first where not all rows are wanted.
+const PART: u64 = 4 << 20;
+/// Bytes that a row takes beside the bytes of its cells, and those of a cell.
+const ROW: u64 = 16;
+const CELL: u64 = 48;
 
-    fn push(&mut self, row: usize, cells: impl Iterator<Item = Option<String>>) {
-        self.rows.push(row);
-        self.columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(cell));
+/// A table while it is read.
+struct Filling<'a> {
+    table: Table,
+    path: &'a Path,
+    /// Bytes that the rows of a packed file may take, and what is left of them.
+    bound: Option<TooLarge>,
+    left: u64,
+}
+
+impl Filling<'_> {
+    /// Adds a row, if there is room for it.
+    fn push(&mut self, row: usize, cells: impl Iterator<Item = Option<String>>) -> Result<(), TableError> {
+        let mut bytes = ROW;
+        self.table.rows.push(row);
+        for (column, cell) in self.table.columns.iter_mut().zip(cells) {
+            bytes += CELL + cell.as_ref().map_or(0, |cell| cell.len() as u64);
+            column.push(cell);
+        }
+        match (self.left.checked_sub(bytes), self.bound) {
+            (Some(left), _) => self.left = left,
+            (None, Some(bound)) => return Err(TableError::TooLarge { path: self.path.to_owned(), bound }),
+            (None, None) => {}
+        }
+        Ok(())
     }
 }
 
@@ -123,10 +153,10 @@ impl TableFile<'_> {
         match self.layout {
             TextsFormat::Txt => Ok(vec!["text".to_owned()]),
             TextsFormat::Folder => Ok(vec!["id".to_owned(), "text".to_owned()]),
-            TextsFormat::Tsv => self.head_of(RowFormat::Tsv, &self.whole()?),
-            TextsFormat::Jsonl => self.head_of(RowFormat::Jsonl, &self.whole()?),
+            TextsFormat::Tsv => self.head_of(RowFormat::Tsv, &self.beginning()?),
+            TextsFormat::Jsonl => self.head_of(RowFormat::Jsonl, &self.beginning()?),
             TextsFormat::Csv => {
-                let text = self.whole()?;
+                let text = self.beginning()?;
                 let (text, said) = separated(&text);
                 let heads = self.delimiters(said).map(|delimiter| csv_head(text, delimiter));
                 Ok(heads.max_by_key(Vec::len).unwrap_or_default())
@@ -146,15 +176,35 @@ impl TableFile<'_> {
     /// # Errors
     /// [`TableError`], with the file and the row.
     pub fn read(&self, wanted: &[&str]) -> Result<Table, TableError> {
+        self.read_within(wanted, None)
+    }
+
+    /// The same of at least so many rows, and of no more than that needs: large files are read in part.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), of what was read.
+    pub fn read_first(&self, wanted: &[&str], rows: usize) -> Result<Table, TableError> {
+        let mut most = PART;
+        loop {
+            let table = self.read_within(wanted, Some(most))?;
+            if table.rows.len() >= rows || !table.is_cut {
+                return Ok(table);
+            }
+            most = most.saturating_mul(4);
+        }
+    }
+
+    /// Rows within so many bytes of text, if a number is given.
+    fn read_within(&self, wanted: &[&str], most: Option<u64>) -> Result<Table, TableError> {
         match self.layout {
-            TextsFormat::Txt => self.read_lines(wanted.len()),
+            TextsFormat::Txt => self.read_lines(wanted.len(), most),
             TextsFormat::Folder => self.read_folder(wanted),
-            TextsFormat::Tsv => self.read_rows(RowFormat::Tsv, wanted),
-            TextsFormat::Jsonl => self.read_rows(RowFormat::Jsonl, wanted),
-            TextsFormat::Csv => self.read_csv(wanted),
+            TextsFormat::Tsv => self.read_rows(RowFormat::Tsv, wanted, most),
+            TextsFormat::Jsonl => self.read_rows(RowFormat::Jsonl, wanted, most),
+            TextsFormat::Csv => self.read_csv(wanted, most),
             // readers of Parquet are known to panic on files that are damaged
             TextsFormat::Parquet => {
-                contained(|| self.read_parquet(wanted)).unwrap_or_else(|said| Err(self.damaged_parquet(&said)))
+                contained(|| self.read_parquet(wanted, most)).unwrap_or_else(|said| Err(self.damaged_parquet(&said)))
             }
         }
     }
@@ -173,28 +223,73 @@ impl TableFile<'_> {
     }
 
     fn failed(&self) -> impl Fn(std::io::Error) -> TableError + '_ {
-        |source| TableError::Read { path: self.path.to_owned(), source }
+        |source| match TooLarge::within(&source) {
+            Some(bound) => self.too_large(bound),
+            None => TableError::Read { path: self.path.to_owned(), source },
+        }
     }
 
-    fn open_plain(&self) -> Result<File, TableError> {
-        File::open(self.path).map_err(self.failed())
+    fn too_large(&self, bound: TooLarge) -> TableError {
+        TableError::TooLarge { path: self.path.to_owned(), bound }
+    }
+
+    /// Why a packed file was not opened.
+    fn refused(&self, error: DataError) -> TableError {
+        match error {
+            DataError::Io { source, .. } => self.failed()(source),
+            DataError::TooLarge { bound, .. } => self.too_large(bound),
+            DataError::Archive { what, .. } => {
+                TableError::Layout { path: self.path.to_owned(), layout: "a table", reason: what }
+            }
+            other => TableError::Layout { path: self.path.to_owned(), layout: "a table", reason: other.to_string() },
+        }
+    }
+
+    /// Bytes of a packed file, and of none that is plain.
+    fn packed(&self) -> Result<Option<u64>, TableError> {
+        let is_packed = self.layout == TextsFormat::Parquet
+            || Packing::of_file(self.path).map_err(|error| self.refused(error))?.is_packed();
+        if !is_packed {
+            return Ok(None);
+        }
+        Ok(Some(std::fs::metadata(self.path).map_err(self.failed())?.len()))
+    }
+
+    /// A table to be filled.
+    fn filling(&self, columns: usize) -> Result<Filling<'_>, TableError> {
+        let bound = if self.layout == TextsFormat::Folder { None } else { self.packed()?.map(TooLarge::of) };
+        let table = Table { columns: vec![Vec::new(); columns], ..Table::default() };
+        Ok(Filling { table, path: self.path, bound, left: bound.map_or(u64::MAX, |bound| bound.most) })
     }
 
     fn open_parquet(&self) -> Result<ParquetSource, TableError> {
-        self.open_plain().map(ParquetSource)
+        let file = File::open(self.path).map_err(self.failed())?;
+        let packed = file.metadata().map_err(self.failed())?.len();
+        Ok(ParquetSource { file, bound: TooLarge::of(packed) })
     }
 
     /// The whole text, without the mark at its beginning.
     fn whole(&self) -> Result<String, TableError> {
-        let mut plain = BufReader::new(self.open_plain()?);
-        let is_compressed = plain.fill_buf().map_err(self.failed())?.starts_with(&GZIP_MAGIC);
+        Ok(self.text(None)?.0)
+    }
+
+    /// The text as far as its first lines.
+    fn beginning(&self) -> Result<String, TableError> {
+        match self.text(Some(PART))? {
+            (text, true) if text.is_empty() => self.whole(),
+            (text, _) => Ok(text),
+        }
+    }
+
+    /// The text, or its whole lines within so many bytes; true if more follows.
+    fn text(&self, most: Option<u64>) -> Result<(String, bool), TableError> {
+        let mut reader = unpack::open(self.path).map_err(|error| self.refused(error))?;
         let mut bytes = Vec::new();
-        let read = if is_compressed {
-            MultiGzDecoder::new(plain).read_to_end(&mut bytes)
-        } else {
-            plain.read_to_end(&mut bytes)
-        };
-        read.map_err(self.failed())?;
+        (&mut reader).take(most.unwrap_or(u64::MAX)).read_to_end(&mut bytes).map_err(self.failed())?;
+        let is_cut = most.is_some() && !reader.fill_buf().map_err(self.failed())?.is_empty();
+        if is_cut {
+            bytes.truncate(bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1));
+        }
         let text = String::from_utf8(bytes).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -216,20 +311,20 @@ impl TableFile<'_> {
         let text = text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text);
         // line ends of old spreadsheets
         let has_old_ends = self.layout != TextsFormat::Folder && !text.contains('\n') && text.contains('\r');
-        Ok(if has_old_ends { text.replace('\r', "\n") } else { text })
+        Ok((if has_old_ends { text.replace('\r', "\n") } else { text }, is_cut))
     }
 
-    fn read_lines(&self, columns: usize) -> Result<Table, TableError> {
-        let text = self.whole()?;
-        let mut table = Table::of(columns);
+    fn read_lines(&self, columns: usize, most: Option<u64>) -> Result<Table, TableError> {
+        let (text, is_cut) = self.text(most)?;
+        let mut filling = self.filling(columns)?;
         for (number, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
-                table.blank += 1;
+                filling.table.blank += 1;
             } else {
-                table.push(number + 1, (0..columns).map(|_| Some(line.trim().to_owned())));
+                filling.push(number + 1, (0..columns).map(|_| Some(line.trim().to_owned())))?;
             }
         }
-        Ok(table)
+        Ok(Table { is_cut, ..filling.table })
     }
 
     /// Every file of a folder is a row, in the order of their names; its id is its name.
@@ -244,7 +339,7 @@ impl TableFile<'_> {
             }
         }
         files.sort();
-        let mut table = Table::of(wanted.len());
+        let mut filling = self.filling(wanted.len())?;
         for (number, path) in files.iter().enumerate() {
             let text = TableFile { path, layout: TextsFormat::Txt, delimiter: None }.whole()?;
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -254,14 +349,18 @@ impl TableFile<'_> {
                 other => Err(self.missing(other, ["id", "text"].into_iter())),
             });
             let cells: Vec<_> = cells.collect::<Result<_, _>>()?;
-            table.push(number + 1, cells.into_iter());
+            filling.push(number + 1, cells.into_iter())?;
         }
-        Ok(table)
+        Ok(filling.table)
     }
 
     /// Rows between tabs or as objects, by the reader that the catalogue's corpora have.
-    fn read_rows(&self, format: RowFormat, wanted: &[&str]) -> Result<Table, TableError> {
-        let text = self.whole()?;
+    fn read_rows(&self, format: RowFormat, wanted: &[&str], most: Option<u64>) -> Result<Table, TableError> {
+        let (text, is_cut) = self.text(most)?;
+        // lines that follow may say that cells are quoted; a line that is not there yet is none
+        if is_cut && (text.is_empty() || format == RowFormat::Tsv && text.contains('"')) {
+            return self.read_rows(format, wanted, None);
+        }
         if format == RowFormat::Tsv {
             self.check_filled(&text)?;
         }
@@ -274,21 +373,20 @@ impl TableFile<'_> {
             && let Some(rows) = quoted_rows(&text, head.len())
         {
             let places = self.places(&head.iter().map(String::as_str).collect::<Vec<_>>(), wanted)?;
-            let mut table = Table::of(wanted.len());
+            let mut filling = self.filling(wanted.len())?;
             for (row, cells) in rows.iter().enumerate() {
-                table.push(row + 1, places.iter().map(|&place| Some(cells[place].clone())));
+                filling.push(row + 1, places.iter().map(|&place| Some(cells[place].clone())))?;
             }
-            return Ok(table);
+            return Ok(filling.table);
         }
         let mut rows = Rows::new(self.path, text.as_bytes(), format, wanted).map_err(|error| self.malformed(error))?;
-        let mut table = Table::of(wanted.len());
+        let mut filling = self.filling(wanted.len())?;
         while let Some((line, cells)) = rows.next_row().map_err(|error| self.malformed(error))? {
             let literal = format != RowFormat::Tsv;
             let cells = cells.into_iter().map(|cell| if literal { cell } else { cell.map(unquoted) });
-            table.push(line - self.lines_of_header(), cells);
+            filling.push(line - self.lines_of_header(), cells)?;
         }
-        table.blank = rows.blank();
-        Ok(table)
+        Ok(Table { blank: rows.blank(), is_cut, ..filling.table })
     }
 
     /// The columns of the header, or the keys of the first object.
@@ -330,13 +428,18 @@ impl TableFile<'_> {
     }
 
     /// Every column a text: an id like 007 stays as it is.
-    fn read_csv(&self, wanted: &[&str]) -> Result<Table, TableError> {
-        let text = self.whole()?;
+    fn read_csv(&self, wanted: &[&str], most: Option<u64>) -> Result<Table, TableError> {
+        let (text, is_cut) = self.text(most)?;
+        if is_cut && text.is_empty() {
+            return self.read_csv(wanted, None);
+        }
         let (text, said) = separated(&text);
         self.check_filled(text)?;
         let has_all = |head: &[String]| wanted.iter().all(|name| head.iter().any(|column| column == name));
         let delimiter = self.delimiters(said).find(|&delimiter| has_all(&csv_head(text, delimiter)));
-        self.check_quotes(text, delimiter.or(self.delimiter).unwrap_or(DELIMITERS[0]))?;
+        if !is_cut {
+            self.check_quotes(text, delimiter.or(self.delimiter).unwrap_or(DELIMITERS[0]))?;
+        }
         let Some(delimiter) = delimiter else {
             let head = self.head()?;
             let lacking = wanted.iter().find(|name| !head.iter().any(|column| column == *name));
@@ -350,16 +453,21 @@ impl TableFile<'_> {
         let mut reader = csv_reader(text, delimiter);
         let head: Vec<String> = reader.headers().map_err(layout)?.iter().map(str::to_owned).collect();
         let places = self.places(&head.iter().map(String::as_str).collect::<Vec<_>>(), wanted)?;
-        let mut table = Table::of(wanted.len());
-        for (row, record) in reader.records().enumerate() {
+        let mut filling = self.filling(wanted.len())?;
+        let mut records = reader.records().enumerate().peekable();
+        while let Some((row, record)) = records.next() {
+            if is_cut && records.peek().is_none() {
+                // it may go on behind the cut
+                break;
+            }
             let record = record.map_err(layout)?;
             if record.len() != head.len() {
                 let seen = format!("{} columns where the header has {}", record.len(), head.len());
                 return Err(self.row(row + 1, seen, "quote cells that hold the delimiter, as in `\"a, b\"`"));
             }
-            table.push(row + 1, places.iter().map(|&place| Some(record[place].to_owned())));
+            filling.push(row + 1, places.iter().map(|&place| Some(record[place].to_owned())))?;
         }
-        Ok(table)
+        Ok(Table { is_cut, ..filling.table })
     }
 
     /// Refuses a table without even a header line.
@@ -386,7 +494,7 @@ impl TableFile<'_> {
         TableError::Layout { path: self.path.to_owned(), layout: "Parquet", reason: error.to_string() }
     }
 
-    fn read_parquet(&self, wanted: &[&str]) -> Result<Table, TableError> {
+    fn read_parquet(&self, wanted: &[&str], most: Option<u64>) -> Result<Table, TableError> {
         let layout = |error: ParquetError| self.parquet(error);
         let reader = SerializedFileReader::new(self.open_parquet()?).map_err(layout)?;
         let schema = reader.metadata().file_metadata().schema();
@@ -397,7 +505,8 @@ impl TableFile<'_> {
         check_dictionaries(&reader, wanted).map_err(layout)?;
         let fields = read.iter().map(|&place| schema.get_fields()[place].clone()).collect();
         let projection = Type::group_type_builder(schema.name()).with_fields(fields).build().map_err(layout)?;
-        let mut table = Table::of(wanted.len());
+        let mut filling = self.filling(wanted.len())?;
+        let enough = filling.left.saturating_sub(most.unwrap_or(u64::MAX));
         for (row, cells) in reader.get_row_iter(Some(projection)).map_err(layout)?.enumerate() {
             let cells = cells.map_err(layout)?.into_columns();
             let cell = |name: &&str| match cells.iter().find(|(column, _)| column == name) {
@@ -409,9 +518,13 @@ impl TableFile<'_> {
                 Some((_, other)) => Ok(Some(other.to_string())),
             };
             let cells: Vec<_> = wanted.iter().map(cell).collect::<Result<_, _>>()?;
-            table.push(row + 1, cells.into_iter());
+            filling.push(row + 1, cells.into_iter())?;
+            if most.is_some() && filling.left < enough {
+                filling.table.is_cut = true;
+                break;
+            }
         }
-        Ok(table)
+        Ok(filling.table)
     }
 
     fn places(&self, head: &[&str], wanted: &[&str]) -> Result<Vec<usize>, TableError> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use landmark_core::untrusted::{Secrets, names_a_secret};
+use landmark_core::untrusted::{Secrets, escaped, names_a_secret, redacted};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
@@ -23,6 +23,8 @@ pub(crate) struct Connection {
     answer_bytes: usize,
     /// What a server may send back, and nobody is shown.
     secrets: Secrets,
+    /// The proxy of the environment, in words.
+    proxy: Option<String>,
 }
 
 /// An answer to go on with.
@@ -97,8 +99,13 @@ impl Connection {
                 .map_err(|error| refused(format!("`{}` holds no certificate: {error}", file.display())))?;
             client = certificates.into_iter().fold(client, reqwest::ClientBuilder::add_root_certificate);
         }
+        // a server of this machine is asked at once, whatever the environment says of others
+        if is_loopback(url) {
+            client = client.no_proxy();
+        }
         let client = client.build().map_err(|error| refused(in_words(&error)))?;
-        Ok(Self { client, url: url.clone(), answer_bytes: params.answer_bytes, secrets })
+        let proxy = proxy_of(url, &|name| std::env::var(name).ok());
+        Ok(Self { client, url: url.clone(), answer_bytes: params.answer_bytes, secrets, proxy })
     }
 
     /// Posts a body, and reads what comes back.
@@ -157,8 +164,9 @@ impl Connection {
         may_pass: impl Fn(u16) -> bool,
     ) -> Result<Answered, Fault> {
         // a connection that was never made carried nothing
+        let through = self.proxy.as_ref().map_or_else(String::new, |proxy| format!(" through {proxy}"));
         let lost = |error: &reqwest::Error| Again {
-            what: in_words(error),
+            what: in_words(error) + &through,
             wait: None,
             is_overwhelmed: error.is_timeout(),
             may_be_charged: !error.is_connect(),
@@ -304,6 +312,39 @@ fn in_words(error: &reqwest::Error) -> String {
     words
 }
 
+/// True of an address of this machine.
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost") || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// The proxy that the environment names for an address: `the proxy http://10.0.0.1:3128 of http_proxy`.
+fn proxy_of(url: &Url, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    if is_loopback(url) {
+        return None;
+    }
+    let host = url.host_str()?;
+    let excepted = |name: &&str| {
+        let name = name.trim().trim_start_matches('.');
+        !name.is_empty() && (name == "*" || host == name || host.ends_with(&format!(".{name}")))
+    };
+    let exceptions = variable("no_proxy").or_else(|| variable("NO_PROXY")).unwrap_or_default();
+    if exceptions.split(',').any(|name| excepted(&name)) {
+        return None;
+    }
+    let names: [&str; 4] = match url.scheme() {
+        "https" => ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
+        _ => ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
+    };
+    let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
+    let (name, value) = names.iter().find_map(|name| Some((name, set(name)?)))?;
+    Some(format!("the proxy {} of `{name}`", escaped(&redacted(&value))))
+}
+
 /// True where the server's certificate was refused: no repetition betters that.
 fn is_untrusted(error: &reqwest::Error) -> bool {
     let mut cause = std::error::Error::source(error);
@@ -330,6 +371,32 @@ pub(crate) fn backoff(attempts: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use url::Url;
+
+    #[test]
+    fn a_proxy_of_the_environment_is_named_without_its_password_and_not_for_this_machine() {
+        let environment = |name: &str| match name {
+            "http_proxy" => Some("http://me:secret@10.0.0.1:3128".to_owned()),
+            "no_proxy" => Some("localdomain, .corp".to_owned()),
+            _ => None,
+        };
+        let proxy = |url: &str| super::proxy_of(&Url::parse(url).unwrap(), &environment);
+        let named = proxy("http://api.example.org/rerank").unwrap();
+        assert!(
+            named.contains("10.0.0.1:3128") && named.contains("`http_proxy`") && !named.contains("secret"),
+            "{named}"
+        );
+        for url in [
+            "http://127.0.0.1:8080/rerank",
+            "http://localhost/rerank",
+            "http://[::1]:80/rerank",
+            "http://a.corp/rerank",
+            "https://api.example.org/rerank",
+        ] {
+            assert_eq!(proxy(url), None, "{url}");
+        }
+    }
+
     #[test]
     fn an_error_in_the_body_of_a_success_is_that_error() {
         use serde_json::json;

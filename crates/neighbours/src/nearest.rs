@@ -40,6 +40,7 @@ mod tests;
 mod trial;
 
 pub use factors::factors;
+pub use pool::scan_seconds;
 pub use prefetch::{Proven, nearest_within_bounds};
 pub use rounds::{Bill, Rounds, RoundsParams};
 pub use search::{Batch, Found, Known, Neighbour, RoundReport, Search, Step};

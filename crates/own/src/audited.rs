@@ -17,7 +17,7 @@ use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
-use crate::calls::{Answer, Place, checks, proxies};
+use crate::calls::{Answer, Place, announce, checks, proxies};
 use crate::from_factors::{Recalled, from_factors};
 use crate::neighbours::{Lists, top_k};
 use crate::own::{own_matrix, target};
@@ -40,8 +40,11 @@ pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(
     let place = Place::of(invocation, wanted.budget, wanted.dry_run)?;
     let audit = Audit { target, is_strict: wanted.is_strict, rows: wanted.audit };
     let found = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
-        let found =
-            if wanted.dry_run { Ok(Err(bill(&context, wanted, audit))) } else { search(&context, wanted, audit) };
+        let found = if wanted.dry_run {
+            Ok(Err(bill(&context, wanted, audit)))
+        } else {
+            search(&context, wanted, audit, place.options.quiet)
+        };
         context.metered.flush()?;
         found.map_or_else(|report| Ok(Err(report)), |found| Ok(Ok(found)))
     });
@@ -81,7 +84,12 @@ fn bill(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> String {
 }
 
 /// A search in rounds, heeding audited rows.
-fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result<Result<(Answer, Statement), String>> {
+fn search(
+    context: &SweepContext<'_>,
+    wanted: &Recalled,
+    audit: Audit,
+    quiet: bool,
+) -> Result<Result<(Answer, Statement), String>> {
     let (n, gamma) = (context.problem.items(), context.fixed_gamma());
     let oracle = context.similarities(gamma).map_err(RunError::from)?;
     let names = (context.run.seed, context.problem.dataset.as_str());
@@ -89,6 +97,7 @@ fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result
     let landmarks = context.problem.uniform_landmarks(context.run.seed, 0);
     let mut rng = stream(names.0, names.1, "audit", 0);
     let (_, proxies) = proxies(context)?;
+    announce(context, &proxies, quiet).map_err(Report::from_err)?;
     let found = nearest_to(oracle.as_ref(), &proxies, params(wanted, n), &landmarks, audit, &mut rng);
     let Audited { lists, landmarks, rows, bound, steps, refused } = found.map_err(no_recall)?;
     let last = steps.last().copied();

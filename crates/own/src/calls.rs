@@ -17,9 +17,9 @@ use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, Ended, RunError, RunOptions};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::{
-    Bill, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds,
+    Bill, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds, scan_seconds,
 };
-use landmark_report::amounts::count;
+use landmark_report::amounts::{count, duration};
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
@@ -142,6 +142,32 @@ pub(crate) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, Run
     Ok((wanted, proxies))
 }
 
+/// Items from which on the work beside the calls is announced.
+const MANY_ITEMS: usize = 20_000;
+
+/// What a search of many items does itself before the calls that its proxies choose, and how long that takes here; nothing for few items.
+pub(crate) fn own_work(items: usize, proxies: &[Arc<dyn Oracle>]) -> Result<Option<String>, NeighbourError> {
+    if items < MANY_ITEMS || proxies.is_empty() {
+        return Ok(None);
+    }
+    let pairs = count(items as u64 * (items as u64 - 1) / 2);
+    let time = duration(scan_seconds(items, proxies)?);
+    Ok(Some(format!(
+        "before it calls the score for chosen pairs, Landmark compares all {pairs} pairs by the proxy: about {time} here"
+    )))
+}
+
+/// Says so on standard error, before the work begins.
+pub(crate) fn announce(
+    context: &SweepContext<'_>,
+    proxies: &[Arc<dyn Oracle>],
+    quiet: bool,
+) -> Result<(), NeighbourError> {
+    let work = if quiet { None } else { own_work(context.problem.items(), proxies)? };
+    work.into_iter().for_each(|text| eprintln!("{text}"));
+    Ok(())
+}
+
 /// The bill; not one call is made.
 fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
     let (wanted, proxies) = proxies(context)?;
@@ -149,6 +175,10 @@ fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
     let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
     let items = count(context.problem.items() as u64);
     let mut text = format!("{items} items, {by}\n{}{}", lines(&bill), checks(context));
+    match own_work(context.problem.items(), &proxies) {
+        Ok(work) => work.into_iter().for_each(|work| text += &format!("{work}\n")),
+        Err(error) => return failed(error),
+    }
     let limit = context.matrix.budget.limit().filter(|&limit| limit < bill.calls);
     if let Some(limit) = limit {
         text += &format!(
@@ -230,6 +260,9 @@ impl Place {
         let gamma = context.fixed_gamma();
         let oracle = context.similarities(gamma)?;
         let (wanted, proxies) = proxies(context)?;
+        if let Err(error) = announce(context, &proxies, self.options.quiet) {
+            return failed(error);
+        }
         let n = context.problem.items();
         let landmarks = context.problem.uniform_landmarks(self.config.run.seed, 0);
         let mut search = match Search::new(rounds.clone(), OracleShape::of(&oracle), proxies, &landmarks) {
@@ -393,4 +426,24 @@ impl Place {
 /// What went wrong below a search, as an oracle's error.
 fn of_search(error: NeighbourError) -> OracleError {
     OracleError::Failed { what: "a search of neighbours".to_owned(), source: Box::new(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use landmark_core::oracle::{VectorFunction, VectorKernel};
+    use ndarray::Array2;
+
+    use super::*;
+
+    #[test]
+    fn a_search_of_many_items_says_how_long_its_own_work_takes() {
+        let proxy = |items: usize| -> Vec<Arc<dyn Oracle>> {
+            let vectors = Array2::from_shape_fn((items, 2), |(i, j)| (i + j) as f64 / items as f64);
+            vec![Arc::new(VectorKernel::new(vectors, VectorFunction::Rbf { gamma: 1.0 }).unwrap())]
+        };
+        let text = own_work(MANY_ITEMS, &proxy(MANY_ITEMS)).unwrap().unwrap();
+        assert!(text.contains("all 199,990,000 pairs by the proxy: about "), "{text}");
+        assert_eq!(own_work(1000, &proxy(1000)).unwrap(), None);
+        assert_eq!(own_work(MANY_ITEMS, &[]).unwrap(), None);
+    }
 }

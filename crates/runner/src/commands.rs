@@ -39,6 +39,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     start_log(cli.log);
     interrupt::listen();
+    interrupt::report_full_files();
     let ended = dispatch(cli);
     landmark_oracles::subprocess::end_all();
     match ended {

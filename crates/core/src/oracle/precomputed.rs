@@ -8,6 +8,8 @@ use super::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry, check
 /// `K[i, j]` and `K[j, i]` closer than this fraction of max|K| differ by rounding only (a few hundred f64 ulps: what a
 /// matrix product leaves).
 const ROUNDING: f64 = 1e-13;
+/// The same of two entries of a matrix in single precision: what the last bit is worth.
+const LAST_BIT: f64 = 1.0 / 8_388_608.0;
 
 /// Scores looked up by one task: enough to be worth handing to another thread.
 const CELLS_PER_TASK: usize = 1 << 16;
@@ -15,7 +17,7 @@ const CELLS_PER_TASK: usize = 1 << 16;
 /// Treatment of a matrix whose two triangles differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AsymmetryPolicy {
-    /// An error that names the first (i, j). Differences of rounding size are averaged away.
+    /// An error that names the first (i, j). Differences of rounding size are averaged away; in a matrix of single precision these are of its last bit.
     #[default]
     Reject,
     /// Average the two triangles.
@@ -83,10 +85,12 @@ impl Precomputed {
 
 fn refuse_asymmetry(matrix: &Array2<f64>) -> Result<(), OracleError> {
     let tolerance = ROUNDING * matrix.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let is_single = matrix.iter().all(|&value| f64::from(value as f32) == value);
     for i in 0..matrix.nrows() {
         for j in i + 1..matrix.ncols() {
             let (forward, backward) = (matrix[[i, j]], matrix[[j, i]]);
-            if (forward - backward).abs() > tolerance {
+            let last_bit = if is_single { LAST_BIT * forward.abs().max(backward.abs()) } else { 0.0 };
+            if (forward - backward).abs() > tolerance.max(last_bit) {
                 return Err(OracleError::NotSymmetric { i, j, forward, backward });
             }
         }

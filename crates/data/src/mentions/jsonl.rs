@@ -16,7 +16,8 @@ use serde::de::DeserializeOwned;
 
 use super::{CorefPart, Mention, MentionCorpus, MentionKind, NewsDocument, Token};
 use crate::error::{DataError, excerpt};
-use crate::lines::{Lines, open};
+use crate::lines::Lines;
+use crate::unpack::open;
 
 #[derive(Deserialize)]
 struct DocumentLine {

@@ -11,6 +11,7 @@ use zip::ZipArchive;
 
 use super::RawFiles;
 use crate::error::DataError;
+use crate::unpack::FREE;
 
 /// Bytes that the members of one archive may have together: four times the largest of the catalog.
 pub const LIMIT: u64 = 1 << 30;
@@ -124,7 +125,9 @@ fn zip(download: &[u8], members: Members, limit: u64) -> Result<RawFiles, DataEr
 fn tar_gz(download: &[u8], members: Members, limit: u64) -> Result<RawFiles, DataError> {
     let refuse = refusal("tar archive");
     let damaged = |error: std::io::Error| refuse(format!("it is damaged: {error}"));
-    let mut archive = tar::Archive::new(MultiGzDecoder::new(download));
+    // headers and members that nobody wants are bytes, too
+    let most = limit.saturating_mul(4).max(FREE);
+    let mut archive = tar::Archive::new(MultiGzDecoder::new(download).take(most));
     let (mut files, mut room) = (RawFiles::default(), Room { left: limit });
     for (k, member) in archive.entries().map_err(damaged)?.enumerate() {
         let mut member = member.map_err(damaged)?;

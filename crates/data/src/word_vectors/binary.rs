@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::{Gathered, Wanted, word2vec_header};
 use crate::error::DataError;
-use crate::lines::{check_promise, open};
+use crate::unpack::{check_promise, open};
 
 /// Longer than any header line or word; keeps a file of another kind from being read whole as one word.
 const LONGEST_TEXT: u64 = 4096;

@@ -7,8 +7,9 @@ use half::f16;
 use super::binary::read_up_to;
 use super::{Gathered, Slot, Wanted, file_name};
 use crate::error::DataError;
-use crate::lines::{Lines, check_promise, open};
+use crate::lines::Lines;
 use crate::npy_header::{self, Dtype, Header};
+use crate::unpack::{check_promise, open};
 
 pub(super) fn read(path: &Path, vocabulary: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
     let words = read_vocabulary(vocabulary)?;

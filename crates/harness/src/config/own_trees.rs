@@ -52,6 +52,6 @@ impl OwnTreesConfig {
 
     /// True for CoNLL-U.
     pub fn is_conllu(&self) -> bool {
-        self.path.written.trim_end_matches(".gz").ends_with(".conllu")
+        super::texts::unpacked_name(&self.path.written).ends_with(".conllu")
     }
 }

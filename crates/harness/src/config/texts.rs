@@ -141,14 +141,19 @@ pub enum TextsFormat {
     Folder,
 }
 
+/// The name of a file without the ending that says how it is packed.
+pub fn unpacked_name(name: &str) -> &str {
+    [".gz", ".bz2", ".zip"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}
+
 impl TextsFormat {
-    /// Layout by the ending of a name, `.gz` left out; a folder is one of texts.
+    /// Layout by the ending of a name, that of a packed file (`.gz`, `.bz2`, `.zip`) left out; a folder is one of texts.
     pub fn of(path: &Path) -> Option<Self> {
         if path.is_dir() {
             return Some(Self::Folder);
         }
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        match name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?.1 {
+        match unpacked_name(&name).rsplit_once('.')?.1 {
             "txt" => Some(Self::Txt),
             "tsv" => Some(Self::Tsv),
             "csv" => Some(Self::Csv),

@@ -38,14 +38,14 @@ pub struct Texts {
 pub struct Chosen {
     /// Their places among the items of the file.
     pub places: Vec<usize>,
-    /// Items of the file.
-    pub of: usize,
+    /// Items of the file; `None` if it was not read to its end.
+    pub of: Option<usize>,
 }
 
 impl Chosen {
     /// All of so many.
     pub fn all(items: usize) -> Self {
-        Self { places: (0..items).collect(), of: items }
+        Self { places: (0..items).collect(), of: Some(items) }
     }
 }
 
@@ -120,7 +120,7 @@ fn unsplit(
         let of = column.iter().map(|label| place_in(&names, label.trim())).collect();
         Labels { of, names, given_split: None }
     });
-    let chosen = Chosen { of: ids.len() + beyond, ..Chosen::all(ids.len()) };
+    let chosen = Chosen { of: beyond.map(|beyond| ids.len() + beyond), ..Chosen::all(ids.len()) };
     Ok(Read { ids, texts, labels, chosen })
 }
 
@@ -223,7 +223,7 @@ fn labelled(
     let parts: Option<Vec<Part>> = rows.iter().map(|row| row.part).collect();
     let of = rows.iter().map(|row| place_in(&names, &row.label)).collect();
     let labels = Labels { of, names, given_split: parts.as_deref().map(Split::of) };
-    let chosen = Chosen { places: rows.iter().map(|row| row.place).collect(), of: all };
+    let chosen = Chosen { places: rows.iter().map(|row| row.place).collect(), of: Some(all) };
     let (ids, texts) = rows.into_iter().map(|row| (row.id, row.text)).unzip();
     Ok(Read { ids, texts, labels: Some(labels), chosen })
 }
@@ -360,7 +360,7 @@ mod tests {
     fn a_sample_knows_the_rows_it_was_drawn_from() {
         for limit in [None, Some(8)] {
             let (ids, labels, chosen) = read(limit, false);
-            assert_eq!((ids.len(), chosen.of), (limit.unwrap_or(20), 30));
+            assert_eq!((ids.len(), chosen.of), (limit.unwrap_or(20), Some(30)));
             assert_eq!(labels.names, ["a", "b"]);
             let named: Vec<String> = chosen.places.iter().map(|place| format!("k{place}")).collect();
             assert_eq!(ids, named);
@@ -375,6 +375,6 @@ mod tests {
             (labels.names, labels.of),
             (["", "a", "b"].map(str::to_owned).to_vec(), vec![0, 1, 2, 0, 1, 2, 0, 1])
         );
-        assert_eq!(chosen, Chosen { places: (0..8).collect(), of: 30 });
+        assert_eq!(chosen, Chosen { places: (0..8).collect(), of: Some(30) });
     }
 }

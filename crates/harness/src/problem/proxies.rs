@@ -37,7 +37,7 @@ pub(super) fn embeddings_of(chosen: Chosen) -> impl Fn(&ConfigPath) -> Result<Ar
         let (seen, wanted) = (rows.nrows(), chosen.places.len());
         if seen == wanted {
             Ok(rows)
-        } else if seen == chosen.of {
+        } else if chosen.of.map_or(seen > wanted, |of| seen == of) {
             Ok(rows.select(Axis(0), &chosen.places))
         } else {
             Err(LoadError::Count { what: path.written.clone(), unit: "rows", seen, wanted })
@@ -210,7 +210,7 @@ mod tests {
             std::fs::write(&resolved, (0..rows).map(|row| format!("{},1\n", row + 1)).collect::<String>()).unwrap();
             ConfigPath { written: format!("{rows}.csv"), resolved }
         };
-        let read = embeddings_of(Chosen { places: vec![3, 1], of: 4 });
+        let read = embeddings_of(Chosen { places: vec![3, 1], of: Some(4) });
         let firsts = |rows: usize| read(&path(rows)).map(|rows| rows.column(0).to_vec());
         assert_eq!(firsts(4).unwrap(), [4.0, 2.0]);
         assert_eq!(firsts(2).unwrap(), [1.0, 2.0]);

@@ -1,26 +1,34 @@
 //! A Parquet file whose headers are not believed.
 //!
-//! Two things that the reader of `parquet` (60.1) does with a damaged file are no panics, so that [`contained`](landmark_data::contained) catches neither:
+//! Three things that the reader of `parquet` (60.1) does with a damaged file are no panics, so that [`contained`](landmark_data::contained) catches neither:
 //!
 //! - It skips what it does not know of a page's header, and skips nothing at the end of a file without noticing: a header that promises 2³¹ elements
 //!   keeps it busy for an hour. A reader whose end is an error ends that.
 //! - It makes room for as many words of a dictionary as the page's header promises, and a process without so much memory is ended. [`check_dictionaries`]
 //!   looks first: a word takes a byte at least.
+//! - It unpacks a page to whatever size its header promises, 2 GiB at most. [`ParquetSource`] looks at the header of each page first.
 
 use std::fs::File;
 use std::io::{BufReader, Error, ErrorKind, Read};
 
 use bytes::Bytes;
+use landmark_data::unpack::TooLarge;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, FileReader, Length};
 
-/// An open Parquet file.
-pub(super) struct ParquetSource(pub(super) File);
+/// An open Parquet file, and the bytes that a page of it may unpack to.
+pub(super) struct ParquetSource {
+    pub(super) file: File,
+    pub(super) bound: TooLarge,
+}
+
+/// Bytes of a page's header up to behind the two sizes of the page.
+const SIZES: usize = 20;
 
 impl Length for ParquetSource {
     fn len(&self) -> u64 {
-        Length::len(&self.0)
+        Length::len(&self.file)
     }
 }
 
@@ -28,12 +36,36 @@ impl ChunkReader for ParquetSource {
     type T = ToTheEnd<BufReader<File>>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        self.0.get_read(start).map(ToTheEnd)
+        let mut beginning = Vec::new();
+        self.file.get_read(start)?.take(SIZES as u64).read_to_end(&mut beginning)?;
+        if promised(&beginning).is_some_and(|bytes| bytes > self.bound.most) {
+            return Err(ParquetError::External(Box::new(self.bound)));
+        }
+        self.file.get_read(start).map(ToTheEnd)
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        self.0.get_bytes(start, length)
+        self.file.get_bytes(start, length)
     }
+}
+
+/// Bytes that a page unpacks to, if these begin its header: three numbers, of which the first is one of the four kinds of page, and a further field.
+fn promised(header: &[u8]) -> Option<u64> {
+    let (kind, rest) = number(header)?;
+    let (unpacked, rest) = number(rest)?;
+    let (_, rest) = number(rest)?;
+    // a checksum, or what the kind of page has
+    let follows = rest.first().is_some_and(|field| matches!(field, 0x15 | 0x1c | 0x2c | 0x3c | 0x4c | 0x5c));
+    ((0..=3).contains(&kind) && follows).then_some(unpacked.max(0).unsigned_abs())
+}
+
+/// A field of Thrift's compact protocol that follows another and is a 32-bit number.
+fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    let digits = bytes.strip_prefix(&[0x15])?;
+    let length = digits.iter().take(5).position(|byte| byte & 0x80 == 0)? + 1;
+    let (digits, rest) = digits.split_at(length);
+    let value = digits.iter().rev().fold(0_i64, |value, byte| value << 7 | i64::from(byte & 0x7f));
+    Some((value >> 1 ^ -(value & 1), rest))
 }
 
 /// A reader that answers the end with an error.
@@ -138,6 +170,17 @@ mod tests {
             error.contains("items.parquet") && error.contains("column `text` promises 8191 words and has 1090 bytes"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_page_that_promises_to_unpack_to_two_gigabytes_is_an_error_before_there_is_room_for_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, page) = example(folder.path());
+        let bytes = fs::read(&path).unwrap();
+        assert!(super::promised(&bytes[page..]).is_some_and(|bytes| bytes < 10_000));
+        // the kind of page, then its size of two bytes, to be one of five: what follows moves, so the page is no page any more
+        let said = said(&path, page, &[0x15, 0x04, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 0x02, 0x4c]);
+        assert!(said.contains("items.parquet") && said.contains("64.0 MiB"), "{said}");
     }
 
     #[test]

@@ -68,11 +68,12 @@ fn an_authority_of_ones_own_is_named_and_nobody_elses_is_trusted() {
     let start = std::time::Instant::now();
     let error = in_words(&scored(&Http::new(unknown, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
     assert!(error.contains("not trusted") && error.contains("oracle.certificate"), "{error}");
+    assert!(error.contains("UnknownIssuer"), "the cause is named: {error}");
     assert!(start.elapsed().as_secs() < 5, "a certificate does not get better by waiting");
     // the right authority, and a name that it did not sign
     let other_name = HttpParams { url: known.url.replace("localhost", "127.0.0.1"), ..known.clone() };
     let error = in_words(&scored(&Http::new(other_name, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
-    assert!(error.contains("not trusted"), "{error}");
+    assert!(error.contains("not trusted") && error.contains("valid for name"), "{error}");
     let empty = folder.path().join("empty.pem");
     std::fs::write(&empty, "-----BEGIN CERTIFICATE-----\n???\n-----END CERTIFICATE-----\n").unwrap();
     let nonsense = HttpParams { certificate: Some(empty), ..known };

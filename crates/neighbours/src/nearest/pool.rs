@@ -4,6 +4,7 @@
 //! pair with a score, so that a place in a row is a place among known and unknown alike.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use ndarray::{Array2, Axis, s};
 use rayon::prelude::*;
@@ -367,6 +368,25 @@ pub(super) fn scan_estimates(
         }
     }
     Ok(best.into_iter().map(|best| best.into_items().collect()).collect())
+}
+
+/// Seconds that the pass over all pairs of n items takes, by the time of one block of it; 0 where there is no proxy.
+///
+/// # Errors
+/// A proxy that fails or is not finite.
+pub fn scan_seconds(n: usize, proxies: &[Arc<dyn Oracle>]) -> Result<f64, NeighbourError> {
+    if proxies.is_empty() || n == 0 {
+        return Ok(0.0);
+    }
+    let first: Vec<usize> = (0..n.min(BLOCK)).collect();
+    // the first of all warms up what later ones find warm
+    proxy_blocks(proxies, &first[..1], &first)?;
+    let mut best = vec![Best::new(4); first.len()];
+    let start = Instant::now();
+    let blocks = proxy_blocks(proxies, &first, &first)?;
+    offer(&mut best, &blocks[0], 0, 0);
+    let side = n as f64 / first.len() as f64;
+    Ok(start.elapsed().as_secs_f64() * side * (side + 1.0) / 2.0)
 }
 
 /// A block of every proxy.

@@ -85,9 +85,11 @@ fn spawn(mut command: Command) -> io::Result<Child> {
     static STARTER: Mutex<Option<(u32, Sender<Order>)>> = Mutex::new(None);
 
     let ours = std::process::id();
-    // SAFETY: both are calls of the system alone, as a child between fork and exec may make them
+    // SAFETY: all are calls of the system alone, as a child between fork and exec may make them
     unsafe {
         command.pre_exec(move || {
+            // what Landmark ignores is no choice of the program's
+            libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
                 return Err(io::Error::last_os_error());
             }

@@ -12,6 +12,11 @@ use super::ScoredItems;
 /// The version of the protocol.
 pub(super) const VERSION: u32 = 1;
 
+/// Bytes of an identity, which is printed and kept with every result: 16 KiB.
+pub(super) const LONGEST_IDENTITY: usize = 1 << 14;
+/// Characters of an error that a program gives for a pair.
+const LONGEST_MESSAGE: usize = 1000;
+
 /// Example of a greeting, for messages.
 pub(super) const EXAMPLE: &str = r#"{"landmark": 1, "identity": "my scorer, version 3", "symmetric": true}"#;
 
@@ -71,6 +76,12 @@ impl Greeting {
         }
         if greeting.identity.is_empty() {
             return Err("its identity is empty".to_owned());
+        }
+        let length = greeting.identity.len();
+        if length > LONGEST_IDENTITY {
+            return Err(format!(
+                "its identity has {length} bytes (expected at most {LONGEST_IDENTITY}; a digest of a long one will do)"
+            ));
         }
         Ok(greeting)
     }
@@ -174,8 +185,18 @@ impl<'de> Visitor<'de> for ScoreVisitor {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        reason.map(Score::Refused).ok_or_else(|| de::Error::missing_field("error"))
+        let shown = |reason: String| Score::Refused(beginning(reason));
+        reason.map(shown).ok_or_else(|| de::Error::missing_field("error"))
     }
+}
+
+/// A message of a program, cut where it is longer than a message should be.
+pub(super) fn beginning(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(LONGEST_MESSAGE) {
+        message.truncate(end);
+        message.push('…');
+    }
+    message
 }
 
 #[cfg(test)]
@@ -203,6 +224,21 @@ mod tests {
         let refused = Score::Refused("too long".into());
         assert_eq!(answer.scores, [Score::Number(1.0), Score::Number(-0.5), Score::NoNumber, Score::NoNumber, refused]);
         assert!(Answer::parse(br#"{"batch": 3, "scores": ["1"]}"#).is_err());
+    }
+
+    #[test]
+    fn identities_and_messages_of_a_program_have_a_longest_length() {
+        let greeting = |bytes: usize| {
+            Greeting::parse(
+                format!(r#"{{"landmark": 1, "identity": "{}", "symmetric": true}}"#, "x".repeat(bytes)).as_bytes(),
+            )
+        };
+        assert!(greeting(LONGEST_IDENTITY).is_ok());
+        let reason = greeting(LONGEST_IDENTITY + 1).unwrap_err();
+        assert!(reason.contains("16385 bytes (expected at most 16384"), "{reason}");
+        let answer = format!(r#"{{"batch": 1, "scores": [{{"error": "{}"}}]}}"#, "é".repeat(5000));
+        let Score::Refused(message) = &Answer::parse(answer.as_bytes()).unwrap().scores[0] else { panic!() };
+        assert_eq!(message.chars().count(), LONGEST_MESSAGE + 1);
     }
 
     #[test]

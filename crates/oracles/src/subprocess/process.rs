@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use landmark_core::untrusted::{escaped, redacted};
 
 use super::group::Group;
+use super::message::beginning;
 use super::params::SubprocessParams;
 
 /// Longest line of an answer: 64 MiB.
@@ -192,7 +193,7 @@ fn keep_complaints(mut stderr: impl BufRead, kept: &Mutex<VecDeque<String>>) {
         if !matches!(read, Ok(bytes) if bytes > 0) {
             return;
         }
-        let line = escaped(&redacted(String::from_utf8_lossy(&line).trim_end()));
+        let line = beginning(escaped(&redacted(String::from_utf8_lossy(&line).trim_end())));
         tracing::debug!("scoring program: {line}");
         let mut lines = kept.lock().unwrap_or_else(PoisonError::into_inner);
         lines.push_back(line);

@@ -264,6 +264,8 @@ pub enum ExportForm {
     Arrow,
     /// A folder that `SentenceTransformer(…)` loads: it gives the texts of the items their vectors
     SentenceTransformers,
+    /// `items.csv`: id, text, vector; cells that begin with `=`, `+`, `-` or `@` get an apostrophe, so that none is a formula
+    Spreadsheet,
 }
 
 /// Kind of a score.

@@ -139,6 +139,7 @@ impl From<ExportForm> for Form {
             ExportForm::Npy => Self::Npy,
             ExportForm::Arrow => Self::Arrow,
             ExportForm::SentenceTransformers => Self::SentenceTransformers,
+            ExportForm::Spreadsheet => Self::Spreadsheet,
         }
     }
 }

@@ -38,6 +38,8 @@ pub enum Form {
     Arrow,
     /// A folder that `SentenceTransformer(folder)` loads: it gives each text of an item its vector.
     SentenceTransformers,
+    /// `items.csv` for a spreadsheet: id, text and a column a number, in which no cell is a formula.
+    Spreadsheet,
 }
 
 /// Reason why vectors could not be exported.
@@ -88,6 +90,7 @@ impl Export<'_> {
             Form::Npy => self.npy(folder),
             Form::Arrow => self.arrow(folder),
             Form::SentenceTransformers => self.sentence_transformers(folder),
+            Form::Spreadsheet => self.spreadsheet(folder),
         }
     }
 
@@ -145,6 +148,41 @@ impl Export<'_> {
         files.extend(["ids.txt", "export.json"].map(|name| folder.join(name)));
         let text = format!("{} in `{}`: {words_on_files}, `ids.txt`, `export.json`", words(&facts), folder.display());
         Ok(Exported { text, files, facts })
+    }
+
+    fn spreadsheet(&self, folder: &Path) -> Result<Exported, ExportError> {
+        let items = self.items();
+        let path = folder.join("items.csv");
+        let mut out = BufWriter::new(fs::File::create(&path).map_err(at(&path))?);
+        // by this mark spreadsheets know UTF-8
+        out.write_all("\u{feff}".as_bytes()).map_err(at(&path))?;
+        let mut writer = csv::Writer::from_writer(out);
+        let mut guarded = 0_u64;
+        let mut cell = |text: &str| {
+            let safe = guard(text);
+            guarded += u64::from(safe.len() > text.len());
+            safe
+        };
+        let mut head = vec!["id".to_owned()];
+        head.extend(self.texts.map(|_| "text".to_owned()));
+        head.extend((1..=items.ncols()).map(|column| format!("v{column}")));
+        writer.write_record(&head).map_err(at(&path))?;
+        for (row, vector) in items.rows().into_iter().enumerate() {
+            let mut record = vec![cell(&self.ids[row])];
+            record.extend(self.texts.map(|texts| cell(&texts[row])));
+            // a number may begin with a sign
+            record.extend(vector.iter().map(f32::to_string));
+            writer.write_record(&record).map_err(at(&path))?;
+        }
+        writer.flush().map_err(at(&path))?;
+        let facts = self.facts(items.view());
+        write_json(&folder.join("export.json"), &facts)?;
+        let note = match guarded {
+            0 => String::new(),
+            some => format!("; {} cells that a spreadsheet would compute begin with an apostrophe", count(some)),
+        };
+        let text = format!("{} in `{}`{note}", words(&facts), path.display());
+        Ok(Exported { text, files: vec![path, folder.join("export.json")], facts })
     }
 
     fn arrow(&self, folder: &Path) -> Result<Exported, ExportError> {
@@ -261,6 +299,12 @@ impl Export<'_> {
     }
 }
 
+/// A cell that no spreadsheet takes for a formula: an apostrophe goes before one that begins as a formula does, blanks before it or not.
+fn guard(cell: &str) -> String {
+    let begins = cell.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    if begins || cell.starts_with(['\t', '\r', '\n']) { format!("'{cell}") } else { cell.to_owned() }
+}
+
 /// A word that no text is.
 fn unused(texts: &HashMap<&str, usize>) -> String {
     let mut word = UNKNOWN.to_owned();
@@ -367,6 +411,18 @@ mod tests {
         let definite = self::factors([1.0, 1.0]);
         Export { factors: &definite, ids: &ids, texts: None }.write(Form::Npy, folder.path()).unwrap();
         assert!(!folder.path().join("queries.npy").exists());
+    }
+
+    #[test]
+    fn no_cell_of_a_spreadsheet_is_a_formula() {
+        let folder = tempfile::tempdir().unwrap();
+        let factors = factors([1.0, -1.0]);
+        let (ids, texts) = (names(["=1+1", "-b", "c"]), names(["@SUM(A1)", " +2", "a = b, \"c\""]));
+        let export = Export { factors: &factors, ids: &ids, texts: Some(&texts) };
+        let said = export.write(Form::Spreadsheet, folder.path()).unwrap();
+        assert!(said.contains("4 cells"), "{said}");
+        let wanted = "\u{feff}id,text,v1,v2\n'=1+1,'@SUM(A1),1,0.5\n'-b,' +2,0.25,-2\nc,\"a = b, \"\"c\"\"\",3,4\n";
+        assert_eq!(fs::read_to_string(folder.path().join("items.csv")).unwrap(), wanted);
     }
 
     #[test]
