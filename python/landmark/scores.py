@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -12,13 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _loop
+from ._checks import one_of, real, whole
 from ._items import Items, digest, digests, plain, shown, taken
-from ._native import Oracle
+from ._native import MeteredStore, Oracle
 
 if TYPE_CHECKING:
     from ._progress import Progress
 
 ORDERS = ("symmetric", "mean", "max", "min")
+# both orders of a pair may differ by this part of the larger score, which single precision and padded batches explain
+SAME = 1e-3
 
 
 @runtime_checkable
@@ -29,11 +34,26 @@ class BuiltIn(Protocol):
         """The score over these items."""
 
 
+# programs that a parent of this process started, and that must not be ended here
+_of_parents: list[Oracle] = []
+
+
+def _texts(items: Items, score: BuiltIn) -> list[str]:
+    texts = list(plain(items))
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"`{type(score).__name__}` scores texts, and item {place} is {shown(text)}")
+    return texts
+
+
 class Wmd:
     """Exact word mover's distance between texts, or one of its lower bounds.
 
     Words are those of the program: lower-cased runs of letters and digits, stop words and words without a vector left out. The score is a
     distance: give the estimator a `gamma` for exp(−γ·distance).
+
+    Vectors are rounded to single precision (float32), as the program stores them: a distance differs by about 1e-7 of itself from that of
+    vectors in double precision. The transport between the rounded vectors is exact.
 
     Parameters
     ----------
@@ -58,11 +78,14 @@ class Wmd:
         if vectors is None:
             raise TypeError("Wmd needs `vectors`, one row a word, or a mapping from words to vectors")
         self.words: list[str] = list(plain(words))
+        one_of("kind", kind, ("wmd", "rwmd", "wcd"))
+        if empty is not None:
+            empty = real("empty", empty, at_least=0.0)
         self.vectors: NDArray[np.float32] = np.ascontiguousarray(plain(vectors), dtype=np.float32)
         self.kind, self.drop_stop_words, self.empty = kind, drop_stop_words, empty
 
     def oracle(self, items: Items) -> Oracle:
-        return Oracle.wmd(list(plain(items)), self.words, self.vectors, self.kind, self.drop_stop_words, self.empty)
+        return Oracle.wmd(_texts(items, self), self.words, self.vectors, self.kind, self.drop_stop_words, self.empty)
 
     def __repr__(self) -> str:
         return f"Wmd({len(self.words)} words × {self.vectors.shape[1]}, kind={self.kind!r})"
@@ -80,7 +103,7 @@ class TreeKernel:
         self.params = {name.rstrip("_"): value for name, value in params.items()}
 
     def oracle(self, items: Items) -> Oracle:
-        return Oracle.tree_kernel(list(plain(items)), json.dumps({"kernel": self.kernel, **self.params}), self.normalise)
+        return Oracle.tree_kernel(_texts(items, self), json.dumps({"kernel": self.kernel, **self.params}), self.normalise)
 
     def __repr__(self) -> str:
         return f"TreeKernel({self.kernel!r}, normalise={self.normalise}, **{self.params})"
@@ -103,11 +126,12 @@ class VectorKernel:
         self.kernel, self.gamma, self.coef0, self.degree = kernel, gamma, coef0, degree
 
     def oracle(self, items: Items) -> Oracle:
-        vectors = np.asarray(items)
+        vectors = np.asarray(plain(items))
         if vectors.ndim != 2 or vectors.dtype.kind not in "fiub":
-            raise TypeError(f"`VectorKernel` is of the rows of an array of numbers, and the first item is {shown(items[0])}")
-        gamma = 1.0 / vectors.shape[1] if self.gamma is None else self.gamma
-        return Oracle.vector_kernel(np.ascontiguousarray(vectors, dtype=np.float64), self.kernel, gamma, self.coef0, self.degree)
+            raise TypeError(f"`VectorKernel` is of the rows of an array of numbers, and the first item is {shown(list(items)[0])}")
+        gamma = 1.0 / vectors.shape[1] if self.gamma is None else real("gamma", self.gamma)
+        coef0, degree = real("coef0", self.coef0), whole("degree", self.degree)
+        return Oracle.vector_kernel(np.ascontiguousarray(vectors, dtype=np.float64), self.kernel, gamma, coef0, degree)
 
     def __repr__(self) -> str:
         of_products = "" if self.kernel == "rbf" else f", coef0={self.coef0}"
@@ -136,11 +160,14 @@ class Program:
         self._started: tuple[str, Oracle] | None = None
 
     def oracle(self, items: Items) -> Oracle:
-        texts = list(plain(items))
-        of_texts = digest(texts)
+        texts = _texts(items, self)
+        # a forked child has its parent's end of the pipes, which it must leave alone
+        of_texts = f"{os.getpid()} {digest(texts)}"
         # a plan and the fit after it talk to one process
         if self._started is None or self._started[0] != of_texts:
-            failed = {} if self.failed is None else {"failed_pairs": {"score": self.failed}}
+            if self._started is not None and not self._started[0].startswith(f"{os.getpid()} "):
+                _of_parents.append(self._started[1])
+            failed = {} if self.failed is None else {"failed_pairs": {"score": real("failed", self.failed)}}
             self._started = of_texts, Oracle.program(texts, json.dumps({"command": self.command, **failed, **self.settings}))
         return self._started[1]
 
@@ -188,32 +215,106 @@ def add_note(error: BaseException, note: str) -> None:
 
 
 class Batches:
-    """A score in Python over some items, as the compiled half calls it: two arrays of items in, an array of scores out."""
+    """A score in Python over some items, as the compiled half calls it: two arrays of items in, an array of scores out.
 
-    def __init__(self, ask: Callable[[list[tuple[Any, Any]]], Any], items: Items) -> None:
-        self._ask, self._items = ask, items
+    A batch that raises is asked for again in halves, so that the exception names the pair that raised it and the scores before it are kept.
+    """
+
+    def __init__(self, ask: Callable[[list[tuple[Any, Any]]], Any], items: Items, *, both_orders: bool = False) -> None:
+        self._ask, self._items, self._both_orders = ask, items, both_orders
         self.progress: Progress | None = None
+        # scores of ordered pairs that were asked for and that no store has yet
+        self.known: dict[tuple[int, int], float] = {}
 
     def __call__(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        items, at = self._items, rows.tolist()
-        of = columns.tolist()
-        pairs = [(items[i], items[j]) for i, j in zip(at, of)]
-        try:
-            scores = as_numbers(self._ask(pairs), len(pairs))
-        except Exception as error:
-            place = getattr(error, "_landmark_place", None)
-            if place is not None or len(pairs) == 1:
-                k = place or 0
-                add_note(error, f"while scoring the pair ({at[k]}, {of[k]}): {shown(pairs[k][0])} and {shown(pairs[k][1])}")
-            else:
-                note = f"while scoring {len(pairs)} pairs at once, the first of them ({at[0]}, {of[0]}): "
-                add_note(error, note + f"{shown(pairs[0][0])} and {shown(pairs[0][1])}")
-            if any(i == j for i, j in zip(at, of)):
-                add_note(error, _ON_THE_DIAGONAL)
-            raise
+        pairs = list(zip(rows.tolist(), columns.tolist()))
+        known = self.known
+        new = [pair for pair in pairs if pair not in known] if known else pairs
+        scores = self._score(new)
         if self.progress is not None:
-            self.progress.add(len(pairs))
+            self.progress.add(len(new))
+        if len(new) == len(pairs):
+            return scores
+        answers = iter(scores.tolist())
+        return np.array([known[pair] if pair in known else next(answers) for pair in pairs])
+
+    def in_both_orders(self, pairs: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Scores of pairs in the order given and in the other, which stay known."""
+        there, back = list(map(tuple, pairs.tolist())), list(map(tuple, pairs[:, ::-1].tolist()))
+        scores = self._score(there + back)
+        self.known.update(zip(there + back, scores.tolist()))
+        if self.progress is not None:
+            self.progress.add(len(scores))
+        return scores[: len(there)], scores[len(there) :]
+
+    def hand_over(self, matrix: MeteredStore) -> None:
+        """Puts what is known into the store of a fit or search that ended with an exception."""
+        pairs = [pair for pair in self.known if not self._both_orders or pair[::-1] in self.known]
+        if pairs:
+            try:
+                matrix.scores(np.array(pairs, dtype=np.int64))
+            except Exception:
+                # the exception that ended the search is the one to be seen
+                pass
+
+    def _score(self, places: list[tuple[int, int]]) -> NDArray[np.float64]:
+        if not places:
+            return np.empty(0)
+        scores = np.full(len(places), np.nan)
+        raised: Exception | None = None
+        # parts of the batch, the next one last
+        parts = [(0, len(places))]
+        while parts:
+            first, last = parts.pop()
+            error = self._score_part(places[first:last], scores[first:last])
+            if error is None:
+                continue
+            raised = raised or error
+            if last - first > 1 and _may_be_of_one_pair(error):
+                middle = (first + last) // 2
+                parts += [(middle, last), (first, middle)]
+                continue
+            self.known.update((pair, score) for pair, score in zip(places, scores.tolist()) if score == score)
+            raise error
+        if raised is not None:
+            told = f"the score raised {type(raised).__name__} for {len(places)} pairs at once, and scored them in smaller batches"
+            warnings.warn(f"{told}: {raised}", stacklevel=2)
         return scores
+
+    def _score_part(self, places: list[tuple[int, int]], room: NDArray[np.float64]) -> Exception | None:
+        """Scores pairs into `room`; answers the exception, which names its pair."""
+        items = self._items
+        pairs = [(items[i], items[j]) for i, j in places]
+        try:
+            answer = self._ask(pairs)
+        except Exception as error:
+            for place, score in getattr(error, "_landmark_done", {}).items():
+                if isinstance(score, (int, float, np.number)):
+                    self.known[places[place]] = float(score)
+            if len(pairs) == 1 or not _may_be_of_one_pair(error):
+                self._name(error, places, getattr(error, "_landmark_place", None))
+            return error
+        try:
+            room[:] = as_numbers(answer, len(pairs))
+        except (TypeError, ValueError) as error:
+            self._name(error, places, None)
+            error._landmark_place = None  # type: ignore[union-attr]
+            return error
+        return None
+
+    def _name(self, error: Exception, places: list[tuple[int, int]], place: int | None) -> None:
+        """Notes at an exception which pair it is of, or which pairs."""
+        i, j = places[place or 0]
+        first = f"({i}, {j}): {shown(self._items[i])} and {shown(self._items[j])}"
+        is_one = place is not None or len(places) == 1
+        add_note(error, f"while scoring the pair {first}" if is_one else f"while scoring {len(places)} pairs at once, from {first}")
+        if any(i == j for i, j in ([places[place or 0]] if is_one else places)):
+            add_note(error, _ON_THE_DIAGONAL)
+
+
+def _may_be_of_one_pair(error: Exception) -> bool:
+    """False for exceptions that say which pair they are of, and for those of a connection, a file or a whole batch."""
+    return not hasattr(error, "_landmark_place") and not isinstance(error, OSError)
 
 
 class Blocks:
@@ -224,16 +325,46 @@ class Blocks:
         self.progress: Progress | None = None
 
     def __call__(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        items = self._items
         try:
-            block = as_block(self._score(taken(items, rows), taken(items, columns)), len(rows), len(columns))
+            block = self._ask(rows, columns)
         except Exception as error:
-            note = f"while scoring a block of {len(rows)} × {len(columns)}, the first pair of it ({rows[0]}, {columns[0]}): "
-            add_note(error, note + f"{shown(items[int(rows[0])])} and {shown(items[int(columns[0])])}")
-            raise
+            if not getattr(error, "_landmark_shape", False) and _may_be_of_one_pair(error):
+                error, rows, columns = self._narrowed(error, rows, columns)
+            i, j = int(rows[0]), int(columns[0])
+            first = f"({i}, {j}): {shown(self._items[i])} and {shown(self._items[j])}"
+            is_one = len(rows) == len(columns) == 1
+            note = f"while scoring the pair {first}" if is_one else f"while scoring a block of {len(rows)} × {len(columns)}, from the pair {first}"
+            add_note(error, note)
+            raise error
         if self.progress is not None:
             self.progress.add(block.size)
         return block.ravel()
+
+    def _ask(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        answer = self._score(taken(self._items, rows), taken(self._items, columns))
+        try:
+            return as_block(answer, len(rows), len(columns))
+        except (TypeError, ValueError) as error:
+            error._landmark_shape = True  # type: ignore[union-attr]
+            raise
+
+    def _narrowed(
+        self, error: Exception, rows: NDArray[np.int64], columns: NDArray[np.int64]
+    ) -> tuple[Exception, NDArray[np.int64], NDArray[np.int64]]:
+        """The smallest block that halving finds to raise, and what it raised."""
+        while len(rows) * len(columns) > 1:
+            is_tall = len(rows) >= len(columns)
+            side = rows if is_tall else columns
+            for half in (side[: len(side) // 2], side[len(side) // 2 :]):
+                part = (half, columns) if is_tall else (rows, half)
+                try:
+                    self._ask(*part)
+                except Exception as smaller:
+                    error, (rows, columns) = smaller, part
+                    break
+            else:
+                break
+        return error, rows, columns
 
 
 _ON_THE_DIAGONAL = (
@@ -243,14 +374,21 @@ _ON_THE_DIAGONAL = (
 
 
 def _numbers(scores: Any, each: str) -> NDArray[np.float64]:
-    """What a score answered as an array: of lists, arrays, sparse arrays, and tensors of any device."""
+    """What a score answered as an array: of lists, arrays, sparse arrays, and tensors of any device. Truth values are 0 and 1; texts are no numbers."""
     for step in ("detach", "cpu", "numpy", "toarray"):
         if hasattr(scores, step) and not isinstance(scores, np.ndarray):
             scores = getattr(scores, step)()
+    refused = f"a score answers one number {each}, and this one answered {shown(scores)}"
     try:
-        return np.asarray(scores, dtype=np.float64)
+        array = np.asarray(plain(scores))
+        is_text = array.dtype.kind in "USTcmMV" or (array.dtype.kind == "O" and any(one is None or isinstance(one, (str, bytes)) for one in array.ravel()))
+        # NumPy makes texts of numbers beside texts, and NaN of `None`
+        numbers = array.astype(np.float64) if not is_text else None
     except (TypeError, ValueError) as error:
-        raise TypeError(f"a score answers one number {each}, and this one answered {shown(scores)}") from error
+        raise TypeError(refused) from error
+    if numbers is None:
+        raise TypeError(refused)
+    return np.asarray(numbers)
 
 
 def as_numbers(scores: Any, wanted: int) -> NDArray[np.float64]:
@@ -284,8 +422,8 @@ def asker(score: Any, concurrency: int) -> tuple[Callable[[list[tuple[Any, Any]]
     """A function of a list of pairs, and how many calls it works on at once."""
     if _is_coroutine(score):
         return functools.partial(_loop.gather, score, at_once=concurrency), concurrency
-    predict = getattr(score, "predict", None)
-    if callable(predict) and not inspect.isroutine(score):
+    if is_predictor(score):
+        predict = score.predict
         if _is_coroutine(predict):
             return functools.partial(_loop.gather, predict, at_once=concurrency), concurrency
         return functools.partial(_predict, predict), 1
@@ -328,12 +466,26 @@ def is_matrix(score: Any) -> bool:
     return shape is not None and len(shape) == 2 and shape[0] == shape[1] and not callable(score)
 
 
+def is_predictor(score: Any) -> bool:
+    """True for an object with `predict`, such as a cross-encoder."""
+    return callable(getattr(score, "predict", None)) and not inspect.isroutine(score)
+
+
+def first_difference(there: NDArray[np.float64], back: NDArray[np.float64]) -> int | None:
+    """Place of the first pair whose scores in both orders differ."""
+    # a score that is no number is refused by the fit, which names its pair
+    is_number = np.isfinite(there) & np.isfinite(back)
+    there, back = np.where(is_number, there, 0.0), np.where(is_number, back, 0.0)
+    size = np.maximum(np.maximum(np.abs(there), np.abs(back)), 1e-6)
+    different = np.flatnonzero(np.abs(there - back) > SAME * size)
+    return int(different[0]) if len(different) else None
+
+
 def over(
     score: Any, items: Items, *, identity: str | None, order: str, diagonal: float | None, concurrency: int
 ) -> tuple[Oracle, Batches | Blocks | None]:
     """The score over items, and its Python half where it has one."""
-    if order not in ORDERS:
-        raise ValueError(f"`order` is {order!r}, but must be one of {', '.join(ORDERS)}")
+    one_of("order", order, ORDERS)
     if isinstance(score, BuiltIn):
         own = score.oracle(items)
         if order == "symmetric" and not own.symmetric:
@@ -345,8 +497,8 @@ def over(
         asked = Blocks(score, items)
         params = f"\n{digest(sorted(score.params.items()))}" if score.params else ""
     else:
-        ask, at_once = asker(score, concurrency)
-        asked = Batches(ask, items)
+        ask, at_once = asker(score, whole("concurrency", concurrency, 1))
+        asked = Batches(ask, items, both_orders=order != "symmetric")
     name = f"{identity or ''}\n{digest(items)}{params}"
     apart = (f"{identity}\n{params}", digests(items))
     oracle = Oracle.function(asked, len(items), name, order == "symmetric", diagonal, at_once, isinstance(asked, Blocks), apart)

@@ -165,6 +165,15 @@ pub enum StoreError {
         /// Action that was asked for.
         action: &'static str,
     },
+    /// A forked process whose parent was using the store on another thread at that moment.
+    #[error(
+        "cannot use `{address}` in this forked process: another thread of its parent was using it at the time of the fork (expected none). Fork before \
+         or after a fit or search, or start processes with `spawn`"
+    )]
+    Forked {
+        /// Address of the store.
+        address: String,
+    },
     /// A lease that is too short to be renewed in time.
     #[error("cannot take `{work}`: the lease is {lease:?} (expected at least 1 s). Give a longer lease")]
     Lease {

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{
+    Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
 use std::time::{Duration, Instant};
 
 use landmark_core::entries::EntrySet;
@@ -52,6 +54,8 @@ pub struct Stored<O: Oracle> {
     bought: AtomicU64,
     /// [`OPEN`], or what becomes of those that ask after [`close`](Stored::close).
     closing: AtomicU8,
+    /// The process whose threads use it.
+    process: AtomicU32,
 }
 
 /// Nobody has asked for the end.
@@ -146,7 +150,9 @@ impl<O: Oracle> Stored<O> {
         };
         let (held, state) = (RwLock::new(held), Mutex::new(state));
         let (has_landed, bought, closing) = (Condvar::new(), AtomicU64::new(0), AtomicU8::new(OPEN));
-        let stored = Self { oracle, identity, is_apart, shape, store, part, held, state, has_landed, bought, closing };
+        let process = AtomicU32::new(std::process::id());
+        let stored =
+            Self { oracle, identity, is_apart, shape, store, part, held, state, has_landed, bought, closing, process };
         stored.refresh()?;
         Ok(stored)
     }
@@ -301,6 +307,51 @@ impl<O: Oracle> Stored<O> {
     /// Calls of a pair that is not here.
     fn price(&self, i: usize, j: usize) -> u64 {
         if i == j { 1 } else { self.shape.evaluations_per_pair }
+    }
+
+    /// Makes this usable in a forked child, once, and does nothing in the process that opened it. To be called before anything else is asked of it.
+    ///
+    /// What was evaluated stays known here; what the parent had not published is left to it.
+    ///
+    /// # Errors
+    /// [`StoreError::Forked`] where a thread of the parent was at work on it; [`StoreError::System`] where a scratch file cannot be copied.
+    pub fn after_fork(&self) -> Result<(), StoreError> {
+        /// Time that another thread of this process may take for the same.
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let (ours, start) = (std::process::id(), Instant::now());
+        while self.process.load(Ordering::Acquire) != ours {
+            let state = match self.state.try_lock() {
+                Ok(state) => Some(state),
+                Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            let held = match self.held.try_write() {
+                Ok(held) => Some(held),
+                Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            let (Some(mut state), Some(mut held)) = (state, held) else {
+                if start.elapsed() > PATIENCE {
+                    return Err(StoreError::Forked { address: self.store.address().to_owned() });
+                }
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            };
+            held.after_fork().map_err(scratch_failed)?;
+            // threads of the parent, and files that it goes on to write
+            std::mem::forget(state.pool.take());
+            state.under_way = UnderWay::new(state.sizer.batches_at_once());
+            state.unpublished.clear();
+            let folder = self.store.backend.folder().map(|root| root.join(&state.manifest.identity));
+            std::mem::forget(std::mem::replace(
+                &mut state.log,
+                CallLog::new(folder, self.part.as_deref(), self.store.sync),
+            ));
+            state.writers = ActiveWriters::new(next_number(), self.part.as_deref());
+            state.looked = None;
+            self.process.store(ours, Ordering::Release);
+        }
+        Ok(())
     }
 
     /// Publishes what was evaluated and waits. To be called at the end of a run, for only here a full disk can be reported.
@@ -476,6 +527,10 @@ impl<O: Oracle> Stored<O> {
 
 impl<O: Oracle> Drop for Stored<O> {
     fn drop(&mut self) {
+        if *self.process.get_mut() != std::process::id() {
+            // a forked child that never used it: all of it is the parent's
+            return;
+        }
         let mut state = self.state();
         if state.is_closed {
             return;
