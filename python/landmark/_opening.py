@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, validate_data
 
 from . import scores
+from ._batches import Batches, Blocks, add_note
 from ._checks import one_of, real, whole
 from ._items import Items, as_objects, plain, shown
 from ._native import MeteredStore, NotFiniteError, Oracle
@@ -83,7 +84,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
 
     def _open(
         self, items: Items, *, shares: bool = True, dry: bool = False, order: str | None = None
-    ) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
+    ) -> tuple[MeteredStore, Batches | Blocks | None]:
         """Score, budget and store over items. `shares`: with other lists of them. `dry`: nothing is written. `order`: that of a fit."""
         # what a fit found out holds for what is scored after it
         order = str(order or self.order or getattr(self, "order_", "symmetric"))
@@ -156,7 +157,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
     def _asks_both(self) -> bool:
         return self.metric is None and not isinstance(self.score, scores.BuiltIn) and scores.is_predictor(self.score)
 
-    def _opened_for_fit(self, items: Items, settings: str) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
+    def _opened_for_fit(self, items: Items, settings: str) -> tuple[MeteredStore, Batches | Blocks | None]:
         """Score, budget and store of a fit, after a look at both orders of some pairs where nobody said that one is enough.
 
         The pairs are the fit's own where these are known by name, so that one of their orders is no further call.
@@ -167,7 +168,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         if batches is None or not len(pairs):
             return matrix, batches
         with self._told(len(pairs) * 2, "both orders", batches, items, matrix):
-            if isinstance(batches, scores.Blocks):
+            if isinstance(batches, Blocks):
                 there, back = matrix.asked(pairs), matrix.asked(np.ascontiguousarray(pairs[:, ::-1]))
             else:
                 there, back = batches.in_both_orders(pairs)
@@ -178,13 +179,13 @@ class Opening(BaseEstimator):  # type: ignore[misc]
                 f"the score is not symmetric: {there[at]:.6g} for ({shown(items[i])}, {shown(items[j])}) and {back[at]:.6g} in the other order; "
                 'set `order="mean"` to use the mean of both orders (two calls per pair), or `order="symmetric"` to use the order that comes first'
             )
-        if isinstance(batches, scores.Blocks):
+        if isinstance(batches, Blocks):
             return matrix, batches
         known = batches.known
         if at is not None:
             self.order_ = "mean"
             matrix, again = self._open(items, order="mean")
-            assert isinstance(again, scores.Batches)
+            assert isinstance(again, Batches)
             batches, batches.known = again, known
         # what the fit does not ask for itself is counted here, and answered by what is known
         with self._told(0, "both orders", batches, items, matrix):
@@ -197,12 +198,12 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         return matrix, batches
 
     def _probe(
-        self, matrix: MeteredStore, batches: scores.Batches | scores.Blocks | None, settings: str
+        self, matrix: MeteredStore, batches: Batches | Blocks | None, settings: str
     ) -> tuple[NDArray[np.int64], int]:
         """Pairs to be asked in both orders before a fit, and the calls that this adds to it: none where the user named the order, where scores
         of the fit are there already, and where the budget is too small."""
         none = np.empty((0, 2), dtype=np.int64), 0
-        if self.order is not None or not _is_asked(self):
+        if self.order is not None or not is_asked(self):
             return none
         bill = json.loads(matrix.plan(settings, []))
         if not bill["calls"] or bill["calls"] < bill["calls_alone"]:
@@ -218,7 +219,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         is_too_much = left is not None and (left < bill["calls"] + calls if bill["calls"] <= left else left < 10 * calls)
         return none if is_too_much else (pairs, calls)
 
-    def _opened(self) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
+    def _opened(self) -> tuple[MeteredStore, Batches | Blocks | None]:
         """The store of the fit, opened again after a pickle or a load."""
         matrix: MeteredStore | None = getattr(self, "_matrix", None)
         if matrix is not None and self.store is not None and matrix.process != os.getpid():
@@ -326,7 +327,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         self,
         calls: int,
         title: str,
-        batches: scores.Batches | scores.Blocks | None = None,
+        batches: Batches | Blocks | None = None,
         items: Items | None = None,
         matrix: MeteredStore | None = None,
     ) -> Iterator[None]:
@@ -341,10 +342,10 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             of = items if items is not None else getattr(self, "_items", None)
             if of is not None and self.metric != "precomputed":
                 i, j = error.pair
-                scores.add_note(error, f"item {i} is {shown(of[i])}, item {j} is {shown(of[j])}")
+                add_note(error, f"item {i} is {shown(of[i])}, item {j} is {shown(of[j])}")
             raise
         except Exception:
-            if matrix is not None and isinstance(batches, scores.Batches):
+            if matrix is not None and isinstance(batches, Batches):
                 batches.hand_over(matrix)
             raise
         finally:
@@ -357,7 +358,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
 _of_parents: list[MeteredStore] = []
 
 
-def _is_asked(of: Opening) -> bool:
+def is_asked(of: Opening) -> bool:
     """True for a score that is a function of Python's: others know whether the order of a pair counts."""
     return of.metric is None and not isinstance(of.score, scores.BuiltIn) and not scores.is_matrix(of.score)
 

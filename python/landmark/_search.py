@@ -111,6 +111,8 @@ class Search(Opening):
         self, X: Any = None, k: int = 10, *, calls_per_item: int = 20, target_recall: float | None = None, delta: float = 0.1
     ) -> int:
         """Calls of such a search beyond the fit, at most. No call is made."""
+        if X is None:
+            check_is_fitted(self)
         items = self._items_of(X, reset=False) if X is not None else self._items
         order = None if X is None else self._presumed_order()
         matrix = self._open(items, shares=False, order=order)[0]

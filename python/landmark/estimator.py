@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import factors as files
 from . import scores
+from ._batches import Batches
 from ._checks import on_a_copy, places, real, whole
 from ._items import Items, content, digest, joined, plain, taken
 from ._native import MeteredStore, Projector
-from ._opening import DEFAULT_COMPONENTS, PROBED, as_list
+from ._opening import DEFAULT_COMPONENTS, PROBED, as_list, is_asked
 from ._search import Search
 from .bill import Bill, spectrum, table
 from .reading import Factors
@@ -177,7 +178,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         calls = whole("calls", calls, 1)
         if self.order is None and self._asks_both():
             raise ValueError('workers do not look at both orders of a pair: set `order="mean"`, or `order="symmetric"` if the order does not count')
-        if self.order is None and not isinstance(self.score, scores.BuiltIn):
+        if self.order is None and is_asked(self):
             warnings.warn(
                 'workers do not look at both orders of a pair and take the score as symmetric: set `order="mean"`, or `order="symmetric"` if it is',
                 stacklevel=2,
@@ -204,7 +205,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         log.info("a fit of %s items takes %s calls, %s of them new", len(items), self.bill_.calls_alone, self.bill_.calls)
         most = self.bill_.calls if matrix.calls_left is None else min(self.bill_.calls, matrix.calls_left + matrix.calls)
         # scores of both orders are there already
-        done = max(matrix.calls, len(batches.known) if isinstance(batches, scores.Batches) else 0)
+        done = max(matrix.calls, len(batches.known) if isinstance(batches, Batches) else 0)
         with self._told(most - done, "scores", batches, items, matrix):
             out = matrix.fit(settings, proxies)
         if out["cut_short"]:

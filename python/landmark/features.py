@@ -155,9 +155,8 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _append(self, X: Any, *, reset: bool) -> FrequentDirections:
         X = validate_data(self, plain(X), reset=reset, dtype=np.float64)
         if getattr(self, "_sketch", None) is None:
-            whole("n_components", self.n_components, 1)
             params = {
-                "rows": whole("rows", self.rows, 1),
+                "rows": whole("rows", self.rows, whole("n_components", self.n_components, 1)),
                 "form": one_of("form", self.form, ("buffered", "figure_1")),
                 "buffer": None if self.buffer is None else whole("buffer", self.buffer, 1),
             }

@@ -10,6 +10,7 @@ import pytest
 from conftest import matrix
 
 from landmark import (
+    FrequentDirections,
     Landmark,
     LinearSvm,
     Program,
@@ -142,6 +143,8 @@ CALLS: list[Callable[[], Any]] = [
     lambda: LinearSvm(class_weight={0: NAN}).fit(X, np.arange(20) % 2),
     lambda: StructuredFeatures(sigma=NAN).fit(X),
     lambda: StructuredFeatures(n_components=True).fit(X),
+    lambda: FrequentDirections(10, rows=5).fit(X),
+    lambda: FrequentDirections(NAN).fit(X),  # type: ignore[arg-type]
     lambda: Wmd({"cat": [0.0]}, empty=NAN),
     lambda: Program(["cat"], failed=NAN).oracle(["a"]),
     lambda: VectorKernel(gamma=NAN).oracle(X),

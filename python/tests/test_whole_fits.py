@@ -56,7 +56,7 @@ def test_after_a_first_fit_that_failed_nothing_is_fitted() -> None:
     lm = Landmark(score, 5, error_samples=0)
     with pytest.raises(RuntimeError, match="gpu down"):
         lm.fit(A)
-    for read in (lambda: lm.row(0), lambda: lm.kneighbors(3), lambda: lm.mine(0.5), lambda: lm.transform(A), lambda: lm.save("nowhere")):
+    for read in (lambda: lm.row(0), lambda: lm.kneighbors(3), lambda: lm.mine(0.5), lambda: lm.plan_kneighbors(), lambda: lm.save("nowhere")):
         with pytest.raises(NotFittedError):
             read()
     assert set(vars(lm)) == set(lm.get_params())

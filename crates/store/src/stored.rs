@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{
-    Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
-};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use landmark_core::entries::EntrySet;
@@ -24,6 +22,7 @@ use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
 mod evaluating;
 mod failing;
+mod forked;
 mod parts;
 mod reading;
 
@@ -307,51 +306,6 @@ impl<O: Oracle> Stored<O> {
     /// Calls of a pair that is not here.
     fn price(&self, i: usize, j: usize) -> u64 {
         if i == j { 1 } else { self.shape.evaluations_per_pair }
-    }
-
-    /// Makes this usable in a forked child, once, and does nothing in the process that opened it. To be called before anything else is asked of it.
-    ///
-    /// What was evaluated stays known here; what the parent had not published is left to it.
-    ///
-    /// # Errors
-    /// [`StoreError::Forked`] where a thread of the parent was at work on it; [`StoreError::System`] where a scratch file cannot be copied.
-    pub fn after_fork(&self) -> Result<(), StoreError> {
-        /// Time that another thread of this process may take for the same.
-        const PATIENCE: Duration = Duration::from_secs(5);
-        let (ours, start) = (std::process::id(), Instant::now());
-        while self.process.load(Ordering::Acquire) != ours {
-            let state = match self.state.try_lock() {
-                Ok(state) => Some(state),
-                Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            };
-            let held = match self.held.try_write() {
-                Ok(held) => Some(held),
-                Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            };
-            let (Some(mut state), Some(mut held)) = (state, held) else {
-                if start.elapsed() > PATIENCE {
-                    return Err(StoreError::Forked { address: self.store.address().to_owned() });
-                }
-                std::thread::sleep(Duration::from_millis(1));
-                continue;
-            };
-            held.after_fork().map_err(scratch_failed)?;
-            // threads of the parent, and files that it goes on to write
-            std::mem::forget(state.pool.take());
-            state.under_way = UnderWay::new(state.sizer.batches_at_once());
-            state.unpublished.clear();
-            let folder = self.store.backend.folder().map(|root| root.join(&state.manifest.identity));
-            std::mem::forget(std::mem::replace(
-                &mut state.log,
-                CallLog::new(folder, self.part.as_deref(), self.store.sync),
-            ));
-            state.writers = ActiveWriters::new(next_number(), self.part.as_deref());
-            state.looked = None;
-            self.process.store(ours, Ordering::Release);
-        }
-        Ok(())
     }
 
     /// Publishes what was evaluated and waits. To be called at the end of a run, for only here a full disk can be reported.
