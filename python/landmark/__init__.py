@@ -1,7 +1,7 @@
 """Expensive pairwise scores as matrices you can use, from a few of their columns.
 
 >>> from landmark import Landmark
->>> lm = Landmark(lambda pairs: [1.0 if a == b else 0.5 for a, b in pairs], n_components=2, error_samples=0)
+>>> lm = Landmark(lambda pairs: [1.0 if a == b else 0.5 for a, b in pairs], n_components=2, order="symmetric", error_samples=0)
 >>> lm.plan(["a", "b", "c"]).calls
 5
 >>> lm.fit(["a", "b", "c"]).similarity(0, 1)
@@ -16,14 +16,25 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._native import BudgetExhausted, NotFiniteError, StoreFailure, landmark_policies
-    from .bill import Bill, Neighbors, Pairs, Recall
-    from .estimator import Landmark
-    from .features import FrequentDirections, StructuredFeatures
-    from .scores import Blockwise, Program, TreeKernel, VectorKernel, Wmd
-    from .tasks import LinearSvm, average_linkage, coreference_scores, methods, ranking_scores
-    from .transport import emd, wmd, wmd_matrix
-    from .workers import Tile, work
+    from ._native import (
+        BudgetExhausted as BudgetExhausted,
+        NotFiniteError as NotFiniteError,
+        StoreFailure as StoreFailure,
+        landmark_policies as landmark_policies,
+    )
+    from .bill import Bill as Bill, Neighbors as Neighbors, Pairs as Pairs, Recall as Recall
+    from .estimator import Landmark as Landmark
+    from .features import FrequentDirections as FrequentDirections, StructuredFeatures as StructuredFeatures
+    from .scores import Blockwise as Blockwise, Program as Program, TreeKernel as TreeKernel, VectorKernel as VectorKernel, Wmd as Wmd
+    from .tasks import (
+        LinearSvm as LinearSvm,
+        average_linkage as average_linkage,
+        coreference_scores as coreference_scores,
+        methods as methods,
+        ranking_scores as ranking_scores,
+    )
+    from .transport import emd as emd, wmd as wmd, wmd_matrix as wmd_matrix
+    from .workers import Tile as Tile, work as work
 
 __version__ = "0.1.0"
 
@@ -56,7 +67,36 @@ _HOMES = {
     "work": "workers",
 }
 
-__all__ = [*sorted(_HOMES), "__version__"]
+# a literal, which type checkers read
+__all__ = [
+    "Bill",
+    "Blockwise",
+    "BudgetExhausted",
+    "FrequentDirections",
+    "Landmark",
+    "LinearSvm",
+    "Neighbors",
+    "NotFiniteError",
+    "Pairs",
+    "Program",
+    "Recall",
+    "StoreFailure",
+    "StructuredFeatures",
+    "Tile",
+    "TreeKernel",
+    "VectorKernel",
+    "Wmd",
+    "average_linkage",
+    "coreference_scores",
+    "emd",
+    "landmark_policies",
+    "methods",
+    "ranking_scores",
+    "wmd",
+    "wmd_matrix",
+    "work",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -106,35 +106,79 @@ def joined(first: Items, then: Items) -> Items:
 
 
 def plain(x: Any) -> Any:
-    """What an Arrow column or table lends (`__arrow_c_stream__`, `__arrow_c_array__`) as a list of texts or an array; all else as it is.
+    """Items that can be read more than once: iterators (generators, `map`, open files) and views as lists, and what an Arrow column or table lends
+    (`__arrow_c_stream__`, `__arrow_c_array__`) as a list of texts or an array; all else as it is.
 
     Tables that say their own shape (polars, pyarrow) stay as they are where they are numbers, so that scikit-learn sees the names of their columns;
-    so does what pandas has.
+    so does what pandas has, but for a single column of texts.
     """
-    is_arrow = hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__")
-    if not is_arrow or isinstance(x, np.ndarray) or hasattr(x, "iloc"):
+    if isinstance(x, np.ndarray):
         return x
-    found = _native.arrow_items(x)
-    return x if getattr(found, "shape", None) == getattr(x, "shape", ()) else found
+    if hasattr(x, "iloc"):
+        return _texts_of_frame(x)
+    if hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__"):
+        found = _native.arrow_items(x)
+        return x if getattr(found, "shape", None) == getattr(x, "shape", ()) else found
+    is_array = any(hasattr(x, name) for name in ("__array__", "__array_interface__", "__dataframe__", "toarray"))
+    is_read_once = isinstance(x, Iterator) or (isinstance(x, Iterable) and not hasattr(x, "__getitem__"))
+    return list(x) if is_read_once and not is_array else x
 
 
-def is_texts_or_objects(x: Any) -> bool:
-    """True for items that no array of numbers holds: texts, objects, rows of text."""
+def _texts_of_frame(frame: Any) -> Any:
+    """The texts of a frame of one column of texts; any other frame or series as it is."""
+    if getattr(frame, "ndim", 1) != 2 or frame.shape[1] != 1:
+        return frame
+    column = frame.iloc[:, 0]
+    return column.tolist() if getattr(column.dtype, "kind", "O") in "OUT" else frame
+
+
+def as_objects(x: Any) -> list[Any] | None:
+    """Items that no n × d array of numbers holds, as a list: texts, objects, whole numbers (names of rows elsewhere), arrays of their own shape each.
+    `None` for rows of numbers.
+
+    Raises TypeError for one text in the place of a list, ValueError for an item that is missing.
+    """
     if isinstance(x, (str, bytes)):
         raise TypeError("items are a list of texts, and this is one text; wrap it in a list")
-    if hasattr(x, "__array__") or hasattr(x, "toarray") or hasattr(x, "sparse"):
-        kind = getattr(getattr(x, "dtype", None), "kind", None)
-        is_row = getattr(x, "ndim", 2) == 1
-        return kind in ("U", "S", "T") or (kind == "O" and bool(is_row))
-    first = next(iter(x), None) if hasattr(x, "__iter__") else None
-    return first is not None and not _is_row_of_numbers(first)
+    if hasattr(x, "toarray") or hasattr(x, "sparse"):
+        return None
+    if hasattr(x, "__array__"):
+        return _objects_of_array(x)
+    if not hasattr(x, "__iter__"):
+        return None
+    items = list(x)
+    if items and (all(map(_is_row_of_numbers, items)) and len({np.shape(item) for item in items}) == 1):
+        return None
+    return _none_missing(items)
+
+
+def _objects_of_array(x: Any) -> list[Any] | None:
+    kind = getattr(getattr(x, "dtype", None), "kind", None)
+    dimensions = getattr(x, "ndim", 2)
+    is_text = kind in ("U", "S", "T")
+    if dimensions == 1 and (is_text or kind in ("O", "i", "u")):
+        # numbers as Python has them: an item is the same whichever array it came in
+        return _none_missing(x.tolist() if hasattr(x, "tolist") else list(x))
+    if dimensions == 1 and kind == "f":
+        raise ValueError(
+            "cannot read the items: expected rows of numbers, texts or whole numbers (got a 1D array of floats). Reshape your data: "
+            "`x.reshape(-1, 1)` has rows of one number"
+        )
+    return list(x) if is_text or dimensions > 2 else None
+
+
+def _none_missing(items: list[Any]) -> list[Any]:
+    for place, item in enumerate(items):
+        if item is None or (isinstance(item, float) and item != item) or type(item).__name__ in ("NAType", "NaTType"):
+            raise ValueError(f"item {place} is missing ({item!r}): drop it, or put a text in its place")
+    return items
 
 
 def _is_row_of_numbers(item: Any) -> bool:
     if isinstance(item, np.ndarray):
-        return bool(item.dtype != object)
+        return item.ndim == 1 and item.dtype.kind in "fiub"
     if not isinstance(item, (list, tuple)):
-        return isinstance(item, (int, float, complex, np.number))
+        return isinstance(item, (float, complex, np.inexact))
     return all(isinstance(number, (int, float, complex, np.number)) for number in item)
 
 

@@ -13,6 +13,16 @@ _loop: asyncio.AbstractEventLoop | None = None
 _process = 0
 
 
+def _without_the_parents_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    # another thread may have held it when this process was forked
+    os.register_at_fork(after_in_child=_without_the_parents_lock)
+
+
 def _running() -> asyncio.AbstractEventLoop:
     global _loop, _process
     with _lock:
@@ -26,17 +36,21 @@ def _running() -> asyncio.AbstractEventLoop:
 def gather(ask: Callable[[Any, Any], Awaitable[Any]], pairs: list[tuple[Any, Any]], at_once: int) -> list[Any]:
     """Answers of `ask` for all pairs, so many of them under way at a time. The first exception ends the others."""
 
+    done: dict[int, Any] = {}
+
     async def all_of_them() -> list[Any]:
         room = asyncio.Semaphore(at_once)
 
         async def one(place: int, pair: tuple[Any, Any]) -> Any:
             async with room:
                 try:
-                    return await ask(*pair)
+                    done[place] = await ask(*pair)
+                    return done[place]
                 except Exception as error:
                     if not hasattr(error, "_landmark_place"):
                         try:
                             error._landmark_place = place  # type: ignore[attr-defined]
+                            error._landmark_done = done  # type: ignore[attr-defined]
                         except AttributeError:
                             pass
                     raise

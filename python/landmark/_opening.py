@@ -17,11 +17,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, validate_data
 
 from . import scores
-from ._items import Items, is_texts_or_objects, plain, shown
+from ._batches import Batches, Blocks, add_note
+from ._checks import one_of, real, whole
+from ._items import Items, as_objects, plain, shown
 from ._native import MeteredStore, NotFiniteError, Oracle
 from ._progress import Progress
 from .bill import Bill
 from .reading import Factors
+
+# pairs whose both orders are compared before the first fit, as the program does
+PROBED = 16
+DEFAULT_COMPONENTS = 100
 
 
 class Opening(BaseEstimator):  # type: ignore[misc]
@@ -36,7 +42,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
     identity: str | None
     method: str | Mapping[str, Any]
     landmarks: str | Mapping[str, Any] | ArrayLike
-    order: str
+    order: str | None
     diagonal: float | None
     gamma: float | None
     scattered: Mapping[str, Any] | None
@@ -66,19 +72,22 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"`metric` is {self.metric!r}, but must be 'precomputed' or None")
         if self.score is None and reset:
             raise ValueError("give a `score`, or `metric='precomputed'` and the matrix itself")
-        if is_texts_or_objects(X):
-            items = list(X)
-            if reset and len(items) < 2:
-                raise ValueError(f"Found array with {len(items)} sample(s) while a minimum of 2 is required by Landmark.")
+        items = as_objects(X)
+        if items is not None:
+            if len(items) < (2 if reset else 1):
+                least = 2 if reset else 1
+                raise ValueError(f"Found array with {len(items)} sample(s) while a minimum of {least} is required by Landmark.")
             return items
         if hasattr(self, "_factors") and not hasattr(self, "n_features_in_"):
             return np.asarray(check_array(X))
         return np.asarray(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1))
 
     def _open(
-        self, items: Items, *, shares: bool = True, dry: bool = False
-    ) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
-        """Score, budget and store over items. `shares`: with other lists of them. `dry`: nothing is written."""
+        self, items: Items, *, shares: bool = True, dry: bool = False, order: str | None = None
+    ) -> tuple[MeteredStore, Batches | Blocks | None]:
+        """Score, budget and store over items. `shares`: with other lists of them. `dry`: nothing is written. `order`: that of a fit."""
+        # what a fit found out holds for what is scored after it
+        order = str(order or self.order or getattr(self, "order_", "symmetric"))
         matrix: Any = items if self.metric == "precomputed" else self.score
         is_array = self.metric == "precomputed" or scores.is_matrix(matrix)
         # in memory there are no other lists
@@ -89,7 +98,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             values = check_array(plain(matrix), dtype=np.float64)
             if len(values) != len(items):
                 raise ValueError(f"the matrix is {len(values)} × {len(values)}, and there are {len(items)} items")
-            asymmetry = "reject" if self.order == "symmetric" else self.order
+            asymmetry = "reject" if order == "symmetric" else one_of("order", order, scores.ORDERS)
             oracle, batches = Oracle.precomputed(np.ascontiguousarray(values), asymmetry), None
         else:
             if self.store is not None and self.identity is None and not isinstance(self.score, scores.BuiltIn):
@@ -100,11 +109,10 @@ class Opening(BaseEstimator):  # type: ignore[misc]
                 self.score,
                 items,
                 identity=self.identity,
-                order=self.order,
-                diagonal=self.diagonal,
+                order=order,
+                diagonal=self._self_similarity(),
                 concurrency=self.concurrency,
             )
-        self._identity_ = oracle.identity
         store = None if self.store is None or is_array else os.fspath(self.store)
         # what costs nothing is not kept, and a block whose columns nobody wants to keep is not either
         comes_in_blocks = isinstance(self.score, (scores.Blockwise, scores.VectorKernel))
@@ -112,12 +120,112 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         # landmarks that are chosen by what is seen read their columns twice
         keep = is_kept or self._policy()["id"] not in ("uniform", "given")
         description = f"{self.identity or 'a score'}, {len(items)} items"
-        opened = MeteredStore(oracle, store, self.budget, self.gamma, "python", description, keep, shares, dry)
+        budget = None if self.budget is None else whole("budget", self.budget, 0)
+        gamma = None if self.gamma is None else real("gamma", self.gamma, above=0.0)
+        # above the distances: with `gamma` the store keeps these, and the diagonal is of similarities
+        diagonal = None if is_array or isinstance(self.score, scores.BuiltIn) else self._self_similarity()
+        opened = MeteredStore(oracle, store, budget, gamma, "python", description, keep, shares, dry, diagonal)
+        self._check_diagonal(opened.diagonal)
         return opened, batches
 
-    def _opened(self) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
+    def _self_similarity(self) -> float | None:
+        """`diagonal`, checked: with `gamma` it is exp(-gamma·distance) of an item with itself."""
+        if self.diagonal is None:
+            return None
+        if self.gamma is None:
+            return real("diagonal", self.diagonal)
+        diagonal = real("diagonal", self.diagonal)
+        if not 0.0 < diagonal <= 1.0:
+            raise ValueError(
+                f"cannot use {diagonal:g} as `diagonal` with `gamma`: it is the self-similarity exp(-gamma·distance) "
+                "(expected a number above 0 and at most 1); give `diagonal=1.0` if the distance of an item to itself is 0"
+            )
+        return diagonal
+
+    def _check_diagonal(self, known: float | None) -> None:
+        """Refuses a self-similarity that a score which knows its own contradicts."""
+        if self.diagonal is None or known is None or np.isclose(known, self.diagonal, rtol=1e-6, atol=1e-12):
+            return
+        raise ValueError(
+            f"cannot use {self.diagonal:g} as `diagonal`: the self-similarity of {shown(self.score)} is {known:g}; leave `diagonal` out"
+        )
+
+    def _presumed_order(self) -> str:
+        """The order of a fit before anything is asked: at most as cheap as what a probe may lead to."""
+        return self.order or ("mean" if self._asks_both() else "symmetric")
+
+    def _asks_both(self) -> bool:
+        return self.metric is None and not isinstance(self.score, scores.BuiltIn) and scores.is_predictor(self.score)
+
+    def _opened_for_fit(self, items: Items, settings: str) -> tuple[MeteredStore, Batches | Blocks | None]:
+        """Score, budget and store of a fit, after a look at both orders of some pairs where nobody said that one is enough.
+
+        The pairs are the fit's own where these are known by name, so that one of their orders is no further call.
+        """
+        matrix, batches = self._open(items, order=self.order or "symmetric")
+        self.order_ = self.order or "symmetric"
+        pairs, calls = self._probe(matrix, batches, settings)
+        if batches is None or not len(pairs):
+            return matrix, batches
+        with self._told(len(pairs) * 2, "both orders", batches, items, matrix):
+            if isinstance(batches, Blocks):
+                there, back = matrix.asked(pairs), matrix.asked(np.ascontiguousarray(pairs[:, ::-1]))
+            else:
+                there, back = batches.in_both_orders(pairs)
+        at = scores.first_difference(there, back)
+        if at is not None and not self._asks_both():
+            i, j = pairs[at].tolist()
+            raise ValueError(
+                f"the score is not symmetric: {there[at]:.6g} for ({shown(items[i])}, {shown(items[j])}) and {back[at]:.6g} in the other order; "
+                'set `order="mean"` to use the mean of both orders (two calls per pair), or `order="symmetric"` to use the order that comes first'
+            )
+        if isinstance(batches, Blocks):
+            return matrix, batches
+        known = batches.known
+        if at is not None:
+            self.order_ = "mean"
+            matrix, again = self._open(items, order="mean")
+            assert isinstance(again, Batches)
+            batches, batches.known = again, known
+        # what the fit does not ask for itself is counted here, and answered by what is known
+        with self._told(0, "both orders", batches, items, matrix):
+            if at is None:
+                matrix.asked(np.ascontiguousarray(np.concatenate([pairs[:, ::-1], pairs])[:calls]))
+            elif calls > len(pairs):
+                matrix.asked(pairs)
+        if calls > len(pairs):
+            batches.known = {}
+        return matrix, batches
+
+    def _probe(
+        self, matrix: MeteredStore, batches: Batches | Blocks | None, settings: str
+    ) -> tuple[NDArray[np.int64], int]:
+        """Pairs to be asked in both orders before a fit, and the calls that this adds to it: none where the user named the order, where scores
+        of the fit are there already, and where the budget is too small."""
+        none = np.empty((0, 2), dtype=np.int64), 0
+        if self.order is not None or not is_asked(self):
+            return none
+        bill = json.loads(matrix.plan(settings, []))
+        if not bill["calls"] or bill["calls"] < bill["calls_alone"]:
+            return none
+        pairs, is_named = matrix.probe(settings, PROBED)
+        if isinstance(self.score, scores.Blockwise):
+            # one block in either order, which no store keeps
+            rows, columns = (list(dict.fromkeys(side.tolist()))[:4] for side in pairs.T)
+            pairs, is_named = np.array([(i, j) for i in rows for j in columns if i != j], dtype=np.int64).reshape(-1, 2), False
+        calls = len(pairs) * (1 if is_named else 2)
+        left = matrix.calls_left
+        # a fit that the budget pays for stays whole, and one that it cuts short loses little
+        is_too_much = left is not None and (left < bill["calls"] + calls if bill["calls"] <= left else left < 10 * calls)
+        return none if is_too_much else (pairs, calls)
+
+    def _opened(self) -> tuple[MeteredStore, Batches | Blocks | None]:
         """The store of the fit, opened again after a pickle or a load."""
         matrix: MeteredStore | None = getattr(self, "_matrix", None)
+        if matrix is not None and self.store is not None and matrix.process != os.getpid():
+            # a forked child opens files and connections of its own, and does not close those of its parent
+            _of_parents.append(matrix)
+            matrix = None
         if matrix is None:
             if getattr(self, "_items", None) is None:
                 raise ValueError("this needs calls of the score: load the factors with `score` and `items`")
@@ -139,15 +247,25 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             return {"id": self.landmarks}
         if isinstance(self.landmarks, Mapping):
             return dict(self.landmarks)
-        return {"id": "given", "indices": np.asarray(self.landmarks).tolist()}
+        if isinstance(self.landmarks, Iterator):
+            raise TypeError("cannot use an iterator as `landmarks`: a fit reads them more than once; hand over a list of item numbers")
+        given = np.asarray(self.landmarks)
+        if given.dtype.kind == "b":
+            raise TypeError("cannot use truth values as `landmarks`: hand over item numbers, such as those of `np.flatnonzero(mask)`")
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise TypeError(f"cannot use {shown(self.landmarks)} as `landmarks`: expected the id of a policy or a list of item numbers")
+        return {"id": "given", "indices": given.tolist()}
 
     def _settings(self, n: int, seed: int) -> dict[str, Any]:
-        if not isinstance(self.n_components, (int, np.integer)) or self.n_components < 1:
-            raise ValueError(f"`n_components` is {self.n_components!r}, but must be a whole number, at least 1")
-        if self.link not in (1, 2, 3):
+        rank = whole("n_components", self.n_components, 1)
+        if isinstance(self.link, (bool, np.bool_)) or self.link not in (1, 2, 3):
             raise ValueError(f"`link` is {self.link!r}, but must be 1, 2 or 3")
+        samples, confidence = whole("error_samples", self.error_samples, 0), real("confidence", self.confidence, above=0.0, below=1.0)
         method = self._method()
-        rank = int(self.n_components)
+        policy = self._policy()
+        if policy["id"] == "given" and isinstance(self.n_components, int) and self.n_components == DEFAULT_COMPONENTS:
+            # a list of landmarks says how many there are
+            rank = min(rank, len(policy.get("indices") or [0]))
         if rank > n:
             warnings.warn(f"n_components is {rank}, more than the {n} items; all of them are landmarks", stacklevel=3)
             rank = n
@@ -159,17 +277,19 @@ class Opening(BaseEstimator):  # type: ignore[misc]
                 "degree": self.link,
                 "popularity": self.popularity,
             },
-            "landmarks": self._policy(),
+            "landmarks": policy,
             "rank": rank,
             "seed": seed,
             "name": self.name,
-            "samples": int(self.error_samples),
-            "confidence": self.confidence,
+            "samples": samples,
+            "confidence": confidence,
             "known": self.known,
         }
         return json.loads(json.dumps(settings, default=_plain))  # type: ignore[no-any-return]
 
     def _embeddings(self, items: Items) -> list[NDArray[np.float64]]:
+        if isinstance(self.proxy, Iterator):
+            raise TypeError("cannot use an iterator as `proxy`: it can be read once only; hand over an array, or a list of arrays")
         arrays = [items if isinstance(one, str) and one == "items" else one for one in as_list(self.proxy)]
         if any(issparse(array) for array in arrays):
             raise TypeError(
@@ -188,22 +308,30 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             return [one.oracle(items) for one in as_list(self.proxy)]
         return [Oracle.vectors(array) for array in self._embeddings(items)]
 
-    def _bill(self, matrix: MeteredStore, settings: dict[str, Any], proxies: list[Oracle]) -> Bill:
+    def _bill(self, matrix: MeteredStore, settings: dict[str, Any], proxies: list[Oracle], probe: int = 0, exact: bool = True) -> Bill:
         told = json.loads(matrix.plan(json.dumps(settings), proxies))
         return Bill(
             items=told["items"],
-            calls=told["calls"],
-            calls_alone=told["calls_alone"],
+            calls=told["calls"] + probe,
+            calls_alone=told["calls_alone"] + probe,
             calls_of_the_estimate=told["calls_of_the_estimate"],
             entries=told["entries"],
             n_components=told["rank"],
             budget=self.budget,
-            is_exact=told["exact"],
+            is_exact=told["exact"] and exact,
+            calls_of_the_probe=probe,
         )
 
     @contextmanager
-    def _told(self, calls: int, title: str, batches: scores.Batches | scores.Blocks | None = None, items: Items | None = None) -> Iterator[None]:
-        """Shows progress, and names the items of a score that is no number."""
+    def _told(
+        self,
+        calls: int,
+        title: str,
+        batches: Batches | Blocks | None = None,
+        items: Items | None = None,
+        matrix: MeteredStore | None = None,
+    ) -> Iterator[None]:
+        """Shows progress, and names the items of a score that is no number. What was scored before an exception goes to the store of `matrix`."""
         batches = batches if batches is not None else getattr(self, "_batches", None)
         progress = Progress(calls, title, self.verbose)
         if batches is not None:
@@ -214,12 +342,25 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             of = items if items is not None else getattr(self, "_items", None)
             if of is not None and self.metric != "precomputed":
                 i, j = error.pair
-                scores.add_note(error, f"item {i} is {shown(of[i])}, item {j} is {shown(of[j])}")
+                add_note(error, f"item {i} is {shown(of[i])}, item {j} is {shown(of[j])}")
+            raise
+        except Exception:
+            if matrix is not None and isinstance(batches, Batches):
+                batches.hand_over(matrix)
             raise
         finally:
             if batches is not None:
                 batches.progress = None
             progress.close()
+
+
+# stores that a parent of this process has open
+_of_parents: list[MeteredStore] = []
+
+
+def is_asked(of: Opening) -> bool:
+    """True for a score that is a function of Python's: others know whether the order of a pair counts."""
+    return of.metric is None and not isinstance(of.score, scores.BuiltIn) and not scores.is_matrix(of.score)
 
 
 def _plain(value: Any) -> Any:

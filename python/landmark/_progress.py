@@ -40,4 +40,5 @@ class Progress:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
-        log.info("%s: %s calls", self._title, f"{self._done:,}")
+        if self._total > 0:
+            log.info("%s: %s calls", self._title, f"{self._done:,}")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from ._checks import real, whole
 from ._native import MeteredStore
 from ._opening import Opening
 from .bill import Neighbors, Pairs, Recall
@@ -22,6 +23,7 @@ class Search(Opening):
     """Searches of a fitted estimator."""
 
     n_components_: int
+    order_: str
     component_indices_: NDArray[np.int64]
 
     def kneighbors(
@@ -46,8 +48,7 @@ class Search(Opening):
         `neighbors_exact_` is true where a similarity is the score's own; `neighbors_` is all of it as a table for Arrow.
         """
         check_is_fitted(self)
-        if k < 1:
-            raise ValueError(f"`k` is {k}, but must be at least 1")
+        k = whole("k", k, 1)
         if calls_per_item is None and target_recall is None:
             return self._neighbors(*self._factors.top_k(k))
         matrix, batches = self._opened()
@@ -57,7 +58,7 @@ class Search(Opening):
         known = None if fitted is None else _distinct(len(self._items), fitted[0], fitted[2])
         bill, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies), known))["calls"], matrix.calls
         try:
-            with self._told(bill, "neighbours", batches):
+            with self._told(bill, "neighbours", batches, matrix=matrix):
                 out = matrix.nearest(json.dumps(search), proxies, fitted)
         finally:
             self.n_calls_ = matrix.calls
@@ -110,8 +111,11 @@ class Search(Opening):
         self, X: Any = None, k: int = 10, *, calls_per_item: int = 20, target_recall: float | None = None, delta: float = 0.1
     ) -> int:
         """Calls of such a search beyond the fit, at most. No call is made."""
+        if X is None:
+            check_is_fitted(self)
         items = self._items_of(X, reset=False) if X is not None else self._items
-        matrix = self._open(items, shares=False)[0]
+        order = None if X is None else self._presumed_order()
+        matrix = self._open(items, shares=False, order=order)[0]
         search = self._search(k, calls_per_item, target_recall, delta, 4, 0.2, False, None)
         known = None
         if target_recall is None:
@@ -132,7 +136,13 @@ class Search(Opening):
         strict: bool,
         audit_rows: int | None,
     ) -> dict[str, Any]:
-        calls = calls_per_item if calls_per_item is not None else 100
+        calls = 100 if calls_per_item is None else whole("calls_per_item", calls_per_item, 1)
+        if recall is not None:
+            recall = real("target_recall", recall, above=0.0, below=1.0)
+        if audit_rows is not None:
+            audit_rows = whole("audit_rows", audit_rows, 1)
+        k, delta = whole("k", k, 1), real("delta", delta, above=0.0, below=1.0)
+        rounds, share = whole("rounds", rounds, 1), real("share", share, at_least=0.0, at_most=1.0)
         seed = getattr(self, "_seed_", None)
         return {
             "rounds": {"k": k, "calls_per_item": calls, "rounds": rounds, "share": share},
@@ -182,10 +192,11 @@ class Search(Opening):
         them are scored, with a warning.
         """
         check_is_fitted(self)
+        threshold, delta, target_recall, max_pairs = _mining(threshold, delta, target_recall, max_pairs)
         if budget is not None:
             if target_recall is not None or rescore is not None:
                 raise ValueError("`budget` is of a search of its own: leave out `target_recall` and `rescore`, or `budget`")
-            return self._searched(threshold, int(budget), max_pairs)
+            return self._searched(threshold, whole("budget", budget, 1), max_pairs)
         if not rescore and target_recall is None:
             warnings.warn(
                 "these pairs are estimates, and their recall is not known: `mine(threshold, budget=CALLS)` searches for more, "
@@ -203,7 +214,7 @@ class Search(Opening):
                 candidates = candidates[:paid]
                 recall = recall and replace(recall, is_reached=False, recall=float("nan"), lower=0.0, scored_pairs=paid)
             try:
-                with self._told(matrix.missing(candidates), "pairs", batches):
+                with self._told(matrix.missing(candidates), "pairs", batches, matrix=matrix):
                     estimates = matrix.scores(candidates)
             finally:
                 self.n_calls_ = matrix.calls
@@ -219,8 +230,6 @@ class Search(Opening):
 
     def _searched(self, threshold: float, budget: int, max_pairs: int | None) -> Pairs:
         """Pairs of at least `threshold` among those of the fit and of a search at so many new calls."""
-        if budget < 1:
-            raise ValueError(f"`budget` is {budget}, but must be at least 1")
         n, k = len(self._factors), 10
         matrix, batches = self._opened()
         fitted = self._fitted(matrix)
@@ -233,7 +242,7 @@ class Search(Opening):
         try:
             if paid // n:
                 search = self._search(k, paid // n, None, 0.1, 4, 0.2, False, None)
-                with self._told(paid, "pairs", batches):
+                with self._told(paid, "pairs", batches, matrix=matrix):
                     out = matrix.nearest(json.dumps(search), self._proxies(self._items), fitted)
                 found.append(out["pairs"])
                 found_scores.append(out["pair_scores"])
@@ -267,6 +276,7 @@ class Search(Opening):
     ) -> int:
         """Calls that such a `mine` makes beyond the fit: exactly, and without one. The budget may end before them."""
         check_is_fitted(self)
+        threshold, delta, target_recall, max_pairs = _mining(threshold, delta, target_recall, max_pairs)
         if not rescore and target_recall is None:
             return 0
         candidates = self._candidates(threshold, target_recall, delta, max_pairs)[0]
@@ -312,6 +322,18 @@ class Search(Opening):
             matrix.pair_bound(settings, self._proxies(self._items), self.component_indices_, threshold, recall, delta)
         )
         return found
+
+
+def _mining(
+    threshold: Any, delta: Any, target_recall: Any, max_pairs: Any
+) -> tuple[float, float, float | None, int | None]:
+    """Numbers of `mine`; an infinite threshold is one that every pair passes, or none."""
+    return (
+        real("threshold", threshold, finite=False),
+        real("delta", delta, above=0.0, below=1.0),
+        None if target_recall is None else real("target_recall", target_recall, above=0.0, below=1.0),
+        None if max_pairs is None else whole("max_pairs", max_pairs, 0),
+    )
 
 
 def _distinct(n: int, landmarks: NDArray[np.int64], pairs: NDArray[np.int64]) -> int:

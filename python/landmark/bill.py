@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,8 @@ class Bill:
     """Calls of a fit or a search, before the first of them.
 
     `calls` are those still to be made; `calls_alone` what it would take with an empty store. `is_exact` is false where what is asked
-    depends on what was seen: then both are upper bounds.
+    depends on what was seen: then both are upper bounds. `calls_of_the_probe` are among them: pairs in the other order, which tell whether the score
+    is symmetric.
     """
 
     items: int
@@ -46,6 +47,7 @@ class Bill:
     n_components: int
     budget: int | None
     is_exact: bool
+    calls_of_the_probe: int = 0
 
     @property
     def stored(self) -> int:
@@ -65,6 +67,7 @@ class Bill:
             (f"calls to be made{bound}", self.calls),
             ("calls that the store saves", self.stored),
             ("calls of the error estimate", self.calls_of_the_estimate),
+            ("calls in the other order", self.calls_of_the_probe),
             ("share of all pairs", self.share_of_all_pairs),
             ("landmarks", self.n_components),
             ("budget", "none" if self.budget is None else self.budget),
@@ -142,6 +145,17 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[float, int, int]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Pairs: ...
+    def __getitem__(self, place: int | slice) -> tuple[float, int, int] | Pairs:
+        """A pair as (score, i, j), or some of the pairs: `pairs[:10]` are the ten best, with the calls and the recall of all."""
+        if isinstance(place, slice):
+            return replace(self, items=self.items[place], scores=self.scores[place], exact=self.exact[place])
+        i, j = self.items[place].tolist()
+        return float(self.scores[place]), i, j
 
     def __iter__(self) -> Iterator[tuple[float, int, int]]:
         for score, (i, j) in zip(self.scores.tolist(), self.items.tolist()):

@@ -17,9 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import factors as files
 from . import scores
+from ._batches import Batches
+from ._checks import on_a_copy, places, real, whole
 from ._items import Items, content, digest, joined, plain, taken
 from ._native import MeteredStore, Projector
-from ._opening import as_list
+from ._opening import DEFAULT_COMPONENTS, PROBED, as_list, is_asked
 from ._search import Search
 from .bill import Bill, spectrum, table
 from .reading import Factors
@@ -47,10 +49,12 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     identity : name of everything that moves a score of two items (model, version, prompt, a table that their numbers point into). Needed
         with a store, where the scores of two items serve every list that has both; a new model needs a new name.
     method : id of an approximator, or a mapping with `id` and its parameters; `landmark.methods()` lists them.
-    landmarks : id of a policy, a mapping with `id`, or your own item numbers, most important first.
-    order : `symmetric` where f(a, b) = f(b, a); `mean`, `max` or `min` of both orders for a score that depends on them (a cross-encoder),
-        two calls a pair.
-    diagonal : self-similarity where it is known without a call.
+    landmarks : id of a policy, a mapping with `id`, or your own item numbers, most important first; their count replaces the default `n_components`.
+    order : `symmetric` if f(a, b) = f(b, a); `mean`, `max` or `min` of both orders for a score that depends on them, two calls per pair.
+        `None` asks for 16 pairs in both orders before the first scores of a fit (16 further calls, `bill_.calls_of_the_probe`). If they differ by more than
+        0.1%, an object with `predict` (a cross-encoder) is used as the `mean`, and a function is refused; the `plan` of such an object is an upper bound.
+        Nothing is asked if the store has scores of these items or if the budget is too small for it. `order_` is what the fit used.
+    diagonal : self-similarity if it is known without a call. With `gamma` it is the similarity exp(−gamma·distance), so 1.0 for a distance of 0.
     gamma : similarities exp(−gamma·score), for a score that is a distance. Any gamma may be tried on what the store has.
     scattered : share of the calls that go to single pairs instead of columns, as `{"columns": 0.75}`; `None` for none.
     link : how the score is learned from the proxy: degree of a polynomial (1 to 3).
@@ -69,13 +73,13 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     ----------
     embedding_ : Z, n × r. signature_ : ±1 for each column. component_indices_ : the landmarks.
     error_ : estimated ‖K − K̃‖ / ‖K‖ (None without samples), error_interval_, error_report_.
-    n_calls_ : calls really made. bill_ : the bill of the fit. report_ : shift, ridge, eigenvalues of the fit.
+    n_calls_ : calls really made. order_ : the order of the fit. bill_ : the bill of the fit. report_ : shift, ridge, eigenvalues of the fit.
     """
 
     def __init__(
         self,
         score: Any = None,
-        n_components: int = 100,
+        n_components: int = DEFAULT_COMPONENTS,
         *,
         metric: str | None = None,
         proxy: Any = None,
@@ -84,7 +88,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         identity: str | None = None,
         method: str | Mapping[str, Any] = "shift_ridge",
         landmarks: str | Mapping[str, Any] | ArrayLike = "uniform",
-        order: str = "symmetric",
+        order: str | None = None,
         diagonal: float | None = None,
         gamma: float | None = None,
         scattered: Mapping[str, Any] | None = None,
@@ -155,8 +159,15 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     def plan(self, X: Any, y: Any = None) -> Bill:
         """The bill of `fit(X)`. No call is made."""
         items = self._items_of(X, reset=False)
-        matrix, _ = self._open(items, dry=True)
-        return self._bill(matrix, self._settings(len(items), self._seed()), self._proxies(items))
+        settings = self._settings(len(items), self._seed())
+        matrix, batches = self._open(items, dry=True, order=self.order or "symmetric")
+        probe = self._probe(matrix, batches, json.dumps(settings))[1]
+        is_known = not probe or not self._asks_both()
+        if not is_known:
+            # of a predictor the probe decides: at most the calls of both orders
+            probe = probe if probe > PROBED else 0
+            matrix, _ = self._open(items, dry=True, order="mean")
+        return self._bill(matrix, settings, self._proxies(items), probe, is_known)
 
     def tiles(self, X: Any, calls: int = 10_000) -> list[Tile]:
         """The calls of `fit(X)` in tiles of about so many, for `landmark.work` on any machine that reaches the store. No call is made."""
@@ -164,31 +175,43 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
             raise ValueError("workers meet in a store: give `store` and `identity`")
         if not isinstance(self.random_state, (int, np.integer)):
             raise ValueError("tiles are those of one seed: give a whole number as `random_state`")
-        if calls < 1:
-            raise ValueError(f"`calls` is {calls}, but must be at least 1")
+        calls = whole("calls", calls, 1)
+        if self.order is None and self._asks_both():
+            raise ValueError('workers do not look at both orders of a pair: set `order="mean"`, or `order="symmetric"` if the order does not count')
+        if self.order is None and is_asked(self):
+            warnings.warn(
+                'workers do not look at both orders of a pair and take the score as symmetric: set `order="mean"`, or `order="symmetric"` if it is',
+                stacklevel=2,
+            )
         items = self._items_of(X, reset=False)
         matrix, _ = self._open(items)
         columns, single = matrix.entries(json.dumps(self._settings(len(items), self._seed())))
         return cut(clone(self), items, columns, single, len(items), calls)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_factors")
+
+    @on_a_copy
     def fit(self, X: Any, y: Any = None) -> Landmark:
-        """Evaluates the columns of the landmarks and factors them."""
+        """Evaluates the columns of the landmarks and factors them. A fit that raises, or is interrupted, leaves the estimator as it was."""
         items = self._items_of(X, reset=True)
         self._seed_ = self._seed()
         self._settings_ = self._settings(len(items), self._seed_)
         self._items = items
-        matrix, batches = self._open(items)
-        self._matrix, self._batches = matrix, batches
-        proxies = self._proxies(items)
-        self.bill_ = self._bill(matrix, self._settings_, proxies)
+        settings, proxies = json.dumps(self._settings_), self._proxies(items)
+        matrix, batches = self._opened_for_fit(items, settings)
+        self._matrix, self._batches, self._identity_ = matrix, batches, matrix.identity
+        self.bill_ = self._bill(matrix, self._settings_, proxies, matrix.calls)
         log.info("a fit of %s items takes %s calls, %s of them new", len(items), self.bill_.calls_alone, self.bill_.calls)
-        most = self.bill_.calls if self.budget is None else min(self.bill_.calls, self.budget)
-        with self._told(most, "scores"):
-            out = matrix.fit(json.dumps(self._settings_), proxies)
+        most = self.bill_.calls if matrix.calls_left is None else min(self.bill_.calls, matrix.calls_left + matrix.calls)
+        # scores of both orders are there already
+        done = max(matrix.calls, len(batches.known) if isinstance(batches, Batches) else 0)
+        with self._told(most - done, "scores", batches, items, matrix):
+            out = matrix.fit(settings, proxies)
         if out["cut_short"]:
             warnings.warn(
                 f"the budget of {self.budget} calls pays for {out['rank']} of the {self._settings_['rank']} landmarks that were asked for",
-                stacklevel=2,
+                stacklevel=3,
             )
         self._take(out, matrix)
         return self
@@ -231,23 +254,21 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     def similarity(self, i: int, j: int) -> float:
         """K̃[i, j]; the score itself where it was evaluated."""
         check_is_fitted(self)
-        return float(self._factors.block([self._item(i)], [self._item(j)])[0, 0])
+        return float(self._factors.block(self._one("i", i), self._one("j", j))[0, 0])
 
     def row(self, i: int) -> NDArray[np.float64]:
         """K̃[i, :], length n."""
         check_is_fitted(self)
-        return self._factors.row(self._item(i))
+        return self._factors.row(int(self._one("i", i)[0]))
 
-    def similarities(self, rows: Sequence[int], columns: Sequence[int]) -> NDArray[np.float64]:
-        """K̃[rows, columns]."""
+    def similarities(self, rows: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
+        """K̃[rows, columns], by item numbers or boolean masks of n values."""
         check_is_fitted(self)
-        return self._factors.block([self._item(i) for i in rows], [self._item(j) for j in columns])
-
-    def _item(self, item: int) -> int:
         n = len(self._factors)
-        if not -n <= item < n:
-            raise IndexError(f"item {item} is out of range: there are {n}")
-        return int(item) % n
+        return self._factors.block(places("rows", rows, n), places("columns", columns, n))
+
+    def _one(self, name: str, item: int) -> NDArray[np.int64]:
+        return places(name, [whole(name, item)], len(self._factors))
 
     # --- new items
 
@@ -288,7 +309,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         matrix, batches = self._open(both, shares=False)
         rows, columns = np.arange(t, t + len(new)), np.arange(t)
         pairs = np.stack([np.repeat(rows, t), np.tile(columns, len(new))], axis=1)
-        with self._told(matrix.missing(pairs), "new items", batches, both):
+        with self._told(matrix.missing(pairs), "new items", batches, both, matrix):
             block = matrix.block(rows, columns)
         self.n_calls_ = getattr(self, "n_calls_", 0) + matrix.calls
         return block
@@ -335,7 +356,13 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
             "cut_short": self.n_components_ < self.n_components,
             "failed_pairs": 0,
             "scorer": self.identity,
-            "python": {"items": None if items is None else digest(items), "report": self.report_, "error": error, "diagonal": of.diagonal},
+            "python": {
+                "items": None if items is None else digest(items),
+                "report": self.report_,
+                "error": error,
+                "diagonal": of.diagonal,
+                "order": getattr(self, "order_", self.order),
+            },
         }
         arrays = {
             "vectors": of.vectors,
@@ -375,12 +402,13 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         told = None if error is None else {"relative_error": error["relative"], "lower": error["lower"], "upper": error["upper"]}
         lm._told_error(python.get("error") or told)
         lm.n_components_, lm.n_calls_ = info["rank"], 0
+        lm.order_ = lm.order or python.get("order") or "symmetric"
         lm.report_, lm._identity_ = python.get("report") or {"method": info["method"]}, info["oracle"]
         lm._name_arrays()
         return lm
 
     def _repr_html_(self) -> str:
-        if not hasattr(self, "_factors"):
+        if not self.__sklearn_is_fitted__():
             return str(super()._repr_html_())
         rows: list[tuple[str, Any]] = [
             ("items", len(self._factors)),

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
+from ._checks import on_a_copy, one_of, real, whole
 from ._items import plain
 
 
@@ -21,6 +22,38 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, (int, np.integer)):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+# parameters that a kernel or a family cannot do without
+_KERNELS: dict[str, tuple[str, ...]] = {
+    "gaussian": (),
+    "inner_product": (),
+    "step": (),
+    "sign": (),
+    "relu": (),
+    "arc_cosine": ("order",),
+}
+_FAMILIES: dict[str, tuple[str, ...]] = {
+    "circulant": (),
+    "toeplitz": (),
+    "hankel": (),
+    "low_displacement": ("rank", "nonzeros"),
+    "fastfood": (),
+    "hd3": (),
+    "dense": (),
+}
+
+
+def _with_id(name: str, given: str | Mapping[str, Any], known: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    """A kernel or a family as a mapping with all that it needs."""
+    found: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {"id": given}
+    missing = [parameter for parameter in known[one_of(name, found.get("id"), known)] if parameter not in found]
+    if missing:
+        example = ", ".join(f"{parameter!r}: …" for parameter in missing)
+        raise ValueError(
+            f"cannot use {found['id']!r} as `{name}` without {' and '.join(f'`{one}`' for one in missing)}: give a mapping {{'id': {found['id']!r}, {example}}}"
+        )
+    return found
 
 
 class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -56,15 +89,15 @@ class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _n_features_out(self) -> int:
         return self._map().features
 
+    @on_a_copy
     def fit(self, X: Any, y: Any = None) -> StructuredFeatures:
         """Draws the map for items as wide as these; they are not looked at."""
         X = validate_data(self, plain(X), dtype=np.float64)
-        kernel: Any = dict(self.kernel) if isinstance(self.kernel, Mapping) else {"id": self.kernel}
+        kernel, family = _with_id("kernel", self.kernel, _KERNELS), _with_id("family", self.family, _FAMILIES)
         if kernel["id"] == "gaussian":
-            kernel.setdefault("sigma", self.sigma)
-        family = dict(self.family) if isinstance(self.family, Mapping) else {"id": self.family}
+            kernel.setdefault("sigma", real("sigma", self.sigma, above=0.0))
         self._params = json.dumps(
-            {"kernel": kernel, "family": family, "features": self.n_components, "preprocess": self.preprocess, "seed": seed_of(self.random_state)}
+            {"kernel": kernel, "family": family, "features": whole("n_components", self.n_components, 1), "preprocess": self.preprocess, "seed": seed_of(self.random_state)}
         )
         self._columns = X.shape[1]
         self._drawn: _native.StructuredFeatures | None = None
@@ -109,6 +142,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
+    @on_a_copy
     def fit(self, X: Any, y: Any = None) -> FrequentDirections:
         """Sketches these rows alone."""
         self._sketch: _native.FrequentDirections | None = None
@@ -121,7 +155,11 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _append(self, X: Any, *, reset: bool) -> FrequentDirections:
         X = validate_data(self, plain(X), reset=reset, dtype=np.float64)
         if getattr(self, "_sketch", None) is None:
-            params = {"rows": self.rows, "form": self.form, "buffer": self.buffer}
+            params = {
+                "rows": whole("rows", self.rows, whole("n_components", self.n_components, 1)),
+                "form": one_of("form", self.form, ("buffered", "figure_1")),
+                "buffer": None if self.buffer is None else whole("buffer", self.buffer, 1),
+            }
             self._sketch = _native.FrequentDirections(X.shape[1], json.dumps(params))
         assert self._sketch is not None
         self._sketch.append(np.ascontiguousarray(X))

@@ -13,7 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
-from ._items import plain
+from ._checks import on_a_copy, one_of, real, whole
+from ._items import plain, shown
 from .features import seed_of
 
 
@@ -43,19 +44,20 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.random_state = random_state
 
+    @on_a_copy
     def fit(self, X: Any, y: Any) -> LinearSvm:
         """Trains."""
-        X, y = validate_data(self, plain(X), y, dtype=np.float64)
+        X, y = validate_data(self, plain(X), plain(y), dtype=np.float64)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"LinearSvm needs two classes at least, and there is one class: {self.classes_[0]!r}")
         params = {
-            "c": float(self.C),
-            "loss": self.loss,
-            "multi_class": self.multi_class,
+            "c": real("C", self.C, above=0.0),
+            "loss": one_of("loss", self.loss, ("squared_hinge", "hinge")),
+            "multi_class": one_of("multi_class", self.multi_class, ("one_vs_rest", "crammer_singer")),
             "class_weights": self._weights(),
-            "max_epochs": self.max_iter,
+            "max_epochs": whole("max_iter", self.max_iter, 1),
         }
         weights, bias, report = _native.train_linear_svm(
             np.ascontiguousarray(X), labels.astype(np.int64), len(self.classes_), json.dumps(params), seed_of(self.random_state)
@@ -70,8 +72,9 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.class_weight is None:
             return "equal"
         if isinstance(self.class_weight, Mapping):
-            return {"given": [float(self.class_weight.get(name, 1.0)) for name in self.classes_.tolist()]}
-        return self.class_weight
+            of = {name: real("class_weight", weight, at_least=0.0) for name, weight in self.class_weight.items()}
+            return {"given": [of.get(name, 1.0) for name in self.classes_.tolist()]}
+        return one_of("class_weight", self.class_weight, ("balanced",))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the classes; of the second one alone where there are two."""
@@ -95,20 +98,45 @@ def average_linkage(
     `vectors` is Z with its `signature` (average linkage, no n × n matrix is formed), or, with `linkage` (`average`, `single`, `complete`),
     the matrix of similarities itself.
     """
-    array = np.ascontiguousarray(vectors, dtype=np.float64)
+    threshold = real("threshold", threshold, finite=False)
+    array = np.ascontiguousarray(plain(vectors), dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"cannot read `vectors`: expected an array of two dimensions (got the shape {array.shape})")
     if linkage is not None:
+        if signature is not None:
+            raise ValueError("`signature` is of Z, and `linkage` of the matrix of similarities: leave one of them out")
+        one_of("linkage", linkage, ("average", "single", "complete"))
+        _check_symmetric(array)
         return _native.linkage_clusters(array, threshold, linkage)
-    signs = np.ones(array.shape[1]) if signature is None else np.ascontiguousarray(signature, dtype=np.float64)
+    signs = np.ones(array.shape[1]) if signature is None else np.ascontiguousarray(plain(signature), dtype=np.float64)
     return _native.average_linkage(array, signs, threshold)
+
+
+def _check_symmetric(matrix: NDArray[np.float64]) -> None:
+    """Refuses a square matrix whose two triangles differ by more than rounding."""
+    if matrix.shape[0] != matrix.shape[1]:
+        return
+    most = 1e-8 * float(np.max(np.abs(matrix), initial=0.0))
+    for i in range(len(matrix)):
+        different = np.flatnonzero(np.abs(matrix[i, i + 1 :] - matrix[i + 1 :, i]) > most)
+        if len(different):
+            j = i + 1 + int(different[0])
+            raise ValueError(
+                f"cannot cluster by a matrix that is not symmetric: it has {matrix[i, j]:g} at ({i}, {j}) and {matrix[j, i]:g} at ({j}, {i}); "
+                "hand over `(matrix + matrix.T) / 2`"
+            )
 
 
 def coreference_scores(
     key: ArrayLike, response: ArrayLike, *, drop_singletons: bool = False
 ) -> dict[str, Any]:
     """MUC, B³, CEAFm, CEAFe, BLANC, LEA and CoNLL F1 of cluster labels: one label a mention, of the key and of the response."""
-    gold, found = np.asarray(key), np.asarray(response)
+    gold, found = np.asarray(plain(key)), np.asarray(plain(response))
     if gold.shape != found.shape or gold.ndim != 1:
         raise ValueError(f"key and response are one label a mention, and these have the shapes {gold.shape} and {found.shape}")
+    for name, labels in (("key", gold), ("response", found)):
+        if labels.dtype.kind == "f" and np.isnan(labels).any():
+            raise ValueError(f"cannot read the labels of the {name}: that of mention {int(np.flatnonzero(np.isnan(labels))[0])} is NaN")
     documents = [(_clusters(gold), _clusters(found))]
     scores: dict[str, Any] = json.loads(_native.coreference_scores(documents, drop_singletons))
     return scores
@@ -123,9 +151,17 @@ def _clusters(labels: NDArray[Any]) -> list[list[str]]:
 
 def ranking_scores(questions: Sequence[Sequence[tuple[float, bool, bool]]]) -> dict[str, Any]:
     """MAP, AvgRec, MRR, P, R, F1 and accuracy as SemEval-2016 task 3 scores them: of each question (score, predicted, relevant) an answer."""
-    asked = [[(float(score), bool(said), bool(is_so)) for score, said, is_so in answers] for answers in questions]
+    asked = [
+        [(real("score", score), _truth("predicted", said), _truth("relevant", is_so)) for score, said, is_so in answers] for answers in questions
+    ]
     scores: dict[str, Any] = json.loads(_native.ranking_scores(asked))
     return scores
+
+
+def _truth(name: str, value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"cannot use {shown(value)} as `{name}`: expected a truth value")
 
 
 def methods() -> dict[str, dict[str, Any]]:

@@ -73,7 +73,8 @@ def cut(lm: Landmark, items: Any, columns: NDArray[np.int64], single: NDArray[np
 def work(tile: Tile) -> int:
     """Scores a tile into the store of its plan; answers how many calls that took."""
     # what other lists of these items have was taken over when the tiles were cut
-    matrix = tile.lm._open(tile.items, shares=False)[0]
-    for pairs in tile.pairs():
-        matrix.scores(pairs)
+    matrix, batches = tile.lm._open(tile.items, shares=False)
+    with tile.lm._told(0, "tile", batches, tile.items, matrix):
+        for pairs in tile.pairs():
+            matrix.scores(pairs)
     return matrix.calls

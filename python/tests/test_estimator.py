@@ -18,7 +18,7 @@ from landmark import BudgetExhausted, Landmark
 
 
 def test_the_bill_is_what_is_called_and_a_second_fit_calls_nothing(score: Counted, texts: list[str], tmp_path) -> None:
-    lm = Landmark(score, n_components=10, store=tmp_path / "store", identity="test", error_samples=50)
+    lm = Landmark(score, n_components=10, order="symmetric", store=tmp_path / "store", identity="test", error_samples=50)
     bill = lm.plan(texts)
     assert score.calls == 0 and bill.is_exact and bill.n_components == 10
     n, s = len(texts), 10
@@ -66,7 +66,7 @@ def test_every_method_fits_what_its_bill_says(method: str) -> None:
         return np.array([k[i, j] for i, j in pairs])
 
     items = [{"item": i} for i in range(len(k))]
-    lm = Landmark(lambda pairs: look_up([(a["item"], b["item"]) for a, b in pairs]), 12, method=method, error_samples=100)
+    lm = Landmark(lambda pairs: look_up([(a["item"], b["item"]) for a, b in pairs]), 12, order="symmetric", method=method, error_samples=100)
     bill = lm.plan(items)
     lm.fit(items)
     assert len(asked) == len(set(asked)) == lm.n_calls_
@@ -122,7 +122,7 @@ def test_a_known_diagonal_takes_no_call_and_gamma_no_new_one(score: Counted, tex
         asked.extend(pairs)
         return [abs(len(a) - len(b)) + 0.1 for a, b in pairs]
 
-    lm = Landmark(distance, n_components=5, diagonal=0.0, gamma=0.5, error_samples=0).fit(texts)
+    lm = Landmark(distance, n_components=5, diagonal=1.0, gamma=0.5, error_samples=0).fit(texts)
     assert all(a != b for a, b in asked)
     assert lm.similarity(7, 7) == 1.0
     i = int(lm.component_indices_[0])

@@ -81,7 +81,7 @@ def test_a_list_that_grows_shrinks_or_is_reordered_pays_for_what_is_new(tmp_path
 def test_copies_are_scored_once_and_the_bill_says_so() -> None:
     score = Trigrams()
     texts = BASE[:100] * 3
-    lm = Landmark(score, 30, error_samples=0, random_state=0)
+    lm = Landmark(score, 30, order="symmetric", error_samples=0, random_state=0)
     bill = lm.plan(texts)
     lm.fit(texts)
     # 30 different landmarks of 100 different texts, and their own 30 self-similarities are among them
@@ -134,7 +134,7 @@ def test_blocks_hold_no_copies() -> None:
         return [[Trigrams().of(a, b) for b in columns] for a in rows]
 
     texts = BASE[:50] * 2
-    lm = Landmark(Blockwise(block), 10, error_samples=0, random_state=0)
+    lm = Landmark(Blockwise(block), 10, order="symmetric", error_samples=0, random_state=0)
     bill = lm.plan(texts)
     lm.fit(texts)
     assert lm.n_calls_ == bill.calls == 50 * 10 - 10 * 9 // 2
@@ -143,7 +143,7 @@ def test_blocks_hold_no_copies() -> None:
 def test_workers_score_copies_once(tmp_path: Path) -> None:
     score = Trigrams()
     texts = BASE[:60] * 2
-    lm = Landmark(score, 8, store=tmp_path, identity="trigrams", error_samples=100, random_state=4)
+    lm = Landmark(score, 8, order="symmetric", store=tmp_path, identity="trigrams", error_samples=100, random_state=4)
     bill = lm.plan(texts)
     assert sum(work(tile) for tile in lm.tiles(texts, calls=200)) == bill.calls
     assert lm.fit(texts).n_calls_ == 0
@@ -163,4 +163,4 @@ def test_the_order_of_keys_makes_no_other_item(tmp_path: Path) -> None:
     assert np.array_equal(lm.transform(turned[:10]), lm.embedding_[:10])
     other = Landmark(score, 6, store=tmp_path, identity="records", error_samples=0, random_state=1).fit(turned)
     assert len(calls) == asked and other.n_calls_ == 0
-    assert Landmark(score, 6, error_samples=0, random_state=1).plan(records + turned).calls == 30 * 6 - 15
+    assert Landmark(score, 6, order="symmetric", error_samples=0, random_state=1).plan(records + turned).calls == 30 * 6 - 15

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import subprocess
 import sys
 import sysconfig
@@ -56,6 +57,23 @@ def test_every_name_is_there_and_documented() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Lankmark'"):
         landmark.Lankmark  # noqa: B018
     assert set(landmark.__all__) <= set(dir(landmark))
+    assert sorted(landmark.__all__) == sorted([*landmark._HOMES, "__version__"])
+
+
+def test_strict_type_checkers_see_every_name(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    user = tmp_path / "user.py"
+    names = ", ".join(name for name in landmark.__all__ if name != "__version__")
+    user.write_text(f"from landmark import {names}\n")
+    settings = ["--strict", "--follow-imports=silent", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache")]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *settings, str(user)], cwd=PACKAGE.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_example_of_the_package_runs() -> None:
+    assert doctest.testmod(landmark).failed == 0 < doctest.testmod(landmark).attempted
 
 
 def test_importing_needs_neither_scikit_learn_nor_scipy() -> None:

@@ -27,7 +27,7 @@ PROGRAM = """
             log.write(f"{{a}} {{b}}\\n")
         log.flush()
         return [1.0 / (1 + abs(int(a) - int(b))) for a, b in pairs]
-    lm = Landmark(slow, 20, store={store!r}, identity="slow", error_samples=100)
+    lm = Landmark(slow, 20, order="symmetric", store={store!r}, identity="slow", error_samples=100)
     print("ready", flush=True)
     sys.stdin.readline()
     lm.fit(texts)

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use landmark_core::entries::PairHasher;
@@ -85,8 +85,9 @@ impl BlockSize {
 }
 
 impl Called {
-    fn room(&self) -> MutexGuard<'_, Vec<f64>> {
-        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The room of the last block, unless another thread is taking it.
+    fn room(&self) -> Option<MutexGuard<'_, Vec<f64>>> {
+        self.room.try_lock().ok()
     }
 
     fn ask_pairs(&self, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
@@ -97,7 +98,7 @@ impl Called {
     /// All of rows × columns, in parts.
     fn ask_block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         let items = |of: &[usize]| of.iter().copied().map(number).collect::<Vec<i64>>();
-        let (mut above, mut room) = (0, std::mem::take(&mut *self.room()));
+        let (mut above, mut room) = (0, self.room().map(|mut room| std::mem::take(&mut *room)).unwrap_or_default());
         while above < rows.len() {
             let cells = self.size.cells();
             let left = rows.len() - above;
@@ -116,7 +117,9 @@ impl Called {
             }
             above += rows.len();
         }
-        *self.room() = room;
+        if let Some(mut last) = self.room() {
+            *last = room;
+        }
         Ok(())
     }
 

@@ -43,6 +43,22 @@ pub(crate) fn value(error: &dyn Error) -> PyErr {
     PyValueError::new_err(in_full(error))
 }
 
+/// Keys of a configuration and options of the program as Python names them.
+const IN_PYTHON: &[(&str, &str)] = &[
+    ("`--store`", "`store`"),
+    (
+        "drop them (`oracle.empty_documents: drop`), set their distance from all others (`{ distance: 1.0 }`)",
+        "drop them, give `empty`, their distance from all others",
+    ),
+    ("set `oracle.failed_pairs: { score: 0 }`", "give `failed`, the score of such pairs"),
+    ("`oracle.failed_pairs: { score: 0 }`", "`Program(…, failed=0.0)`"),
+];
+
+/// A message in the words of Python.
+pub(crate) fn in_python(message: &str) -> String {
+    IN_PYTHON.iter().fold(message.to_owned(), |message, (program, python)| message.replace(program, python))
+}
+
 /// The message of an error and of its causes.
 fn in_full(error: &dyn Error) -> String {
     let mut text = error.to_string();
@@ -54,7 +70,7 @@ fn in_full(error: &dyn Error) -> String {
         }
         cause = error.source();
     }
-    text
+    in_python(&text)
 }
 
 pub(crate) fn of_store(error: &StoreError) -> PyErr {

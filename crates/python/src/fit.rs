@@ -4,6 +4,7 @@
 //! nothing else, so that it can be pickled, saved and read by the program. Streams of random numbers are named as the program names
 //! them, so that the same seed and name give the same bits.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError};
@@ -21,12 +22,14 @@ use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rand::Rng as _;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::methods::{MethodSettings, PolicySettings};
 use crate::reading::number;
 use crate::scores::Scores;
+use crate::session::detached;
 
 /// Settings of a fit.
 #[derive(Debug, Deserialize)]
@@ -183,6 +186,35 @@ impl Fit {
             set.add(&sample.plan());
         }
         Ok((set.columns(), set.scattered()))
+    }
+
+    /// Distinct pairs of different items, as many as `count` where there are, and whether the fit requests all of them: rows of its first landmarks where
+    /// these are known before any score is.
+    pub(crate) fn probed(&self, scores: &Scores, count: usize) -> Result<(Vec<Pair>, bool), ApproximateError> {
+        /// Landmarks whose rows are looked at: a budget may end before the columns of later ones.
+        const FIRST: usize = 4;
+        let n = scores.shape().len;
+        let mut columns = match &self.policy {
+            LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. } => {
+                self.method.plan(scores.shape(), &self.drawn(scores)?, self.rank)?.full_columns()
+            }
+            _ => Vec::new(),
+        };
+        let is_named = !columns.is_empty();
+        columns.truncate(FIRST);
+        if !is_named {
+            columns = (0..n).collect();
+        }
+        let first = |item: usize| scores.contents.as_ref().map_or(item, |contents| contents.first(item));
+        let (mut rng, mut seen, mut pairs) = (self.stream("both orders"), HashSet::new(), Vec::new());
+        // few items, or copies, may have fewer pairs
+        for _ in 0..64 * count {
+            let (i, j) = (first(rng.gen_range(0..n)), first(columns[rng.gen_range(0..columns.len())]));
+            if pairs.len() < count && i != j && seen.insert((i.min(j), i.max(j))) {
+                pairs.push((i, j));
+            }
+        }
+        Ok((pairs, is_named))
     }
 
     /// A bill with what choosing the landmarks may take beside the fit.
@@ -380,8 +412,9 @@ impl Projector {
             return Err(PyValueError::new_err(message));
         }
         let (to_landmarks, to_anchors) = (owned(&to_landmarks), owned(&to_anchors));
-        let vectors =
-            py.detach(|| self.embedding.project_with_proxy(similarities, &self.landmarks, &to_landmarks, &to_anchors));
+        let vectors = detached(py, || {
+            self.embedding.project_with_proxy(similarities, &self.landmarks, &to_landmarks, &to_anchors)
+        })?;
         let none = || PyValueError::new_err("this method embeds no new items");
         Ok(standard(vectors.ok_or_else(none)?).into_pyarray(py))
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::errors::value;
 use crate::oracle::unknown;
 use crate::reading::{items, settings};
-use crate::session::heeding;
+use crate::session::{detached, heeding};
 
 type Machine<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, String);
 
@@ -72,7 +72,8 @@ pub(crate) fn linkage_clusters<'py>(
         other => return Err(unknown("linkage", other, "average, single, complete")),
     };
     let similarities = similarities.as_array();
-    let distances = py.detach(|| CondensedDistances::of_similarities(similarities)).map_err(|error| value(&error))?;
+    let distances =
+        detached(py, || CondensedDistances::of_similarities(similarities))?.map_err(|error| value(&error))?;
     let dendrogram = heeding(py, move || distances.link(linkage))?;
     Ok(labels(py, dendrogram.cut_below(threshold)))
 }

@@ -21,20 +21,19 @@ use crate::neighbours::{self, Lists};
 use crate::oracle::Oracle;
 use crate::pairs;
 use crate::reading::{self, settings};
-use crate::scores::{Kept, Scores};
-use crate::session::{Desk, heeding, run};
+use crate::scores::{IN_MEMORY, Kept, Scores};
+use crate::session::{Desk, Interruptible, heeding, run};
 
 /// Columns, and single pairs (m × 2).
 type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
-
-/// A store in memory, where no other is named.
-const IN_MEMORY: &str = "memory://";
 
 /// A score with its budget and its store. Frozen: any number of threads may ask, plan and fit.
 #[pyclass(frozen, module = "landmark._native")]
 pub(crate) struct MeteredStore {
     scores: Arc<Scores>,
     desk: Arc<Desk>,
+    /// The process that opened it.
+    process: u32,
 }
 
 impl MeteredStore {
@@ -44,7 +43,7 @@ impl MeteredStore {
         py: Python<'_>,
         job: impl FnOnce(&Scores, &Arc<dyn CoreOracle>, &Arc<dyn CoreOracle>) -> T + Send + 'static,
     ) -> PyResult<T> {
-        let scores = Arc::clone(&self.scores);
+        let scores = Arc::clone(self.asked_of()?);
         let done = run(py, &self.desk, move |stopped| {
             let (oracle, again) = (scores.oracle(Arc::clone(&stopped))?, scores.again(stopped)?);
             Ok(job(&scores, &oracle, &again))
@@ -58,6 +57,14 @@ impl MeteredStore {
     fn items(&self) -> usize {
         self.scores.shape().len
     }
+
+    /// What is asked: in a forked child after a look at what its parent left.
+    fn asked_of(&self) -> PyResult<&Arc<Scores>> {
+        if self.process != std::process::id() {
+            self.scores.after_fork().map_err(|error| of_store(&error))?;
+        }
+        Ok(&self.scores)
+    }
 }
 
 fn inner(proxies: &[PyRef<'_, Oracle>]) -> Vec<Arc<dyn CoreOracle>> {
@@ -68,9 +75,10 @@ fn inner(proxies: &[PyRef<'_, Oracle>]) -> Vec<Arc<dyn CoreOracle>> {
 impl MeteredStore {
     /// Budget and store around a score. `store` is a folder or a URL, none keeps scores in memory; with `keep=False` nothing is kept, for
     /// scores that cost nothing. `gamma` turns distances d into exp(−γd), above the store. With `shares`, scores that the store has of other
-    /// lists of these items are taken over, and written for this one unless `dry`.
+    /// lists of these items are taken over, and written for this one unless `dry`. `diagonal` is the self-similarity, where it is known: with `gamma` that of
+    /// similarities, and no distance.
     #[new]
-    #[pyo3(signature = (oracle, store=None, budget=None, gamma=None, kind="python", description="", keep=true, shares=false, dry=false))]
+    #[pyo3(signature = (oracle, store=None, budget=None, gamma=None, kind="python", description="", keep=true, shares=false, dry=false, diagonal=None))]
     fn new(
         py: Python<'_>,
         oracle: &Oracle,
@@ -82,6 +90,7 @@ impl MeteredStore {
         keep: bool,
         shares: bool,
         dry: bool,
+        diagonal: Option<f64>,
     ) -> PyResult<Self> {
         let budget = Budget { entries: budget, seconds: None };
         let meter = Arc::new(Metered::with_budget(Arc::clone(&oracle.inner), budget));
@@ -102,10 +111,22 @@ impl MeteredStore {
             }
         };
         let contents = oracle.item_list.as_ref().map(|list| Arc::new(list.contents()));
-        let scores = Scores { meter, kept, gamma, contents };
+        let scores = Scores { meter, kept, gamma, diagonal, contents };
         // a γ that is none is refused here
         scores.oracle(Arc::default()).map_err(|error| of_oracle(py, &error))?;
-        Ok(Self { scores: Arc::new(scores), desk: Arc::clone(&oracle.desk) })
+        Ok(Self { scores: Arc::new(scores), desk: Arc::clone(&oracle.desk), process: std::process::id() })
+    }
+
+    /// The process that opened it.
+    #[getter]
+    fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// Identity of the score: 64 hexadecimal digits.
+    #[getter]
+    fn identity(&self) -> String {
+        self.scores.meter.inner().identity().to_hex()
     }
 
     /// Calls made so far.
@@ -141,13 +162,14 @@ impl MeteredStore {
 
     /// Publishes what waits to be written.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.scores.flush()).map_err(|error| of_store(&error))
+        let scores = self.asked_of()?;
+        py.detach(|| scores.flush()).map_err(|error| of_store(&error))
     }
 
     /// Calls that these pairs would still take.
     fn missing(&self, py: Python<'_>, of: PyReadonlyArray2<'_, i64>) -> PyResult<u64> {
         let pairs = reading::pairs(self.items(), &of)?;
-        let scores = Arc::clone(&self.scores);
+        let scores = Arc::clone(self.asked_of()?);
         heeding(py, move || {
             let mut set = scores.set();
             pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
@@ -164,6 +186,28 @@ impl MeteredStore {
             ask_pairs(oracle.as_ref(), &pairs, &mut scores).map(|()| scores)
         })?;
         scored.map(|scores| scores.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// Scores of an m × 2 array of items in their order, straight from the score: counted, and kept nowhere.
+    fn asked<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let pairs: Vec<Pair> = reading::pairs(self.items(), &of)?;
+        let meter = Arc::clone(&self.asked_of()?.meter);
+        let scored = run(py, &self.desk, move |stopped| {
+            let mut scores = vec![0.0; pairs.len()];
+            ask_pairs(&Interruptible { inner: meter, stopped }, &pairs, &mut scores).map(|()| scores)
+        })?;
+        scored.map(|scores| scores.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// Pairs (m × 2, at most `count`) to be asked in both orders before a fit, and whether it requests all of them itself.
+    fn probe<'py>(&self, py: Python<'py>, fit: &str, count: usize) -> PyResult<(Bound<'py, PyArray2<i64>>, bool)> {
+        let fit: FitSettings = settings("fit", fit)?;
+        let fit = fit.ready(Vec::new())?;
+        let scores = Arc::clone(self.asked_of()?);
+        let (pairs, is_named) = heeding(py, move || fit.probed(&scores, count))?.map_err(|error| of_fit(py, &error))?;
+        let flat: Vec<i64> = pairs.iter().flat_map(|&(i, j)| [reading::number(i), reading::number(j)]).collect();
+        let pairs = Array2::from_shape_vec((pairs.len(), 2), flat).map_err(|error| value(&error))?;
+        Ok((pairs.into_pyarray(py), is_named))
     }
 
     /// Similarities of rows × columns.
@@ -183,7 +227,7 @@ impl MeteredStore {
     fn plan(&self, py: Python<'_>, fit: &str, proxies: Vec<PyRef<'_, Oracle>>) -> PyResult<String> {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(inner(&proxies))?;
-        let scores = Arc::clone(&self.scores);
+        let scores = Arc::clone(self.asked_of()?);
         let bill = heeding(py, move || fit.bill(&scores, fit.rank))?;
         bill.map(|bill| bill.json().to_string()).map_err(|error| of_fit(py, &error))
     }
@@ -192,7 +236,7 @@ impl MeteredStore {
     fn entries<'py>(&self, py: Python<'py>, fit: &str) -> PyResult<Entries<'py>> {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(Vec::new())?;
-        let scores = Arc::clone(&self.scores);
+        let scores = Arc::clone(self.asked_of()?);
         let entries = heeding(py, move || fit.entries(&scores))?;
         let (columns, pairs) = entries.map_err(|error| of_fit(py, &error))?;
         let columns: Vec<i64> = columns.into_iter().map(reading::number).collect();
@@ -233,7 +277,7 @@ impl MeteredStore {
     #[pyo3(signature = (search, has_proxy, known=None))]
     fn plan_nearest(&self, search: &str, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
         let search: neighbours::SearchSettings = settings("neighbours", search)?;
-        search.bill(&self.scores, has_proxy, known)
+        search.bill(self.asked_of()?, has_proxy, known)
     }
 
     /// JSON of a threshold on the estimate, and of the recall of all pairs of at least `at_least` that scoring the pairs above it has. The

@@ -23,7 +23,7 @@ use pyo3::pybacked::PyBackedBytes;
 use crate::called::{BlockSize, Called, Form};
 use crate::errors::{of_oracle, value};
 use crate::reading::{items, pairs, settings};
-use crate::session::{Desk, Interruptible, heeding, run};
+use crate::session::{Desk, Interruptible, detached, heeding, run};
 
 /// Bytes that stand for an item of Python's.
 const DIGEST: usize = 16;
@@ -169,7 +169,7 @@ impl Oracle {
             let message = format!("{} words but {} vectors", vocabulary.len(), vectors.nrows());
             return Err(PyValueError::new_err(message));
         }
-        let clouds = py.detach(|| clouds(&texts, &vocabulary, vectors, drop_stop_words, empty))?;
+        let clouds = detached(py, || clouds(&texts, &vocabulary, vectors, drop_stop_words, empty))??;
         Ok(match kind {
             "wmd" => Self::of(Wmd::new(clouds)),
             "rwmd" => Self::of(Rwmd::new(clouds)),

@@ -8,7 +8,13 @@ use serde::de::DeserializeOwned;
 
 /// Settings, written as JSON by the Python half.
 pub(crate) fn settings<T: DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
-    serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
+    serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("{what}: {}", without_place(&error))))
+}
+
+/// The message of a fault in settings. Its line and column are of a text that the user never saw.
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
+    let (text, place) = (error.to_string(), format!(" at line {} column {}", error.line(), error.column()));
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }
 
 /// Items below n.

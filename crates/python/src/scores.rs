@@ -6,12 +6,17 @@ use landmark_core::contents::Contents;
 use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{
-    Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Remembered, among_distinct,
+    Identity, Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Pair, Remembered, Symmetry,
+    among_distinct,
 };
 use landmark_core::stream::Rng;
 use landmark_store::{StoreError, Stored};
+use ndarray::ArrayViewMut2;
 
 use crate::session::{Interruptible, Stopped};
+
+/// A store in memory, where no other is named.
+pub(crate) const IN_MEMORY: &str = "memory://";
 
 /// A score that is counted and limited.
 pub(crate) type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
@@ -31,6 +36,8 @@ pub(crate) struct Scores {
     pub(crate) meter: Meter,
     pub(crate) kept: Kept,
     pub(crate) gamma: Option<f64>,
+    /// Self-similarity, where it is known.
+    pub(crate) diagonal: Option<f64>,
     /// Contents of the items, where they are known.
     pub(crate) contents: Option<Arc<Contents>>,
 }
@@ -50,11 +57,16 @@ impl Scores {
     }
 
     fn similarity(&self, raw: impl CoreOracle + 'static) -> Result<Arc<dyn CoreOracle>, OracleError> {
-        let raw = among_distinct(raw, self.contents.as_ref());
-        Ok(match self.gamma {
-            None => raw,
+        let similarity: Arc<dyn CoreOracle> = match self.gamma {
+            None => Arc::new(raw),
             Some(gamma) => Arc::new(Kernelized::new(raw, Kernel::Exponential { gamma })?),
-        })
+        };
+        // what is known is a similarity, and the store below keeps distances
+        let similarity = match self.diagonal.filter(|_| self.gamma.is_some()) {
+            Some(diagonal) => Arc::new(KnownDiagonal { inner: similarity, diagonal }) as Arc<dyn CoreOracle>,
+            None => similarity,
+        };
+        Ok(among_distinct(similarity, self.contents.as_ref()))
     }
 
     /// The same for entries that were evaluated before: unmetered where nothing is kept, so that they are counted once.
@@ -89,6 +101,20 @@ impl Scores {
         Landmarks::drawn(self.shape().len, self.contents.as_deref(), rng)
     }
 
+    /// Makes this usable in a forked child, and does nothing elsewhere.
+    ///
+    /// # Errors
+    /// A thread of the parent was at work at the time of the fork, which never ends here.
+    pub(crate) fn after_fork(&self) -> Result<(), StoreError> {
+        let forked = || StoreError::Forked { address: IN_MEMORY.to_owned() };
+        match &self.kept {
+            _ if !self.meter.is_free() => Err(forked()),
+            Kept::Store(stored) => stored.after_fork(),
+            Kept::Blocks(remembered) if !remembered.is_free() => Err(forked()),
+            Kept::Blocks(_) | Kept::Nowhere => Ok(()),
+        }
+    }
+
     /// Calls of a set that are not kept.
     pub(crate) fn missing(&self, set: &EntrySet) -> Result<u64, StoreError> {
         match &self.kept {
@@ -115,5 +141,59 @@ impl Scores {
 
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
         if let Kept::Store(stored) = &self.kept { stored.flush() } else { Ok(()) }
+    }
+}
+
+/// Similarities whose diagonal is known though that of what they are made of is not.
+struct KnownDiagonal {
+    inner: Arc<dyn CoreOracle>,
+    diagonal: f64,
+}
+
+impl CoreOracle for KnownDiagonal {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        self.inner.identity()
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        Some(self.diagonal)
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        self.inner.evaluations_per_pair()
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
+    }
+
+    fn is_checked(&self) -> bool {
+        self.inner.is_checked()
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.inner.evaluate(pairs, out)?;
+        for (score, _) in out.iter_mut().zip(pairs).filter(|(_, (i, j))| i == j) {
+            *score = self.diagonal;
+        }
+        Ok(())
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        self.inner.block(rows, cols, out.view_mut())?;
+        for (a, i) in rows.iter().enumerate() {
+            for (b, _) in cols.iter().enumerate().filter(|(_, j)| *j == i) {
+                out[[a, b]] = self.diagonal;
+            }
+        }
+        Ok(())
     }
 }

@@ -9,25 +9,90 @@
 //!
 //! Any number of threads may run jobs on one score; whoever waits serves whichever request comes.
 //!
+//! A forked child has none of its parent's threads, and rayon's own pool is started once and for all: what is handed to it there waits for ever. So a
+//! child's numerics run on pools of its own, one for each job at a time ([`own_threads`]).
+//!
 //! Cost: some 20 µs a batch.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_store::PerProcess;
 use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors::Raised;
 
 /// Time between two looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(40);
+
+/// The process that rayon's own pool is of, the first one that computes; 0 before.
+static HOME: AtomicU32 = AtomicU32::new(0);
+/// Pools of a forked child that no job has at the moment.
+static IDLE: OnceLock<PerProcess<Mutex<Vec<ThreadPool>>>> = OnceLock::new();
+
+/// Threads that a job computes on: rayon's own pool, or in a forked child one that no other job has meanwhile. Two jobs in one pool could each wait for
+/// what the other has locked, for a worker that waits takes up other work.
+pub(crate) struct Threads(Option<ThreadPool>);
+
+/// Threads of this process.
+///
+/// # Errors
+/// A system that starts no more threads.
+pub(crate) fn own_threads() -> PyResult<Threads> {
+    let ours = std::process::id();
+    let home = HOME.compare_exchange(0, ours, Ordering::Relaxed, Ordering::Relaxed).unwrap_or_else(|home| home);
+    if home == 0 || home == ours {
+        return Ok(Threads(None));
+    }
+    let idle = idle().pop();
+    let pool = match idle {
+        Some(pool) => pool,
+        None => ThreadPoolBuilder::new()
+            .build()
+            .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads in this process: {error}")))?,
+    };
+    Ok(Threads(Some(pool)))
+}
+
+fn idle() -> MutexGuard<'static, Vec<ThreadPool>> {
+    let pools = IDLE.get_or_init(PerProcess::default).get_or(Mutex::default);
+    pools.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Threads {
+    fn compute<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match &self.0 {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(pool) = self.0.take() {
+            idle().push(pool);
+        }
+    }
+}
+
+/// Runs numerics on this thread without the interpreter's lock, for what is over too soon to be interrupted.
+///
+/// # Errors
+/// A system that starts no more threads.
+pub(crate) fn detached<T: Send>(py: Python<'_>, numerics: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let threads = own_threads()?;
+    Ok(py.detach(|| threads.compute(numerics)))
+}
 
 type Scores = Result<Vec<f64>, OracleError>;
 
@@ -44,6 +109,12 @@ struct Request {
 /// Requests of one score, and who is there to serve them.
 pub(crate) struct Desk {
     function: Option<Py<PyAny>>,
+    waiters: PerProcess<Waiters>,
+}
+
+/// Those that ask and those that serve, of one process.
+#[derive(Default)]
+struct Waiters {
     state: Mutex<DeskState>,
     changed: Condvar,
 }
@@ -66,11 +137,19 @@ enum Next {
 impl Desk {
     /// Of a function (rows, columns) → scores, or of a score that needs no interpreter.
     pub(crate) fn new(function: Option<Py<PyAny>>) -> Arc<Self> {
-        Arc::new(Self { function, state: Mutex::default(), changed: Condvar::new() })
+        Arc::new(Self { function, waiters: PerProcess::default() })
+    }
+
+    fn waiters(&self) -> &Waiters {
+        self.waiters.get_or(Waiters::default)
     }
 
     fn state(&self) -> MutexGuard<'_, DeskState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiters().state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changed(&self) -> &Condvar {
+        &self.waiters().changed
     }
 
     /// So many scores of these items, in `room`, from whichever thread serves the desk.
@@ -82,14 +161,14 @@ impl Desk {
         }
         state.waiting.push_back(Request { rows, columns, scores, room, reply });
         drop(state);
-        self.changed.notify_all();
+        self.changed().notify_all();
         answer.recv().unwrap_or_else(|_| Err(interrupted()))
     }
 
     fn next(&self, has_ended: &AtomicBool) -> Next {
         let mut state = self.state();
         if state.waiting.is_empty() && !has_ended.load(Ordering::Acquire) {
-            state = self.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.changed().wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
         match state.waiting.pop_front() {
             Some(request) => Next::Serve(request),
@@ -146,7 +225,7 @@ impl Desk {
             state.waiting.clear();
         }
         drop(state);
-        self.changed.notify_all();
+        self.changed().notify_all();
     }
 }
 
@@ -164,18 +243,20 @@ where
     T: Send + 'static,
     J: FnOnce(Stopped) -> T + Send + 'static,
 {
+    let threads = own_threads()?;
     let (stopped, has_ended) = (Stopped::default(), Arc::new(AtomicBool::new(false)));
     let (send, answer) = mpsc::channel();
     desk.state().sessions += 1;
     let (its_stopped, its_end, its_desk) = (Arc::clone(&stopped), Arc::clone(&has_ended), Arc::clone(desk));
     let work = move || {
-        let done = catch_unwind(AssertUnwindSafe(|| job(its_stopped)));
+        let done = catch_unwind(AssertUnwindSafe(|| threads.compute(|| job(its_stopped))));
+        drop(threads);
         // a caller that was interrupted listens no more
         let _ = send.send(done);
         its_end.store(true, Ordering::Release);
         // with the lock, so that no caller misses it between its look and its wait
         drop(its_desk.state());
-        its_desk.changed.notify_all();
+        its_desk.changed().notify_all();
     };
     let started = thread::Builder::new().name("landmark".to_owned()).spawn(work);
     let served = match started {

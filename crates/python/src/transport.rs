@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::value;
+use crate::session::detached;
 
 /// Earth mover's distance of the masses `a` (m) and `b` (n) under `costs` (m × n), and the flow where it is asked for.
 #[pyfunction]
@@ -29,10 +30,10 @@ pub(crate) fn emd<'py>(
     };
     let mut scratch = EmdScratch::default();
     if flow {
-        let found = py.detach(|| emd_with_flow(costs, a, b, &mut scratch)).map_err(|error| value(&error))?;
+        let found = detached(py, || emd_with_flow(costs, a, b, &mut scratch))?.map_err(|error| value(&error))?;
         return Ok((found.distance, Some(found.flow.into_pyarray(py))));
     }
-    let distance = py.detach(|| wmd::emd(costs, a, b, &mut scratch)).map_err(|error| value(&error))?;
+    let distance = detached(py, || wmd::emd(costs, a, b, &mut scratch))?.map_err(|error| value(&error))?;
     Ok((distance, None))
 }
 
@@ -48,5 +49,5 @@ pub(crate) fn ground_distances<'py>(
         let message = format!("points of {} and of {} numbers have no distance", x.ncols(), y.ncols());
         return Err(PyValueError::new_err(message));
     }
-    Ok(py.detach(|| wmd::ground_distances(x, y)).into_pyarray(py))
+    Ok(detached(py, || wmd::ground_distances(x, y))?.into_pyarray(py))
 }

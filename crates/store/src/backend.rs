@@ -14,7 +14,7 @@ use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt
 use tokio::runtime::Runtime;
 use url::Url;
 
-use super::StoreError;
+use super::{PerProcess, StoreError};
 
 /// Objects under one root, addressed by names relative to it (`<oracle id>/<tile>`).
 pub(super) struct Backend {
@@ -23,7 +23,7 @@ pub(super) struct Backend {
     root: Path,
     /// The root where the storage is a folder of this machine.
     folder: Option<PathBuf>,
-    runtime: Option<Runtime>,
+    runtime: PerProcess<Worker>,
 }
 
 /// Folders and objects directly under a name.
@@ -62,13 +62,9 @@ impl Backend {
                 (Arc::from(storage), root, None)
             }
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("tile-store")
-            .enable_all()
-            .build()
-            .map_err(|source| StoreError::System { action: "start its worker thread", source })?;
-        Ok(Self { address: address.to_owned(), storage: wrap(storage), root, folder, runtime: Some(runtime) })
+        let runtime = start().map_err(|source| StoreError::System { action: "start its worker thread", source })?;
+        let runtime = PerProcess::new(Worker(Some(runtime)));
+        Ok(Self { address: address.to_owned(), storage: wrap(storage), root, folder, runtime })
     }
 
     /// The address as it was given.
@@ -186,7 +182,7 @@ impl Backend {
         request: impl Future<Output = object_store::Result<T>> + Send + 'static,
     ) -> object_store::Result<T> {
         let (answer, answered) = mpsc::sync_channel(1);
-        if let Some(runtime) = &self.runtime {
+        if let Some(runtime) = &self.runtime.get_or(|| Worker(start().ok())).0 {
             runtime.spawn(async move { answer.send(request.await) });
         }
         answered.recv().unwrap_or_else(|_| {
@@ -195,10 +191,17 @@ impl Backend {
     }
 }
 
-impl Drop for Backend {
+/// The thread that waits for the storage; none where it could not be started.
+struct Worker(Option<Runtime>);
+
+fn start() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("tile-store").enable_all().build()
+}
+
+impl Drop for Worker {
     /// Lets go of the runtime without waiting, which is also allowed inside an asynchronous program.
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
+        if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }

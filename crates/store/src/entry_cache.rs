@@ -60,6 +60,14 @@ impl EntryCache {
         }
     }
 
+    /// Makes what lies in the parent's scratch file this process's own, in a forked child.
+    pub(super) fn after_fork(&mut self) -> io::Result<()> {
+        if let Some(scratch) = &mut self.scratch {
+            *scratch = scratch.copied()?;
+        }
+        Ok(())
+    }
+
     /// Number of distinct pairs held.
     pub(super) fn entries(&self) -> u64 {
         self.entries

@@ -164,6 +164,15 @@ pub enum StoreError {
         /// Action that was asked for.
         action: &'static str,
     },
+    /// A forked process whose parent was using the store on another thread at that moment.
+    #[error(
+        "cannot use `{address}` in this forked process: another thread of its parent was using it at the time of the fork (expected none). Fork before \
+         or after a fit or search, or start processes with `spawn`"
+    )]
+    Forked {
+        /// Address of the store.
+        address: String,
+    },
     /// Any other failure of the storage.
     #[error(
         "the store failed to {action} `{file}`; check that it is reachable and run again, what was published is kept"

@@ -42,6 +42,7 @@ mod failures;
 pub mod fuzzing;
 mod maintenance;
 mod memory;
+mod per_process;
 mod scratch;
 mod stored;
 mod tile;
@@ -53,6 +54,7 @@ pub use error::{StorageCause, StoreError};
 pub use failures::{OracleFailures, StoredFailure};
 pub use maintenance::{Cleaned, Contents, Problem, Verified};
 pub use memory::default_memory;
+pub use per_process::PerProcess;
 pub use stored::{AfterClose, Stored};
 
 const MANIFEST: &str = "oracle.json";

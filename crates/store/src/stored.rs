@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,7 @@ use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
 mod evaluating;
 mod failing;
+mod forked;
 mod reading;
 
 /// An [`Oracle`] that evaluates each entry once, from whichever run, method or machine comes first.
@@ -48,6 +49,8 @@ pub struct Stored<O: Oracle> {
     bought: AtomicU64,
     /// [`OPEN`], or what becomes of those that ask after [`close`](Stored::close).
     closing: AtomicU8,
+    /// The process whose threads use it.
+    process: AtomicU32,
 }
 
 /// Object that is written and removed to find out whether a store takes something in.
@@ -136,7 +139,8 @@ impl<O: Oracle> Stored<O> {
         };
         let (held, state) = (RwLock::new(held), Mutex::new(state));
         let (has_landed, bought, closing) = (Condvar::new(), AtomicU64::new(0), AtomicU8::new(OPEN));
-        let stored = Self { oracle, identity, is_apart, shape, store, held, state, has_landed, bought, closing };
+        let process = AtomicU32::new(std::process::id());
+        let stored = Self { oracle, identity, is_apart, shape, store, held, state, has_landed, bought, closing, process };
         stored.refresh()?;
         Ok(stored)
     }
@@ -479,6 +483,10 @@ impl<O: Oracle> Stored<O> {
 
 impl<O: Oracle> Drop for Stored<O> {
     fn drop(&mut self) {
+        if *self.process.get_mut() != std::process::id() {
+            // a forked child that never used it: all of it is the parent's
+            return;
+        }
         let mut state = self.state();
         if state.is_closed {
             return;

@@ -47,6 +47,14 @@ pub enum CorefError {
         /// Size that it should have.
         wanted: usize,
     },
+    /// A sign of a column of Z that is none.
+    #[error("cannot read sign {place} of the signature: it is {value} (expected 1 or -1)")]
+    Sign {
+        /// Its place.
+        place: usize,
+        /// Value that was seen.
+        value: f64,
+    },
     /// A mention that is named twice.
     #[error(
         "the mention `{mention}` is in the {side} twice (document {document}): every figure would count it twice, drop one"

@@ -5,7 +5,7 @@
 //! [`Budget`]. Counting a block costs O(rows + cols).
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use ndarray::ArrayViewMut2;
@@ -144,6 +144,11 @@ impl<O: Oracle> Metered<O> {
     /// The limits.
     pub fn budget(&self) -> Budget {
         self.budget
+    }
+
+    /// False while a thread starts or ends a request. In a forked child that thread may be one of its parent, which never goes on here.
+    pub fn is_free(&self) -> bool {
+        !matches!(self.clock.try_lock(), Err(TryLockError::WouldBlock))
     }
 
     /// Counts so far.

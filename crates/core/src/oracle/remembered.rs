@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hasher;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
@@ -53,6 +53,11 @@ impl<O: Oracle> Remembered<O> {
     /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
+    }
+
+    /// False while a thread reads or writes. In a forked child that thread may be one of its parent, which never ends here.
+    pub fn is_free(&self) -> bool {
+        !matches!(self.memory.try_write(), Err(TryLockError::WouldBlock))
     }
 
     /// Evaluates whatever a plan lists and is not here yet, at most 4M entries at a time (one row at least).

@@ -13,6 +13,8 @@ pub(super) struct Group {
     pub(super) child: Child,
     #[cfg(unix)]
     id: libc::pid_t,
+    /// The process that started it: a forked child has no say in it.
+    owner: u32,
 }
 
 #[cfg(unix)]
@@ -44,14 +46,22 @@ impl Group {
             let child = spawn(command)?;
             let id = libc::pid_t::try_from(child.id()).map_err(io::Error::other)?;
             living::all().insert(id);
-            Ok(Self { child, id })
+            Ok(Self { child, id, owner: std::process::id() })
         }
         #[cfg(not(unix))]
-        Ok(Self { child: command.spawn()? })
+        Ok(Self { child: command.spawn()?, owner: std::process::id() })
     }
 
-    /// Ends all of it at once.
+    /// True in the process that started it.
+    pub(super) fn is_own(&self) -> bool {
+        self.owner == std::process::id()
+    }
+
+    /// Ends all of it at once, in the process that started it.
     pub(super) fn kill(&mut self) {
+        if !self.is_own() {
+            return;
+        }
         #[cfg(unix)]
         if living::all().remove(&self.id) {
             living::kill(self.id);

@@ -128,6 +128,9 @@ impl Process {
 impl Drop for Process {
     /// Closes its standard input, upon which it should end, and ends what has not ended then: it, and what it started.
     fn drop(&mut self) {
+        if !self.group.is_own() {
+            return;
+        }
         self.orders = None;
         let idle = matches!(self.answers.try_recv(), Err(mpsc::TryRecvError::Empty | mpsc::TryRecvError::Disconnected));
         if idle {

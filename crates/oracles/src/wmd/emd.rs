@@ -155,7 +155,44 @@ pub struct Transport {
 pub fn emd(costs: &[f64], a: &[f64], b: &[f64], scratch: &mut EmdScratch) -> Result<f64, EmdError> {
     let mass = prepare(costs, a, b, scratch)?;
     scratch.load(|i| &costs[i * b.len()..][..b.len()], a.len() > b.len());
-    Ok(scratch.problem.solve() / UNITS * mass)
+    let scale = scratch.scaled();
+    Ok(scale.up(scratch.problem.solve() / UNITS * mass))
+}
+
+/// A power of two that costs are divided by while they are solved: sums of flow × cost overflow near the largest numbers, and tolerances vanish near
+/// the smallest. Scaling by it rounds nothing.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    exponent: i32,
+}
+
+impl Scale {
+    /// Exponents of two up to which costs are solved as they are: with 53 bits of flow and as many of tolerance nothing leaves the range of f64.
+    const PLAIN: i32 = 600;
+
+    /// That of costs of which this is the largest by size.
+    fn of(largest: f64) -> Self {
+        let exponent = if largest > 0.0 { largest.log2().floor() as i32 } else { 0 };
+        Self { exponent: if exponent.abs() > Self::PLAIN { exponent } else { 0 } }
+    }
+
+    fn down(self, cost: f64) -> f64 {
+        Self::shifted(cost, -self.exponent)
+    }
+
+    fn up(self, value: f64) -> f64 {
+        Self::shifted(value, self.exponent)
+    }
+
+    /// value · 2^exponent, in two steps: 2¹⁰⁷⁴ itself is no f64.
+    fn shifted(value: f64, exponent: i32) -> f64 {
+        let half = exponent / 2;
+        value * 2_f64.powi(half) * 2_f64.powi(exponent - half)
+    }
+
+    fn is_plain(self) -> bool {
+        self.exponent == 0
+    }
 }
 
 /// As [`emd`], with the flow and the potentials. Allocates its result.
@@ -166,7 +203,8 @@ pub fn emd_with_flow(costs: &[f64], a: &[f64], b: &[f64], scratch: &mut EmdScrat
     let (m, n) = (a.len(), b.len());
     let mass = prepare(costs, a, b, scratch)?;
     scratch.load(|i| &costs[i * n..][..n], false);
-    let distance = scratch.problem.solve() / UNITS * mass;
+    let scale = scratch.scaled();
+    let distance = scale.up(scratch.problem.solve() / UNITS * mass);
     let mut flow = Array2::zeros((m, n));
     for (i, j, units) in scratch.problem.flows() {
         flow[[scratch.rows.points[i] as usize, scratch.columns.points[j] as usize]] = units / UNITS * mass;
@@ -174,8 +212,8 @@ pub fn emd_with_flow(costs: &[f64], a: &[f64], b: &[f64], scratch: &mut EmdScrat
     let (u, v) = scratch.problem.duals();
     let mut row_potentials = vec![f64::INFINITY; m];
     let mut column_potentials = vec![f64::INFINITY; n];
-    scratch.columns.points.iter().zip(v).for_each(|(&j, &v)| column_potentials[j as usize] = v);
-    scratch.rows.points.iter().zip(u).for_each(|(&i, &u)| row_potentials[i as usize] = u);
+    scratch.columns.points.iter().zip(v).for_each(|(&j, &v)| column_potentials[j as usize] = scale.up(v));
+    scratch.rows.points.iter().zip(u).for_each(|(&i, &u)| row_potentials[i as usize] = scale.up(u));
     // points without mass take the largest potential that their costs allow
     for i in (0..m).filter(|i| !scratch.rows.points.contains(&(*i as u32))) {
         let row = &costs[i * n..][..n];
@@ -241,6 +279,15 @@ pub(super) fn whole_units(masses: &[f64], sum: f64, mut each: impl FnMut(usize, 
 }
 
 impl EmdScratch {
+    /// Scales the costs of the problem that was loaded, if they are near the ends of the range.
+    fn scaled(&mut self) -> Scale {
+        let scale = Scale::of(self.problem.largest());
+        if !scale.is_plain() {
+            self.problem.scale(|cost| scale.down(cost));
+        }
+        scale
+    }
+
     /// Hands the supports and their costs (`row(i)` holds those of point i of the rows) to the solver, or the transposed
     /// problem, which costs the same.
     #[inline(always)]
@@ -287,6 +334,26 @@ mod tests {
             whole_units(&masses, masses.iter().sum(), |_, unit| units.push(unit));
             assert_eq!(units.iter().sum::<f64>(), UNITS);
             assert!(units.iter().all(|unit| *unit > 0.0 && unit.fract() == 0.0));
+        }
+    }
+
+    #[test]
+    fn costs_near_the_ends_of_the_range_cost_what_ordinary_ones_do() {
+        let (a, b) = ([0.5, 0.2, 0.3], [0.1, 0.6, 0.3]);
+        let costs = [1.0, 4.0, 2.5, 3.0, 1.5, 0.5, 2.0, 5.0, 1.0];
+        let scratch = &mut EmdScratch::default();
+        let plain = emd_with_flow(&costs, &a, &b, scratch).unwrap();
+        // powers of two round nothing
+        for exponent in [1000, 700, -700, -1000] {
+            let far = costs.map(|cost| cost * 2_f64.powi(exponent));
+            assert_eq!(emd(&far, &a, &b, scratch).unwrap(), plain.distance * 2_f64.powi(exponent), "2^{exponent}");
+            let with_flow = emd_with_flow(&far, &a, &b, scratch).unwrap();
+            assert_eq!(with_flow.flow, plain.flow);
+            assert_eq!(with_flow.row_potentials[1], plain.row_potentials[1] * 2_f64.powi(exponent));
+        }
+        for size in [1e300, 1e-300, 1.5e308, 1e-320] {
+            let distance = emd(&[0.0, size, size, 0.0], &[1.0, 0.0], &[0.5, 0.5], scratch).unwrap();
+            assert!((distance / size - 0.5).abs() < 1e-3, "{size}: {distance}");
         }
     }
 

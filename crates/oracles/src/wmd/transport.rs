@@ -102,6 +102,19 @@ impl Transportation {
         }
     }
 
+    /// Size of the largest cost.
+    pub(super) fn largest(&self) -> f64 {
+        let rows = self.costs.chunks_exact(self.stride.max(1)).take(self.rows);
+        rows.flat_map(|row| &row[..self.columns]).fold(0.0, |largest, cost| cost.abs().max(largest))
+    }
+
+    /// Changes all costs.
+    pub(super) fn scale(&mut self, change: impl Fn(f64) -> f64) {
+        for row in self.costs.chunks_exact_mut(self.stride.max(1)).take(self.rows) {
+            row[..self.columns].iter_mut().for_each(|cost| *cost = change(*cost));
+        }
+    }
+
     fn row(&self, i: usize) -> &[f64] {
         &self.costs[i * self.stride..][..self.stride]
     }

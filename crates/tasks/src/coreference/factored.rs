@@ -30,7 +30,7 @@ const ROWS_PER_TASK: usize = 512;
 /// ```
 ///
 /// # Errors
-/// [`CorefError::Shape`] for a signature of another length, [`CorefError::NotFinite`] for a similarity that is not finite.
+/// [`CorefError::Shape`] for a signature of another length, [`CorefError::Sign`] for a number in it that is not ±1, [`CorefError::NotFinite`] for a similarity that is not finite.
 pub fn average_linkage_of_factors(
     vectors: ArrayView2<'_, f64>,
     signature: ArrayView1<'_, f64>,
@@ -38,6 +38,9 @@ pub fn average_linkage_of_factors(
     let (items, rank) = vectors.dim();
     if signature.len() != rank {
         return Err(CorefError::Shape { what: "the signature", seen: signature.len(), unit: "signs", wanted: rank });
+    }
+    if let Some(place) = signature.iter().position(|sign| sign.abs() != 1.0) {
+        return Err(CorefError::Sign { place, value: signature[place] });
     }
     let mut clusters = Clusters::new(vectors, signature);
     let mut merges = Vec::with_capacity(items.saturating_sub(1));
@@ -166,6 +169,15 @@ mod tests {
 
     use super::super::{CondensedDistances, Linkage};
     use super::*;
+
+    #[test]
+    fn a_sign_that_is_none_is_refused() {
+        for (sign, shown) in [(2.0, "2"), (0.0, "0"), (f64::NAN, "NaN")] {
+            let refused = average_linkage_of_factors(Array2::ones((3, 2)).view(), ndarray::array![1.0, sign].view());
+            let message = format!("cannot read sign 1 of the signature: it is {shown} (expected 1 or -1)");
+            assert_eq!(refused.unwrap_err().to_string(), message);
+        }
+    }
 
     #[test]
     fn merges_are_those_of_the_matrix_also_when_it_is_indefinite() {

@@ -1,0 +1,156 @@
+"""Scores that depend on the order of a pair are not taken as symmetric without a word, and what that costs is in the bill."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from landmark import Blockwise, Landmark
+
+TEXTS = [f"text {i * 7919 % 1009} {'x' * (i % 9)}" for i in range(60)]
+
+
+class Model:
+    """A cross-encoder as sentence-transformers has it; `skew` is how much the order counts."""
+
+    def __init__(self, skew: float) -> None:
+        self.skew = skew
+        self.asked: Counter[tuple[str, str]] = Counter()
+
+    def of(self, a: str, b: str) -> float:
+        return len(set(a) & set(b)) / len(set(a) | set(b)) + self.skew * (len(a) - len(b))
+
+    def predict(self, sentences: list[list[str]]) -> Any:
+        self.asked.update((a, b) for a, b in sentences)
+        return np.array([self.of(a, b) for a, b in sentences])
+
+
+def function(model: Model) -> Any:
+    return lambda pairs: model.predict([list(pair) for pair in pairs])
+
+
+@pytest.mark.parametrize("samples", [0, 100])
+@pytest.mark.parametrize("store", [False, True])
+def test_a_symmetric_score_costs_sixteen_calls_more_and_the_bill_says_so(store: bool, samples: int, tmp_path: Any) -> None:
+    model = Model(0.0)
+    kept = {"store": tmp_path, "identity": "model"} if store else {}
+    lm = Landmark(function(model), 8, error_samples=samples, **kept)
+    bill = lm.plan(TEXTS)
+    assert not model.asked and bill.is_exact and bill.calls_of_the_probe == 16
+    lm.fit(TEXTS)
+    assert sum(model.asked.values()) == bill.calls == lm.bill_.calls == lm.n_calls_ and lm.order_ == "symmetric"
+    assert max(model.asked.values()) == 1, "no pair twice in one order"
+    said = Landmark(function(Model(0.0)), 8, order="symmetric", error_samples=samples).fit(TEXTS)
+    assert lm.n_calls_ - said.n_calls_ == 16 and lm.embedding_.tobytes() == said.embedding_.tobytes()
+    if store:
+        again = Landmark(function(model), 8, error_samples=samples, **kept)
+        assert again.plan(TEXTS).calls == again.fit(TEXTS).n_calls_ == 0
+
+
+def test_the_pairs_that_are_asked_are_the_same_in_every_process() -> None:
+    asked = []
+    for _ in range(2):
+        model = Model(0.0)
+        Landmark(function(model), 8, error_samples=0).fit(TEXTS)
+        asked.append([pair for pair in model.asked if pair[::-1] in model.asked])
+    assert asked[0] == asked[1] and len(asked[0]) == 2 * 16 + 8
+
+
+@pytest.mark.parametrize("samples", [0, 100])
+def test_a_function_of_two_orders_is_refused_before_the_fit_with_what_to_do(samples: int) -> None:
+    model = Model(0.05)
+    lm = Landmark(function(model), 8, error_samples=samples)
+    with pytest.raises(ValueError, match=r'not symmetric.*`order="mean"`.*`order="symmetric"`'):
+        lm.fit(TEXTS)
+    assert sum(model.asked.values()) == 32
+    for order in ("mean", "symmetric"):
+        model.asked.clear()
+        lm.set_params(order=order).fit(TEXTS)
+        assert lm.order_ == order and sum(model.asked.values()) == lm.n_calls_ == lm.bill_.calls
+        assert lm.bill_.calls_of_the_probe == 0
+
+
+@pytest.mark.parametrize("samples", [0, 100])
+@pytest.mark.parametrize("method", ["shift_ridge", "sicur"])
+def test_a_predictor_of_two_orders_is_used_as_their_mean(method: str, samples: int, tmp_path: Any) -> None:
+    model = Model(0.05)
+    kept = {"store": tmp_path, "identity": "model"}
+    lm = Landmark(model, 8, method=method, error_samples=samples, **kept)
+    bill = lm.plan(TEXTS)
+    assert not bill.is_exact and not model.asked
+    lm.fit(TEXTS)
+    assert lm.order_ == "mean" and sum(model.asked.values()) == lm.n_calls_ == lm.bill_.calls == bill.calls
+    assert max(model.asked.values()) == 1
+    i = int(lm.component_indices_[0])
+    assert lm.similarity(i, 7) == pytest.approx((model.of(TEXTS[i], TEXTS[7]) + model.of(TEXTS[7], TEXTS[i])) / 2)
+    said = Landmark(Model(0.05), 8, method=method, order="mean", error_samples=samples).fit(TEXTS)
+    assert lm.embedding_.tobytes() == said.embedding_.tobytes()
+    # what is scored after the fit, and read from a file, is the mean as well
+    before = lm.n_calls_
+    lm.transform(["new"])
+    assert lm.n_calls_ - before == 2 * len(lm.component_indices_)
+    lm.save(tmp_path / "factors")
+    assert Landmark.load(tmp_path / "factors", model, TEXTS).order_ == "mean"
+
+
+def test_a_symmetric_predictor_costs_less_than_its_plan() -> None:
+    model = Model(0.0)
+    lm = Landmark(model, 8, error_samples=50)
+    bill = lm.plan(TEXTS)
+    lm.fit(TEXTS)
+    assert lm.order_ == "symmetric" and sum(model.asked.values()) == lm.n_calls_ == lm.bill_.calls < bill.calls
+
+
+def test_blocks_are_asked_in_both_orders_too() -> None:
+    cells: Counter[tuple[float, float]] = Counter()
+
+    def block(rows: Any, columns: Any, skew: float) -> Any:
+        cells.update((a, b) for a in rows[:, 0].tolist() for b in columns[:, 0].tolist())
+        return np.exp(-((rows - columns.T) ** 2)) + skew * (rows - columns.T)
+
+    x = np.linspace(0, 3, 50)[:, None]
+    lm = Landmark(Blockwise(block, skew=0.0), 6, error_samples=0)
+    bill = lm.plan(x)
+    lm.fit(x)
+    assert bill.calls == lm.n_calls_ == lm.bill_.calls and 0 < bill.calls_of_the_probe <= 32
+    with pytest.raises(ValueError, match="not symmetric"):
+        Landmark(Blockwise(block, skew=0.1), 6, error_samples=0).fit(x)
+
+
+@pytest.mark.parametrize("landmarks", ["kmeans++", "farthest"])
+def test_landmarks_that_are_chosen_by_scores_are_probed_beside_them(landmarks: str) -> None:
+    model = Model(0.0)
+    lm = Landmark(function(model), 6, landmarks=landmarks, error_samples=0)
+    bill = lm.plan(TEXTS)
+    lm.fit(TEXTS)
+    assert bill.calls_of_the_probe == 32 and sum(model.asked.values()) == lm.n_calls_ <= bill.calls
+    with pytest.raises(ValueError, match="not symmetric"):
+        Landmark(function(Model(0.05)), 6, landmarks=landmarks, error_samples=0).fit(TEXTS)
+
+
+def test_a_budget_is_not_spent_on_the_other_order() -> None:
+    model = Model(0.05)
+    said = Landmark(function(Model(0.05)), 5, order="symmetric", error_samples=0)
+    calls = said.plan(TEXTS).calls
+    lm = Landmark(function(model), 5, budget=calls, error_samples=0).fit(TEXTS)
+    assert lm.bill_.calls_of_the_probe == 0 and sum(model.asked.values()) == calls and lm.n_components_ == 5
+
+
+def test_few_items_and_copies_have_few_pairs() -> None:
+    for texts in (["a", "ab"], ["a", "ab", "abc"], ["a"] * 5 + ["ab"] * 5, ["a", "a"]):
+        model = Model(0.0)
+        lm = Landmark(function(model), 2, error_samples=0)
+        bill = lm.plan(texts)
+        lm.fit(texts)
+        assert sum(model.asked.values()) == lm.n_calls_ == bill.calls
+
+
+def test_workers_are_told_that_they_do_not_look(tmp_path: Any) -> None:
+    kept = {"store": tmp_path, "identity": "model"}
+    with pytest.raises(ValueError, match='`order="mean"`'):
+        Landmark(Model(0.1), 4, **kept).tiles(TEXTS)
+    with pytest.warns(UserWarning, match="do not look at both orders"):
+        Landmark(function(Model(0.1)), 4, **kept).tiles(TEXTS)
