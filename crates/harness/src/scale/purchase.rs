@@ -23,6 +23,9 @@ pub struct Purchase {
     columns: Vec<usize>,
     /// Pairs beside them.
     scattered: Vec<(usize, usize)>,
+    /// Items that equal an earlier one: nothing is evaluated in their rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    copies: Vec<usize>,
 }
 
 /// The entries of a tile, as the store takes them.
@@ -42,6 +45,7 @@ impl Purchase {
             symmetric: shape.symmetry == Symmetry::Symmetric,
             columns: set.columns(),
             scattered: set.scattered(),
+            copies: (0..shape.len).filter(|&item| !set.is_asked(item)).collect(),
         }
     }
 
@@ -72,7 +76,7 @@ impl Purchase {
 
     /// Ends of runs of rows: within the landmarks by the triangle that is left to each, below them evenly.
     fn row_cuts(&self, entries: u64) -> Vec<(usize, usize)> {
-        let (landmarks, n) = (self.columns.len(), self.items);
+        let (landmarks, n) = (self.columns.len(), self.items - self.copies.len());
         if landmarks == 0 {
             return Vec::new();
         }
@@ -96,11 +100,11 @@ impl Purchase {
         &self.scattered
     }
 
-    /// All items, the landmarks first.
+    /// All items but copies, the landmarks first.
     pub fn row_order(&self) -> Vec<usize> {
-        let mut is_column = vec![false; self.items];
-        self.columns.iter().for_each(|&j| is_column[j] = true);
-        self.columns.iter().copied().chain((0..self.items).filter(|&i| !is_column[i])).collect()
+        let mut is_left_out = vec![false; self.items];
+        self.columns.iter().chain(&self.copies).for_each(|&j| is_left_out[j] = true);
+        self.columns.iter().copied().chain((0..self.items).filter(|&i| !is_left_out[i])).collect()
     }
 
     /// Rows and columns of a run of rows.

@@ -160,7 +160,7 @@ fn make(
         return Err(refuse(format!("{what}: leave `error_estimate` out, and estimate with a run of your own")));
     }
     let shape = context.metered.shape();
-    let forecast = Forecast::of(&jobs, vec![shape], |_| false);
+    let forecast = Forecast::of(&jobs, vec![context.metered.entries()], |_| false);
     if !forecast.are_named() {
         let what = "what this configuration buys depends on what it sees (`target_error`, a budget of seconds, or landmarks chosen by scores)";
         return Err(refuse(format!("{what}; a plan needs a fixed `ranks` with `uniform` or `given` landmarks")));
