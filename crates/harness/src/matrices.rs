@@ -1,5 +1,6 @@
 //! The matrices of a run: one in a sweep, one a topic in coreference, none in most studies.
 
+use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{OracleError, OracleShape};
 use landmark_http::PriceEstimate;
 use landmark_store::StoreError;
@@ -42,9 +43,12 @@ impl<'a> Matrices<'a> {
         self.0.is_empty()
     }
 
-    /// Sizes, symmetries and prices.
-    pub fn shapes(&self) -> Vec<OracleShape> {
-        self.0.iter().map(|matrix| matrix.shape).collect()
+    /// The empty set of entries of each.
+    pub fn entries(&self) -> Vec<EntrySet> {
+        let empty = |matrix: &Matrix<'_>| {
+            matrix.metered.map_or_else(|| EntrySet::new(matrix.shape), MeteredStore::entries)
+        };
+        self.0.iter().map(empty).collect()
     }
 
     /// True where the stored entries of each are known.

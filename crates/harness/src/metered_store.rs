@@ -5,7 +5,8 @@
 //!                one per cell of the sweep              └──────────── the metered store ────────────┘
 //! ```
 //!
-//! γ is applied above the store, so a search over γ buys nothing.
+//! γ is applied above the store, so a search over γ buys nothing. Equal items of data of one's own are one item above the store: pairs of copies are
+//! asked for once, as pairs of the first of them, and what is kept is numbered as without that.
 //!
 //! A score that has two orders is kept in both, and its calls are metered below: their mean, their maximum and one of them share what was bought.
 //! ```text
@@ -19,6 +20,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use landmark_core::contents::Contents;
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::Budget;
 use landmark_core::oracle::Coin;
@@ -27,7 +29,9 @@ use landmark_core::oracle::Metered;
 use landmark_core::oracle::Oracle;
 use landmark_core::oracle::OracleError;
 use landmark_core::oracle::OracleShape;
+use landmark_core::oracle::Pair;
 use landmark_core::oracle::Spent;
+use landmark_core::oracle::among_distinct;
 use landmark_http::PriceEstimate;
 use landmark_store::ItemList;
 use landmark_store::OracleLabel;
@@ -101,6 +105,8 @@ pub struct MeteredStore {
     scorer: Option<Scorer>,
     /// The score as given apart from its items, and these, where lists of them share what is kept.
     item_list: Option<ItemList>,
+    /// Contents of the items, if some are equal.
+    contents: Option<Arc<Contents>>,
     /// Price of an evaluation.
     cost: Option<f64>,
     can_score: bool,
@@ -129,7 +135,14 @@ impl MeteredStore {
             None => Self::over_raw(problem, store, budget, &label)?,
         };
         let (scorer, item_list) = (problem.scorer().cloned(), problem.item_list.clone());
-        Ok(Self { can_score, scorer, item_list, cost: matrix.budget.cost_per_entry, ..metered })
+        let contents = problem.contents.clone().filter(|contents| contents.has_copies());
+        let cost = matrix.budget.cost_per_entry;
+        let mut metered = Self { can_score, scorer, item_list, cost, ..metered };
+        // nobody else has it yet
+        if let Some(other) = metered.other_order.as_mut().and_then(Arc::get_mut) {
+            other.contents.clone_from(&contents);
+        }
+        Ok(Self { contents, ..metered })
     }
 
     /// The raw oracle itself, or its two orders apart, of which neither is kept as it was asked for.
@@ -207,6 +220,7 @@ impl MeteredStore {
             is_counted_elsewhere: false,
             scorer: None,
             item_list: None,
+            contents: None,
             cost: None,
             can_score: true,
         })
@@ -269,8 +283,28 @@ impl MeteredStore {
         self.stored.as_deref()
     }
 
-    /// Raw scores, bought when they are not there.
+    /// The empty set of entries, which counts those of equal items once.
+    pub fn entries(&self) -> EntrySet {
+        EntrySet::among(self.shape(), self.contents.as_ref())
+    }
+
+    /// Contents of the items, if some are equal.
+    pub fn contents(&self) -> Option<&Arc<Contents>> {
+        self.contents.as_ref()
+    }
+
+    /// Equal items as one.
+    fn distinct(&self, scores: Arc<dyn Oracle>) -> Arc<dyn Oracle> {
+        if self.contents.is_some() { among_distinct(scores, self.contents.as_ref()) } else { scores }
+    }
+
+    /// Raw scores, evaluated when they are not there.
     pub fn scores(&self) -> Arc<dyn Oracle> {
+        self.distinct(self.of_all_items())
+    }
+
+    /// The same of every item, those of copies included.
+    fn of_all_items(&self) -> Arc<dyn Oracle> {
         match &self.stored {
             Some(stored) => Arc::clone(stored) as Arc<dyn Oracle>,
             None => Arc::clone(&self.meter) as Arc<dyn Oracle>,
@@ -281,7 +315,7 @@ impl MeteredStore {
     pub fn as_given(&self) -> Arc<dyn Oracle> {
         match &self.as_given {
             Some(as_given) => Arc::clone(&as_given.stored) as Arc<dyn Oracle>,
-            None => self.scores(),
+            None => self.of_all_items(),
         }
     }
 
@@ -312,7 +346,7 @@ impl MeteredStore {
     /// As [`similarities`](Self::similarities).
     pub fn checked_similarities(&self, gamma: Option<f64>, checks: usize) -> Result<Arc<dyn Oracle>, OracleError> {
         match self.checked(checks) {
-            Some(checked) => similarity(Arc::new(checked), gamma),
+            Some(checked) => similarity(self.distinct(Arc::new(checked)), gamma),
             None => self.similarities(gamma),
         }
     }
@@ -323,7 +357,7 @@ impl MeteredStore {
         let (Some(wanted), None) = (&self.stored, &self.other_order) else { return None };
         let as_given = self.as_given.as_ref().map_or(wanted, |below| &below.stored);
         let stored = (Arc::clone(wanted), Arc::clone(as_given));
-        Some(CheckedOnCall::new(self.scores(), stored, Arc::clone(program), checks))
+        Some(CheckedOnCall::new(self.of_all_items(), stored, Arc::clone(program), checks))
     }
 
     /// True where scores can be had now: of a model that is still to be fine-tuned they cannot.
@@ -359,10 +393,40 @@ impl MeteredStore {
     /// # Errors
     /// A store that cannot be read.
     pub fn stored_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) -> Result<bool, StoreError> {
-        match (&self.stored, &self.other_order) {
-            (Some(stored), None) => stored.known_column(rows, j, scores).map(|()| true),
-            _ => Ok(false),
+        let (Some(stored), None) = (&self.stored, &self.other_order) else { return Ok(false) };
+        let Some(contents) = &self.contents else {
+            stored.known_column(rows, j, scores)?;
+            return Ok(true);
+        };
+        let (firsts, j) = (rows.iter().map(|&i| contents.first(i)).collect::<Vec<_>>(), contents.first(j));
+        stored.known_column(&firsts, j, scores)?;
+        let own = firsts.iter().zip(scores).filter(|(first, score)| **first == j && score.is_nan());
+        own.for_each(|(_, score)| *score = self.meter.known_diagonal().unwrap_or(f64::NAN));
+        Ok(true)
+    }
+
+    /// Pairs of two items whose wanted score the store holds; none where no store holds these, as of a matrix that is given.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn stored_pairs(&self) -> Result<Vec<Pair>, StoreError> {
+        let (Some(stored), None) = (&self.stored, &self.other_order) else { return Ok(Vec::new()) };
+        let mut pairs = stored.pairs()?;
+        let Some(contents) = &self.contents else {
+            pairs.retain(|(i, j)| i != j);
+            return Ok(pairs);
+        };
+        let mut equal = vec![Vec::new(); contents.len()];
+        (0..contents.len()).for_each(|item| equal[contents.first(item)].push(item));
+        if self.meter.known_diagonal().is_some() {
+            pairs.extend((0..contents.len()).filter(|&item| equal[item].len() > 1).map(|item| (item, item)));
         }
+        let of = |(i, j): Pair| {
+            let pairs = equal[i].iter().flat_map(|&one| equal[j].iter().map(move |&other| (one, other)));
+            // of two equal items once
+            pairs.filter(|&(one, other)| i != j || one > other).collect::<Vec<_>>()
+        };
+        Ok(pairs.into_iter().flat_map(of).collect())
     }
 
     /// Price of so many calls by what those so far have cost, where the scorer has one.

@@ -4,7 +4,6 @@
 //! ran alone, what it adds to the jobs before it, and what the store holds already.
 
 use landmark_core::entries::{Certainty, EntryPlan, EntrySet};
-use landmark_core::oracle::OracleShape;
 use landmark_report::amounts::share;
 
 use crate::job::{ExtraCalls, Job, Request};
@@ -37,19 +36,20 @@ pub struct Forecast {
     pub finished: usize,
     /// The union of the requests whose plan is exact, where others are bounds.
     named: Option<Vec<EntrySet>>,
-    shapes: Vec<OracleShape>,
+    /// Nothing of each matrix.
+    empty: Vec<EntrySet>,
     /// Evaluations of each matrix, if every job ran alone.
     alone: Vec<u64>,
 }
 
 impl Forecast {
-    /// Forecasts `jobs`; `is_finished` tells those whose results are kept.
-    pub fn of(jobs: &[Job<'_>], shapes: Vec<OracleShape>, is_finished: impl Fn(&Job<'_>) -> bool) -> Self {
-        let mut entries: Vec<EntrySet> = shapes.iter().map(|&shape| EntrySet::new(shape)).collect();
+    /// Forecasts `jobs` over matrices by their empty sets of entries; `is_finished` tells those whose results are kept.
+    pub fn of(jobs: &[Job<'_>], empty: Vec<EntrySet>, is_finished: impl Fn(&Job<'_>) -> bool) -> Self {
+        let mut entries = empty.clone();
         let is_bound = |job: &&Job<'_>| job.requests.iter().any(|r| r.plan.certainty == Certainty::UpperBound);
         // a second union of millions of pairs is kept only where it is another
         let mut named = jobs.iter().filter(|job| !is_finished(job)).any(|job| is_bound(&job)).then(|| entries.clone());
-        let (mut alone, mut so_far) = (vec![0; shapes.len()], vec![0; shapes.len()]);
+        let (mut alone, mut so_far) = (vec![0; empty.len()], vec![0; empty.len()]);
         let (mut forecasts, mut extra) = (Vec::new(), ExtraCalls::NONE);
         for job in jobs.iter().filter(|job| !is_finished(job)) {
             if job.extra.calls > 0 {
@@ -59,8 +59,8 @@ impl Forecast {
             let mut forecast = JobForecast { group, cells: 0, alone: 0, added: 0, certainty: Certainty::Exact };
             for &Request { matrix, ref plan } in &job.requests {
                 entries[matrix].add(plan);
-                let (here, total) = (plan.evaluations(shapes[matrix]), entries[matrix].evaluations());
-                forecast.cells += plan.cells(shapes[matrix].len);
+                let (here, total) = (evaluations(&empty[matrix], plan), entries[matrix].evaluations());
+                forecast.cells += plan.cells(empty[matrix].shape().len);
                 forecast.alone += here;
                 forecast.added += total - so_far[matrix];
                 alone[matrix] += here;
@@ -74,7 +74,7 @@ impl Forecast {
             forecasts.push(forecast);
         }
         let finished = jobs.len() - forecasts.len();
-        Self { jobs: forecasts, entries, named, extra, finished, shapes, alone }
+        Self { jobs: forecasts, entries, named, extra, finished, empty, alone }
     }
 
     /// Entries that the run will ask for whatever it sees, matrix by matrix.
@@ -88,20 +88,19 @@ impl Forecast {
         if self.are_named() {
             return self.jobs.iter().map(|job| job.added).sum();
         }
-        let all = |shape: &OracleShape| EntryPlan::all(shape.len).evaluations(*shape);
-        self.shapes.iter().zip(&self.alone).map(|(shape, &alone)| alone.min(all(shape))).sum()
+        self.empty.iter().zip(&self.alone).map(|(empty, &alone)| alone.min(all(empty))).sum()
     }
 
     /// Evaluations that all of its matrices take.
     pub fn all(&self) -> u64 {
-        self.shapes.iter().map(|&shape| EntryPlan::all(shape.len).evaluations(shape)).sum()
+        self.empty.iter().map(all).sum()
     }
 
     /// The evaluations of the whole run beside those that all of its matrices take: `45,900 of 124,750 pairs (37 %)`. Nothing where no entry
     /// is evaluated, and where more is asked for than there is.
     pub fn share(&self) -> Option<String> {
         let (part, whole) = (self.evaluations(), self.all());
-        let are_pairs = self.shapes.iter().all(|shape| shape.evaluations_per_pair == 1 && shape.diagonal_known);
+        let are_pairs = self.empty.iter().map(EntrySet::shape).all(|shape| shape.evaluations_per_pair == 1 && shape.diagonal_known);
         let noun = if are_pairs { "pairs" } else { "evaluations" };
         (part > 0 && part <= whole).then(|| share(part, whole, noun))
     }
@@ -145,6 +144,18 @@ impl Forecast {
         }
         groups
     }
+}
+
+/// Evaluations of a plan alone.
+fn evaluations(empty: &EntrySet, plan: &EntryPlan) -> u64 {
+    let mut set = empty.clone();
+    set.add(plan);
+    set.evaluations()
+}
+
+/// Evaluations of the whole matrix.
+fn all(empty: &EntrySet) -> u64 {
+    evaluations(empty, &EntryPlan::all(empty.shape().len))
 }
 
 /// The replicates of one method at one size.

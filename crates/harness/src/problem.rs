@@ -42,8 +42,8 @@ pub struct Problem {
     pub orders: Option<SplitOrders>,
     /// The score as given apart from its items, and these, where lists of them share what is kept.
     pub item_list: Option<ItemList>,
-    /// Contents of the items where draws go by them: of data of one's own whose scorer says what it sees of an item.
-    pub contents: Option<Contents>,
+    /// Contents of the items if draws go by them and equal items are evaluated once: of data of one's own whose scorer says what it sees of an item.
+    pub contents: Option<Arc<Contents>>,
     /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
@@ -147,7 +147,8 @@ impl Problem {
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
         let orders = SplitOrders::of(run, matrix, as_given);
         // the corpora of papers keep the draws that their tables were made with
-        let contents = item_list.as_ref().filter(|_| matrix.experiment.makes_factors).map(ItemList::contents);
+        let own = item_list.as_ref().filter(|_| matrix.experiment.makes_factors);
+        let contents = own.map(|list| Arc::new(list.contents()));
         Ok(Self {
             dataset,
             queries: 0,
@@ -168,7 +169,7 @@ impl Problem {
     /// Uniform landmarks of a replicate: by the contents of the items where these are known, by place where not.
     pub fn uniform_landmarks(&self, seed: u64, replicate: u64) -> Landmarks {
         let mut rng = stream(seed, &self.dataset, "landmarks", replicate);
-        Landmarks::drawn(self.items(), self.contents.as_ref(), &mut rng)
+        Landmarks::drawn(self.items(), self.contents.as_deref(), &mut rng)
     }
 
     /// Number of items n.

@@ -209,12 +209,12 @@ fn run_at(
     let start = Instant::now();
     let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
     let folder = results_folder(config, options);
-    let shapes = source.matrices().shapes();
+    let empty = source.matrices().entries();
 
     if options.dry_run {
         let finished = ResultStore::peek(&folder)?;
         let is_finished = |job: &Job<'_>| !options.force && finished.contains(&job.key) && source.is_kept(job);
-        let forecast = Forecast::of(&jobs, shapes, is_finished);
+        let forecast = Forecast::of(&jobs, empty, is_finished);
         console::print_subject(config, source);
         let checks = || source.checks(&forecast).map_err(|error| RunError::Plan(Box::new(error)));
         console::print_dry_run(config, &source.matrices(), (&forecast, checks), options)?;
@@ -224,7 +224,7 @@ fn run_at(
         ResultStore::forget(&folder)?;
     }
     let mut results = ResultStore::open(&folder)?;
-    let forecast = Forecast::of(&jobs, shapes, |job| results.get(&job.key).is_some() && source.is_kept(job));
+    let forecast = Forecast::of(&jobs, empty, |job| results.get(&job.key).is_some() && source.is_kept(job));
     let were_open = source.matrices().are_open();
     let missing = source.matrices().to_buy(&forecast)?;
     if !options.quiet {
@@ -274,7 +274,7 @@ fn run_at(
     let section = ReportSection::new(config, source, rows, &outcome, provenance, options)?;
     publish(&section, &folder)?;
     if !options.quiet {
-        let whole = Forecast::of(&jobs, matrices.shapes(), |_| false);
+        let whole = Forecast::of(&jobs, matrices.entries(), |_| false);
         console::print_outcome(config, &matrices, &section.rows, (&calls, &whole), &outcome, options);
     }
     let ended = match outcome {
@@ -425,7 +425,7 @@ fn calls_of_all(
     this_run: Calls,
     bought: u64,
 ) -> Result<Calls, RunError> {
-    let forecast = Forecast::of(jobs, source.matrices().shapes(), |_| false);
+    let forecast = Forecast::of(jobs, source.matrices().entries(), |_| false);
     let planned = forecast.evaluations();
     let is_whole = !outcome.budget && outcome.failed == 0;
     let reused = match (forecast.is_exact(), is_whole) {

@@ -1,28 +1,36 @@
 //! `runner topk --target-recall ρ`: lists of neighbours that hold a share ρ of the true ones with probability 1 − δ.
 //!
 //! ```text
-//! audited (default)   v uniform items are evaluated against all and hidden; a search in rounds goes on until they say that it is enough
+//! audited (default)   v uniform items are evaluated against all and hidden; a search in rounds goes on until they say that it is enough.
+//!                     `--calls-per-item` bounds both together. Factors that are there are known from the start
 //! --from-factors      each item's candidates by the factors are scored, as deep as held-out landmark columns say (`from_factors.rs`)
 //! ```
 
-use landmark_core::oracle::{OracleError, OracleShape};
-use landmark_core::stream::stream;
+use std::sync::Arc;
+
+use landmark_core::entries::EntrySet;
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Oracle, OracleShape};
+use landmark_core::stream::{Rng, stream};
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::{NeighbourError, RoundsParams};
-use landmark_neighbours::recall::{Audit, AuditError, Audited, Bound, Enough, nearest_to};
+use landmark_neighbours::recall::{
+    Audit, AuditError, Audited, AuditedSearch, Enough, Target, audited_items, nearest_to,
+};
 use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
-use crate::calls::{Answer, Place, announce, checks, proxies};
+use crate::calls::{Answer, Place, announce, checks, known_in_words, proxies};
 use crate::from_factors::{Recalled, from_factors};
+use crate::known::{Basis, basis, with_stored};
 use crate::neighbours::{Lists, top_k};
 use crate::own::{own_matrix, target};
 
-/// Calls an item at which a search gives up where nothing is said.
+/// Calls per item, beyond those of the audit, at which a search gives up if nothing is said.
 const CALLS_PER_ITEM: usize = 100;
 
 /// Lists the `k` most similar items of every item, with a stated recall; [`Ended::BudgetExhausted`] where it is not reached.
@@ -38,15 +46,13 @@ pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(
         return from_factors(invocation, wanted, target).map(|text| (text, Ended::Done));
     }
     let place = Place::of(invocation, wanted.budget, wanted.dry_run)?;
-    let audit = Audit { target, is_strict: wanted.is_strict, rows: wanted.audit };
     let found = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
-        let found = if wanted.dry_run {
-            Ok(Err(bill(&context, wanted, audit)))
-        } else {
-            search(&context, wanted, audit, place.options.quiet)
-        };
+        let found = Wanted::of(&context, wanted, target).and_then(|search| match wanted.dry_run {
+            true => search.bill(&context).map(Err),
+            false => search.run(&context, place.options.quiet).map(Ok),
+        });
         context.metered.flush()?;
-        found.map_or_else(|report| Ok(Err(report)), |found| Ok(Ok(found)))
+        Ok(found)
     });
     let (answer, statement) = match found.map_err(|error: RunError| Report::from(error))?? {
         Ok(found) => found,
@@ -60,105 +66,178 @@ pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(
     Ok((text, if statement.reached { Ended::Done } else { Ended::BudgetExhausted }))
 }
 
-fn params(wanted: &Recalled, items: usize) -> RoundsParams {
-    let most = wanted.calls_per_item.unwrap_or(CALLS_PER_ITEM).min(items.saturating_sub(1)).max(1);
-    RoundsParams { k: wanted.k, calls_per_item: most, share: wanted.share, ..RoundsParams::default() }
-}
-
-/// The bill: exact for audited rows, an upper bound for what they decide.
-fn bill(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> String {
-    let OracleShape { len, evaluations_per_pair, .. } = context.metered.shape();
-    let rows = audit.rows.unwrap_or_else(|| Bound::of(wanted.k, audit.is_strict).rows(audit.target)).min(len);
-    let (n, v, price) = (len as u64, rows as u64, evaluations_per_pair.max(1));
-    let whole = v * n.saturating_sub(1) - v * v.saturating_sub(1) / 2;
-    // calls an item are calls, not pairs
-    let searched = n * params(wanted, len).calls_per_item as u64 / price;
-    let most = (whole + searched).min(n * n.saturating_sub(1) / 2);
-    let calls = |pairs: u64| count(pairs * price);
-    format!(
-        "{} evaluations for {rows} audited rows, and {} at most in all; those that the store holds are not made again\n{}",
-        calls(whole),
-        calls(most),
-        checks(context)
-    )
-}
-
-/// A search in rounds, heeding audited rows.
-fn search(
-    context: &SweepContext<'_>,
-    wanted: &Recalled,
+/// A search with a recall, before its first call.
+struct Wanted<'a> {
+    recalled: &'a Recalled,
     audit: Audit,
-    quiet: bool,
-) -> Result<Result<(Answer, Statement), String>> {
-    let (n, gamma) = (context.problem.items(), context.fixed_gamma());
-    let oracle = context.similarities(gamma).map_err(RunError::from)?;
-    let names = (context.run.seed, context.problem.dataset.as_str());
-    // the order that uniform factors draw from: their columns are there
-    let landmarks = context.problem.uniform_landmarks(context.run.seed, 0);
-    let mut rng = stream(names.0, names.1, "audit", 0);
-    let (_, proxies) = proxies(context)?;
-    announce(context, &proxies, quiet).map_err(Report::from_err)?;
-    let found = nearest_to(oracle.as_ref(), &proxies, params(wanted, n), &landmarks, audit, &mut rng);
-    let Audited { lists, landmarks, rows, bound, steps, refused } = found.map_err(no_recall)?;
-    let last = steps.last().copied();
-    let evaluations = context.metered.spent().evaluations;
-    let statement = Statement {
-        k: Some(wanted.k.min(n.saturating_sub(1))),
-        at_least: None,
-        target_recall: audit.target.recall(),
-        delta: audit.target.delta(),
-        reached: refused.is_none(),
-        recall: last.map_or(0.0, |step| step.recall),
-        // the bound of the step at which the search stopped was chosen by looking
-        lower: match refused {
-            None => audit.target.recall(),
-            Some(_) => last.map_or(0.0, |step| step.lower),
-        },
-        bound: bound.to_string(),
-        rows: rows.len(),
-        landmarks,
-        scored_pairs: last.map_or(0, |step| step.asked),
-        evaluations,
-        calls_per_item: evaluations as f64 / n.max(1) as f64,
-        // the bound of a search that ended early was looked at in every round
-        guaranteed: refused.is_none(),
-        enough: refused.map(in_words),
-    };
-    let text = statement.lines();
-    let mut info = serde_json::to_value(&statement).into_diagnostic()?;
-    info["items"] = json!(n);
-    info["audited"] = json!(rows);
-    info["steps"] = json!(steps);
-    info["seed"] = json!(context.run.seed);
-    info["oracle"] = json!(context.problem.raw.identity().to_hex());
-    Ok(Ok((Answer { lists, text, info }, statement)))
+    params: RoundsParams,
+    proxies: Vec<Arc<dyn Oracle>>,
+    landmarks: Landmarks,
+    basis: Basis,
 }
 
-/// What would have been enough.
-fn in_words(enough: Enough) -> String {
-    match enough {
-        Enough::Pairs(pairs) => format!(
-            "about {} further pairs would be enough by the estimates as they stand; raise `--calls-per-item` or the budget",
-            count(pairs)
-        ),
-        Enough::Rows(rows) => format!("about {rows} audited rows would be enough, `--audit {rows}`"),
-        Enough::Unknown => {
-            "too many of the true neighbours are no candidates: raise `--calls-per-item`, or give a better proxy"
-                .to_owned()
+impl<'a> Wanted<'a> {
+    fn of(context: &SweepContext<'_>, recalled: &'a Recalled, target: Target) -> Result<Self> {
+        let items = context.problem.items();
+        let calls = recalled.calls_per_item.map(|calls| calls as u64 * items as u64);
+        let audit = Audit { target, is_strict: recalled.is_strict, rows: recalled.audit, calls };
+        let most = recalled.calls_per_item.unwrap_or(CALLS_PER_ITEM).min(items.saturating_sub(1)).max(1);
+        let (k, share) = (recalled.k, recalled.share);
+        let params = RoundsParams { k, calls_per_item: most, share, ..RoundsParams::default() };
+        // the order that uniform factors draw from: their columns are there
+        let landmarks = context.problem.uniform_landmarks(context.run.seed, 0);
+        let (_, proxies) = proxies(context)?;
+        Ok(Self { recalled, audit, params, proxies, landmarks, basis: basis(context)? })
+    }
+
+    fn searched<'b>(&'b self, context: &'b SweepContext<'_>) -> AuditedSearch<'b> {
+        AuditedSearch {
+            proxies: &self.proxies,
+            params: self.params.clone(),
+            landmarks: &self.landmarks,
+            known: self.basis.known.clone(),
+            contents: context.problem.contents.as_deref(),
+        }
+    }
+
+    /// The audited rows, and the calls that the store lacks for them.
+    fn audited(&self, context: &SweepContext<'_>) -> Result<(usize, u64, EntrySet)> {
+        let shape = context.metered.shape();
+        let items = audited_items(shape, self.searched(context), self.audit, &mut rng(context))
+            .map_err(|error| self.no_recall(shape, error))?;
+        let mut set = context.metered.entries();
+        for &item in &items {
+            (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));
+        }
+        Ok((items.len(), context.metered.missing(&set).into_diagnostic()?, set))
+    }
+
+    /// The bill: exact for audited rows, an upper bound for what they decide.
+    fn bill(&self, context: &SweepContext<'_>) -> Result<String> {
+        let (rows, _, set) = self.audited(context)?;
+        let shape = context.metered.shape();
+        let (n, price) = (shape.len as u64, shape.evaluations_per_pair.max(1));
+        let whole = set.evaluations();
+        let most = self.audit.calls.unwrap_or(whole + n * self.params.calls_per_item as u64);
+        Ok(format!(
+            "{}{}{} evaluations for {rows} audited rows, and {} at most in all; those that the store holds are not made again\n{}",
+            self.basis.note,
+            known_in_words(&self.basis.known),
+            count(whole),
+            count(most.min(n * n.saturating_sub(1) / 2 * price)),
+            checks(context)
+        ))
+    }
+
+    /// A search in rounds that audited rows stop.
+    fn run(self, context: &SweepContext<'_>, quiet: bool) -> Result<(Answer, Statement)> {
+        let shape = context.metered.shape();
+        self.refuse_small_budget(context)?;
+        announce(context, &self.proxies, quiet).map_err(Report::from_err)?;
+        let (n, k, audit) = (shape.len, self.recalled.k, self.audit);
+        let oracle = context.similarities(context.fixed_gamma()).map_err(RunError::from)?;
+        let found = nearest_to(oracle.as_ref(), self.searched(context), audit, &mut rng(context));
+        let found = found.map_err(|error| self.no_recall(shape, error))?;
+        let Audited { mut lists, landmarks, rows, bound, steps, refused, is_cut_short } = found;
+        with_stored(context, &mut lists, k, true)?;
+        let last = steps.last().copied();
+        let evaluations = context.metered.spent().evaluations;
+        let statement = Statement {
+            k: Some(k.min(n.saturating_sub(1))),
+            at_least: None,
+            target_recall: audit.target.recall(),
+            delta: audit.target.delta(),
+            reached: refused.is_none(),
+            recall: last.map_or(0.0, |step| step.recall),
+            // the bound of the step at which the search stopped was chosen by looking
+            lower: match refused {
+                None => audit.target.recall(),
+                Some(_) => last.map_or(0.0, |step| step.lower),
+            },
+            bound: bound.to_string(),
+            rows: rows.len(),
+            landmarks,
+            scored_pairs: last.map_or(0, |step| step.asked),
+            evaluations,
+            calls_per_item: evaluations as f64 / n.max(1) as f64,
+            // the bound of a search that ended early was looked at in every round
+            guaranteed: refused.is_none(),
+            enough: refused.map(|enough| in_words(enough, is_cut_short)),
+        };
+        let text = format!("{}{}{}", self.basis.note, known_in_words(&self.basis.known), statement.lines());
+        let mut info = serde_json::to_value(&statement).into_diagnostic()?;
+        info["items"] = json!(n);
+        info["audited"] = json!(rows);
+        info["steps"] = json!(steps);
+        info["seed"] = json!(context.run.seed);
+        info["oracle"] = json!(context.problem.raw.identity().to_hex());
+        Ok((Answer { lists, text, info }, statement))
+    }
+
+    /// A budget that ends within the audited rows shows nothing: it is an error before the first call.
+    fn refuse_small_budget(&self, context: &SweepContext<'_>) -> Result<()> {
+        let Some(budget) = context.matrix.budget.limit() else { return Ok(()) };
+        let (rows, missing, _) = self.audited(context)?;
+        let needed = missing + if missing > 0 { context.most_checks() } else { 0 };
+        if needed <= budget {
+            return Ok(());
+        }
+        let message = format!(
+            "cannot state a recall with a budget of {} calls: the {rows} audited rows alone take {}",
+            count(budget),
+            count(needed)
+        );
+        let help = format!(
+            "give at least `--budget {needed}`, and more for the search itself, or leave `--target-recall` out: `--calls-per-item {}` searches without a recall",
+            (budget / context.problem.items().max(1) as u64).max(1)
+        );
+        Err(UsageError::new(message, Some(help)).into())
+    }
+
+    /// Too few audited rows, too few calls for them, or what else went wrong.
+    fn no_recall(&self, shape: OracleShape, error: AuditError) -> Report {
+        match error {
+            AuditError::TooFew(error) => UsageError::new(error.to_string(), Some("raise `--audit`".to_owned())).into(),
+            AuditError::TooFewCalls { rows, needed, given } => {
+                let n = shape.len.max(1) as u64;
+                let message = format!(
+                    "cannot state a recall with `--calls-per-item {}`: the {rows} audited rows alone take {} calls, and {} are allowed",
+                    given / n,
+                    count(needed),
+                    count(given)
+                );
+                let help = format!(
+                    "give at least `--calls-per-item {}`, and more for the search itself, or leave `--target-recall` out",
+                    needed.div_ceil(n)
+                );
+                UsageError::new(message, Some(help)).into()
+            }
+            AuditError::Search(NeighbourError::Oracle(error)) => RunError::from(error).into(),
+            other => Report::from_err(other),
         }
     }
 }
 
-/// A budget that ends in the audited rows, too few of them, or what else went wrong.
-fn no_recall(error: AuditError) -> Report {
-    match error {
-        AuditError::TooFew(error) => UsageError::new(error.to_string(), Some("raise `--audit`".to_owned())).into(),
-        AuditError::Search(NeighbourError::Oracle(OracleError::BudgetExhausted { budget, spent, requested })) => {
-            let message = format!("the budget of {budget} evaluations ends before the audited rows are evaluated");
-            let help = format!("raise it above {}; what was evaluated is kept", spent + requested);
-            UsageError::new(message, Some(help)).into()
+/// Draws the audited rows.
+fn rng(context: &SweepContext<'_>) -> Rng {
+    stream(context.run.seed, context.problem.dataset.as_str(), "audit", 0)
+}
+
+/// What would have been enough.
+fn in_words(enough: Enough, is_cut_short: bool) -> String {
+    let ended = if is_cut_short { "the budget ended first; " } else { "" };
+    match enough {
+        Enough::Pairs(pairs) => format!(
+            "{ended}about {} further pairs would be enough by the estimates as they stand; raise `--calls-per-item` or the budget",
+            count(pairs)
+        ),
+        Enough::Unknown if is_cut_short => {
+            "the budget ended before the candidates held enough of the true neighbours: raise `--budget`".to_owned()
         }
-        AuditError::Search(NeighbourError::Oracle(error)) => RunError::from(error).into(),
-        other => Report::from_err(other),
+        Enough::Rows(rows) => format!("{ended}about {rows} audited rows would be enough, `--audit {rows}`"),
+        Enough::Unknown => {
+            "too many of the true neighbours are no candidates: raise `--calls-per-item`, or give a better proxy"
+                .to_owned()
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! `runner topk --calls-per-item` and `--exact`: neighbours by the score itself, from as many calls as are given.
 //!
-//! No factors are read: the columns, the proxies of the configuration's method and the pairs that the search chooses are all there is. A
-//! killed search is begun anew, asks for the same pairs, and finds what it had in the store.
+//! No factors are needed. If there are some, the search stands on them: it knows their columns and pairs, and they are one of its proxies. A killed
+//! search starts again, asks for the same pairs, and finds what it had in the store.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, ask_pairs};
 use landmark_harness::config::{Budget, Config, MatrixSubject, ProxyConfig, ProxyKind};
 use landmark_harness::experiments::own_data;
@@ -17,13 +18,14 @@ use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, Ended, RunError, RunOptions};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::{
-    Bill, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds, scan_seconds,
+    Bill, Known, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds, scan_seconds,
 };
-use landmark_report::amounts::{count, duration};
+use landmark_report::amounts::{count, counted, duration};
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
+use crate::known::{Basis, basis, with_stored};
 use crate::named::Named;
 use crate::own::{check_out, draw_again, ended, own_matrix, write_table};
 
@@ -171,10 +173,15 @@ pub(crate) fn announce(
 /// The bill; not one call is made.
 fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
     let (wanted, proxies) = proxies(context)?;
-    let bill = rounds.bill(context.metered.shape(), !proxies.is_empty());
+    let Basis { known, note } = basis(context)?;
+    let shape = context.metered.shape();
+    let bill = match stands_on_something(&known) {
+        true => rounds.bill_beyond(shape, true, known.distinct()),
+        false => rounds.bill(shape, !proxies.is_empty()),
+    };
     let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
     let items = count(context.problem.items() as u64);
-    let mut text = format!("{items} items, {by}\n{}{}", lines(&bill), checks(context));
+    let mut text = format!("{items} items, {by}\n{note}{}{}{}", known_in_words(&known), lines(&bill), checks(context));
     match own_work(context.problem.items(), &proxies) {
         Ok(work) => work.into_iter().for_each(|work| text += &format!("{work}\n")),
         Err(error) => return failed(error),
@@ -195,6 +202,37 @@ pub(crate) fn checks(context: &SweepContext<'_>) -> String {
     match context.most_checks() {
         0 => String::new(),
         most => format!("and at most {} that check the program, if anything is evaluated\n", count(most)),
+    }
+}
+
+/// True if there are factors to search by, or pairs that are known from the start.
+fn stands_on_something(known: &Known) -> bool {
+    known.seed.is_some() || !known.pairs.is_empty()
+}
+
+/// What a search stands on, as a line; none if it starts from nothing.
+pub(crate) fn known_in_words(known: &Known) -> String {
+    match stands_on_something(known) {
+        true => format!(
+            "stands on factors of {}: {} pairs are known\n",
+            counted(known.columns.len() as u64, "landmark"),
+            count(known.distinct())
+        ),
+        false => String::new(),
+    }
+}
+
+/// A search that knows what there is.
+pub(crate) fn opened(
+    rounds: Rounds,
+    shape: OracleShape,
+    proxies: Vec<Arc<dyn Oracle>>,
+    landmarks: &Landmarks,
+    known: Known,
+) -> Result<Search, NeighbourError> {
+    match stands_on_something(&known) {
+        true => Search::knowing(rounds, shape, proxies, landmarks, known),
+        false => Search::new(rounds, shape, proxies, landmarks),
     }
 }
 
@@ -265,7 +303,10 @@ impl Place {
         }
         let n = context.problem.items();
         let landmarks = context.problem.uniform_landmarks(self.config.run.seed, 0);
-        let mut search = match Search::new(rounds.clone(), OracleShape::of(&oracle), proxies, &landmarks) {
+        let Basis { known, note } = basis(context)?;
+        let (mut text, is_known) = (note + &known_in_words(&known), stands_on_something(&known));
+        let (known_pairs, given) = (known.distinct(), proxies.len());
+        let mut search = match opened(rounds.clone(), OracleShape::of(&oracle), proxies, &landmarks, known) {
             Ok(search) => search,
             Err(error) => return failed(error),
         };
@@ -294,31 +335,35 @@ impl Place {
         }
         drop(progress);
         let bill = search.bill().clone();
-        let found = match search.finish() {
+        let mut found = match search.finish() {
             Ok(found) => found,
             Err(error) => return failed(error),
         };
+        let params = rounds.params();
+        with_stored(context, &mut found.lists, params.k, is_known || bill.is_plain)?;
         let spent = context.metered.spent().evaluations;
-        let mut text = format!("{} evaluations, {} of them made now\n", count(bill.calls), count(spent));
-        if is_cut_short {
-            text = format!(
+        // fewer than planned if the search ran out of candidates
+        let calls = found.pairs * context.metered.shape().evaluations_per_pair;
+        text += &match is_cut_short {
+            true => format!(
                 "the budget ended first: {} evaluations made now, of {} in all\n",
                 count(spent),
                 count(bill.calls)
-            );
-        }
+            ),
+            false => format!("{} evaluations, {} of them made now\n", count(calls), count(spent)),
+        };
         if bill.trial > 0 && bill.columns == 0 {
             text += "no columns: in the first rows of them items differed little in popularity, so their calls went to likelier pairs\n";
         }
         let kriged = found.rounds.iter().filter(|round| round.lambda.is_some()).count();
-        let params = rounds.params();
         let kinds: Vec<&ProxyKind> = wanted.into_iter().flat_map(ProxyConfig::kinds).collect();
         let info = json!({
             "k": params.k,
             "calls_per_item": params.calls_per_item,
             "items": n,
-            "calls": bill.calls,
-            "pairs": bill.pairs,
+            "calls": if is_cut_short { bill.calls } else { calls },
+            "pairs": if is_cut_short { bill.pairs } else { found.pairs },
+            "known_pairs": known_pairs,
             "complete": !is_cut_short,
             "failed_pairs": found.failed,
             "columns": bill.columns,
@@ -328,7 +373,8 @@ impl Place {
             "share": params.share,
             "estimates": found.rounds,
             "kriged": kriged,
-            "proxies": found.proxies.iter().map(|&number| kinds[number].id()).collect::<Vec<_>>(),
+            // the factors of a run stand behind the proxies that were given
+            "proxies": found.proxies.iter().map(|&at| if at < given { kinds[at].id() } else { "factors" }).collect::<Vec<_>>(),
             "seed": self.config.run.seed,
             "oracle": context.problem.raw.identity().to_hex(),
             "gamma": gamma,

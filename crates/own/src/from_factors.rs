@@ -3,7 +3,6 @@
 //! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_neighbours::recall` has the bound,
 //! `landmark_harness::experiments::own_data::held_out` the shares.
 
-use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{self, Statement, held_out};
@@ -116,7 +115,7 @@ impl Own {
             return Err(refused(message, "raise `ranks`, or leave out `--from-factors`".to_owned()));
         };
         let pairs = self.candidate_pairs(depth);
-        let mut entries = EntrySet::new(context.metered.shape());
+        let mut entries = context.metered.entries();
         pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
         let bill = context.metered.missing(&entries).into_diagnostic()?;
         let asked = count(pairs.len() as u64);

@@ -1,7 +1,7 @@
 //! One's own matrix: what the factors of a finished `own_data` run are good for, and neighbours that the score itself finds.
 //!
-//! Factors are read and streamed over: nothing here forms an n × n matrix, and only [`project()`], a rescoring, a stated recall and
-//! [`cluster_by_pivots`] ask the oracle for anything. [`top_k_by_calls`] and [`top_k_with_recall`] read no factors and ask the oracle alone.
+//! Factors are read and streamed over: nothing here forms an n × n matrix, and only [`project()`], a rescoring, a stated recall, a search and
+//! [`cluster_by_pivots`] ask the oracle for anything. [`top_k_by_calls`] and [`top_k_with_recall`] need no factors, and stand on them if there are any.
 //! Every command takes an [`Invocation`](landmark_harness::invocation::Invocation) and answers in the words that a person reads.
 
 mod audited;
@@ -11,6 +11,7 @@ mod cluster;
 mod export;
 mod from_factors;
 mod init;
+mod known;
 mod mine;
 mod named;
 mod neighbours;

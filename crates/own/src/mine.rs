@@ -1,8 +1,9 @@
 //! `runner mine` and `runner dedupe`: the most similar pairs of all, the groups that they make, and how many of the true ones that is.
 //!
-//! Three ways, by what they may cost:
+//! Four ways, by what they may cost:
 //! ```text
-//! nothing                 the best pairs by the factors alone
+//! nothing                 the best pairs by the factors alone, with a warning
+//! --budget B              each item's likely neighbors and the best other pairs by the factors, scored by B calls (`mine/searched.rs`)
 //! --rescore N             each item's N nearest that are no landmark, scored by the oracle; pairs with a landmark are known
 //! --target-recall ρ       pairs by estimate, then a uniform sample of the others, until a share ρ of all pairs with K ≥ t is found with probability
 //!                         1 − δ (`mine/audited.rs`)
@@ -10,7 +11,6 @@
 
 use std::collections::HashSet;
 
-use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{self, Statement};
@@ -26,14 +26,18 @@ use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
 
 use crate::calls::checks;
-use crate::own::{ESTIMATES, GIVEN, Own, PAIRS_AT_A_TIME, ended, target};
+use crate::own::{GIVEN, Own, PAIRS_AT_A_TIME, ended, target};
 
 mod audited;
+mod searched;
 
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
 /// Pairs listed where nothing is said.
 const PAIRS: usize = 1000;
+/// Warning about pairs that nothing was scored for.
+const PAIRS_BY_ESTIMATES: &str = "warning: these pairs are estimates of the factors, and many similar pairs may be missing: `--budget CALLS` searches for \
+    more, `--rescore N` scores candidates, `--target-recall 0.9` guarantees a recall (with `--at-least SCORE`)\n";
 /// A group of more than one in so many items is pointed out: what chains of pairs connect is hardly one thing.
 const CHAINED: usize = 4;
 
@@ -48,9 +52,9 @@ pub struct Wanted {
     pub rescore: Option<usize>,
     /// Recall to be reached, with its δ.
     pub target: Option<Target>,
-    /// Evaluations that may be bought.
+    /// Calls that may be made; with neither candidates nor a recall, a search makes them.
     pub budget: Option<u64>,
-    /// Tells what would be bought, and buys nothing.
+    /// Tells how many calls would be made, and makes none.
     pub dry_run: bool,
 }
 
@@ -58,13 +62,13 @@ impl Wanted {
     /// As a command has it.
     ///
     /// # Errors
-    /// A recall that is none, and a budget for nothing.
+    /// A recall that is none, and a dry run of what makes no call.
     pub fn of(pairs: Option<usize>, at_least: Option<f64>, scoring: Scoring) -> Result<Self> {
         let target = scoring.target_recall.map(|recall| target(recall, scoring.delta)).transpose()?;
         let Scoring { rescore, budget, dry_run, .. } = scoring;
-        if rescore.is_none() && target.is_none() && (budget.is_some() || dry_run) {
-            let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
-            return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
+        if rescore.is_none() && target.is_none() && budget.is_none() && dry_run {
+            let help = "add `--budget CALLS`, `--rescore N` or `--target-recall SHARE`".to_owned();
+            return Err(UsageError::new("`--dry-run` has nothing to tell: nothing is scored", Some(help)).into());
         }
         Ok(Self { pairs, at_least, rescore, target, budget, dry_run })
     }
@@ -190,18 +194,19 @@ impl Own {
             let pairs = found.into_iter().map(|pair| Mined { pair, exact: true }).collect();
             return Ok(Found { pairs, text: GIVEN.to_owned(), ..Found::default() });
         }
-        if wanted.rescore.is_none() && wanted.target.is_none() {
+        if wanted.rescore.is_none() && wanted.target.is_none() && wanted.budget.is_none() {
             let (_progress, done) = self.progress("items done");
             let found = best_pairs(self.vectors(), most(wanted), at_least, done);
             let pairs = found.into_iter().map(|pair| Mined { pair, exact: false }).collect();
-            return Ok(Found { pairs, text: ESTIMATES.to_owned(), ..Found::default() });
+            return Ok(Found { pairs, text: PAIRS_BY_ESTIMATES.to_owned(), ..Found::default() });
         }
         let budget = Budget { entries: wanted.budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         let mined = run::with_sweep(&self.config, &matrix, &self.options, |context| {
-            let mined = self.check_oracle(&context).and_then(|()| match wanted.target {
-                Some(target) => self.audited_pairs(&context, wanted, target),
-                None => self.scored_pairs(&context, wanted),
+            let mined = self.check_oracle(&context).and_then(|()| match (wanted.target, wanted.rescore, wanted.budget) {
+                (Some(target), ..) => self.audited_pairs(&context, wanted, target),
+                (None, None, Some(budget)) => self.searched_pairs(&context, wanted, budget),
+                (None, ..) => self.scored_pairs(&context, wanted),
             });
             context.metered.flush()?;
             Ok(mined)
@@ -295,6 +300,21 @@ impl Own {
         (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect()
     }
 
+    /// The best pairs of two items that are no landmarks, by the factors.
+    fn best_of_others(&self, wanted: usize) -> Vec<Pair> {
+        let others = self.others();
+        let vectors = self.factors.vectors.select(Axis(0), &others);
+        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
+        let vectors = SignedVectors {
+            vectors: vectors.view(),
+            signature: &self.factors.signature,
+            scattered: scattered.as_ref(),
+        };
+        let (_progress, done) = self.progress("items done");
+        let best = best_pairs(vectors, wanted, f64::NEG_INFINITY, done);
+        best.into_iter().map(|pair| (others[pair.first], others[pair.second])).collect()
+    }
+
     /// Pairs of two items that are no landmarks, to be scored: the nearest of each, places first.
     fn candidates(&self, wanted: Wanted) -> Vec<Pair> {
         let others = self.others();
@@ -356,7 +376,7 @@ fn asked(pairs: u64, items: u64) -> String {
 
 /// Evaluations of pairs that are not in the store.
 fn missing(context: &SweepContext<'_>, pairs: &[Pair]) -> Result<u64> {
-    let mut entries = EntrySet::new(context.metered.shape());
+    let mut entries = context.metered.entries();
     pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
     context.metered.missing(&entries).into_diagnostic()
 }

@@ -8,7 +8,7 @@ use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
 use landmark_core::stream::{Rng, stream};
 use landmark_neighbours::nearest::{Known, Neighbour, NeighbourError, Rounds, RoundsParams, Search, factors};
 use landmark_neighbours::recall::{
-    Audit, AuditError, Audited, Bound as RecallBound, Enough, Target, audited_items, nearest_to,
+    Audit, AuditError, Audited, AuditedSearch, Bound as RecallBound, Enough, Target, audited_items, nearest_to,
 };
 use landmark_tasks::neighbours as by_factors;
 use landmark_tasks::neighbours::SignedVectors;
@@ -92,7 +92,7 @@ impl SearchSettings {
     fn audit(&self) -> PyResult<Option<Audit>> {
         let Some(recall) = self.recall else { return Ok(None) };
         let target: Target = target(recall, self.delta)?;
-        Ok(Some(Audit { target, is_strict: self.strict, rows: self.audit_rows }))
+        Ok(Some(Audit { target, is_strict: self.strict, rows: self.audit_rows, calls: None }))
     }
 
     /// JSON of the bill: an upper bound where audited rows decide, where a search on so many `known` pairs may run out of candidates, or where items
@@ -135,9 +135,9 @@ impl Ready {
         if let Some(unpaid) = self.unpaid(scores, audit, &landmarks)? {
             return self.without_recall(unpaid, audit, oracle.as_ref(), &landmarks).map_err(SearchError::Search);
         }
-        let (shape, params) = (OracleShape::of(oracle), self.settings.rounds.clone());
+        let (shape, wanted) = (OracleShape::of(oracle), self.audited(scores, &landmarks));
         let mut rng = self.stream("audit");
-        let found = nearest_to(oracle.as_ref(), &self.proxies, params, &landmarks, audit, &mut rng);
+        let found = nearest_to(oracle.as_ref(), wanted, audit, &mut rng);
         let Audited { lists, rows, bound, steps, refused, .. } = found.map_err(SearchError::Audit)?;
         let last = steps.last().copied();
         let asked = last.map_or(0, |step| step.asked);
@@ -160,13 +160,24 @@ impl Ready {
         stream(self.settings.seed, &self.settings.name, purpose, 0)
     }
 
+    /// The search that audited rows stop.
+    fn audited<'a>(&'a self, scores: &'a Scores, landmarks: &'a Landmarks) -> AuditedSearch<'a> {
+        AuditedSearch {
+            proxies: &self.proxies,
+            params: self.settings.rounds.clone(),
+            landmarks,
+            known: self.known.clone(),
+            contents: scores.contents.as_deref(),
+        }
+    }
+
     /// Where the budget does not pay for the audited rows: what they take.
     fn unpaid(&self, scores: &Scores, audit: Audit, landmarks: &Landmarks) -> Result<Option<Unpaid>, SearchError> {
         let Some(left) = scores.left() else { return Ok(None) };
-        let (shape, params) = (scores.shape(), self.settings.rounds.clone());
+        let shape = scores.shape();
         let mut rng = self.stream("audit");
         let items =
-            audited_items(shape, &self.proxies, params, landmarks, audit, &mut rng).map_err(SearchError::Audit)?;
+            audited_items(shape, self.audited(scores, landmarks), audit, &mut rng).map_err(SearchError::Audit)?;
         let mut set = scores.set();
         for &item in &items {
             (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));

@@ -183,6 +183,20 @@ impl EntryCache {
         Ok(())
     }
 
+    /// Every pair that is held, once, ascending; of a symmetric oracle the larger item first.
+    pub(super) fn pairs(&self) -> io::Result<Vec<(usize, usize)>> {
+        let mut keys: Vec<u64> = self.scattered.keys().copied().collect();
+        let all: Vec<usize> = (0..self.len).collect();
+        let mut values = vec![0.0; self.len];
+        for j in (0..self.len).filter(|&j| self.columns[j].is_some()) {
+            self.gather_column(&all, j, &mut values)?;
+            keys.extend(all.iter().filter(|&&i| values[i].is_finite()).map(|&i| self.key(i, j)));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys.into_iter().map(|key| self.pair(key)).collect())
+    }
+
     /// Makes room for the columns (of a symmetric oracle: then for the rows) that these entries fill by n/32 or more.
     fn open_columns(&mut self, entries: &[Entry]) -> io::Result<()> {
         let enough = (self.len / DENSE).max(1);
@@ -359,6 +373,8 @@ mod tests {
                 held.insert(&tile(100..400, j)).unwrap();
             }
             assert_eq!(held.entries(), 30_000);
+            let pairs = held.pairs().unwrap();
+            assert!(pairs.len() == 30_000 && pairs.is_sorted() && pairs.iter().all(|&(i, j)| i >= 100 && j < 100));
             assert!((3..=25).contains(&walks), "{walks} walks of 100");
             for j in 0..100 {
                 for i in 100..400 {

@@ -283,6 +283,14 @@ impl<O: Oracle> Stored<O> {
         self.held().gather_column(rows, j, scores).map_err(scratch_failed)
     }
 
+    /// Every pair whose score is here, once; of a symmetric oracle the larger item first. 8 bytes a pair while they are sorted.
+    ///
+    /// # Errors
+    /// [`StoreError::System`] where the scratch file cannot be read.
+    pub fn pairs(&self) -> Result<Vec<Pair>, StoreError> {
+        self.held().pairs().map_err(scratch_failed)
+    }
+
     /// True where the score of a pair is here, or on a diagonal that is known.
     ///
     /// # Errors

@@ -6,7 +6,6 @@
 //! [`held_out`] says what its uniform columns tell of the recall of the factors.
 
 use landmark_core::approximation::{Approximation, Embedding, Known, ScatteredEntries};
-use landmark_core::entries::EntrySet;
 use landmark_core::error_estimate::Sample;
 use landmark_core::error_estimate::Stop;
 use landmark_core::error_estimate::TargetError;
@@ -147,7 +146,7 @@ fn is_kept(context: &SweepContext<'_>, job: &Job<'_>) -> bool {
 fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
     let wanted = cell.rank;
     let cell = &affordable(context, cell)?;
-    let mut entries = EntrySet::new(context.metered.shape());
+    let mut entries = context.metered.entries();
     full_plan(context, cell)?.iter().for_each(|request| entries.add(&request.plan));
     if cell.rank < wanted {
         context.is_cut_short.set(true);

@@ -78,7 +78,8 @@ pub(crate) fn scattered_pairs(set: &EntrySet, n: usize) -> impl Iterator<Item = 
     }
     let step = move |place: &usize| Some((*place + stride) % total);
     let places = std::iter::successors((total > 0).then_some(0), step).take(total);
-    places.map(pair).filter(|(i, j)| i != j)
+    let is_asked: Vec<bool> = (0..n).map(|item| set.is_asked(item)).collect();
+    places.map(pair).filter(move |&(i, j)| i != j && is_asked[i] && is_asked[j])
 }
 
 fn greatest_common_divisor(a: usize, b: usize) -> usize {

@@ -65,7 +65,7 @@ fn evaluate(
         let reason = "`error_estimate` reads both orders of a pair, and a share holds one (expected `error_estimate: false`). Estimate the error in the run that follows";
         return Err(refused(reason));
     }
-    let forecast = Forecast::of(&jobs, vec![metered.shape()], |_| false);
+    let forecast = Forecast::of(&jobs, vec![metered.entries()], |_| false);
     if !forecast.are_named() {
         let reason = "they depend on scores or time (expected fixed `ranks`, `uniform` or `given` landmarks, no `target_error`, no `budget.seconds`). Leave `--share` out";
         return Err(refused(reason));

@@ -140,7 +140,7 @@ impl SweepContext<'_> {
     fn sets(&self, requests: &[Request]) -> Vec<(&MeteredStore, EntrySet)> {
         let stores = [Some(self.metered), self.metered.other_order()].into_iter().flatten();
         let set = |(number, metered): (usize, &'_ MeteredStore)| {
-            let mut entries = EntrySet::new(metered.shape());
+            let mut entries = metered.entries();
             requests.iter().filter(|request| request.matrix == number).for_each(|request| entries.add(&request.plan));
             entries
         };

@@ -168,6 +168,15 @@ impl Rounds {
         }
     }
 
+    /// The bill of no more than so many pairs; the columns stay, and the search ends within them if they are more.
+    pub(super) fn limited(&self, bill: &Bill, most: u64) -> Bill {
+        let pairs = bill.pairs.min(most);
+        let left = pairs.saturating_sub(bill.column_pairs);
+        let first = left.min(bill.first);
+        let price = bill.calls.checked_div(bill.pairs).unwrap_or(1);
+        Bill { pairs, calls: pairs * price, first, rounds: self.rounds(pairs, left - first), ..bill.clone() }
+    }
+
     /// The bill where no more is evaluated of the columns than their trial.
     pub(super) fn without_columns(&self, bill: &Bill) -> Bill {
         let left = bill.pairs - bill.trial;

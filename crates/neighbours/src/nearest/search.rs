@@ -14,14 +14,19 @@ use super::pool::{FAILED, Pool, scan};
 use super::rank_transform::RankTransform;
 use super::rounds::{Bill, Rounds};
 use super::{NeighbourError, PROXY, require_symmetric, trial};
+use arms::Arm;
 use estimates::ColumnPopularity;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
 
+mod arms;
 mod estimates;
 mod known;
 
 pub use known::Known;
+
+/// The first pairs, as a multiple of those that are looked at by each proxy of a search with a seed, over all proxies.
+const LOOKS: usize = 4;
 
 /// Purpose of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -131,6 +136,10 @@ pub struct Search {
     reports: Vec<RoundReport>,
     /// True where the main proxy, or the second, was fitted to the columns.
     is_seeded: bool,
+    /// Pairs that each way of choosing would take, of a round under way of a search with a seed.
+    looks: Vec<(Arm, Vec<Pair>)>,
+    /// The way whose pairs were best in the last round.
+    best_arm: Arm,
     /// True where no estimate stands before a known pair in a list.
     lists_known_first: bool,
 }
@@ -152,8 +161,10 @@ enum Next {
     Trial,
     Columns,
     First,
-    /// So many of the first pairs by the second proxy, of a search with a seed.
-    FirstOfSecond(usize),
+    /// A look at a proxy, of a search with a seed and other proxies.
+    Look(usize),
+    /// The other first pairs, by the proxy that the looks spoke for.
+    AfterLooks,
     Proxy(usize),
     /// The round, and how many pairs of it are left.
     Estimate(usize, usize),
@@ -201,6 +212,8 @@ impl Search {
             failed: 0,
             reports: Vec::new(),
             is_seeded: false,
+            looks: Vec::new(),
+            best_arm: Arm::Seed,
             lists_known_first: bill.is_plain,
             rounds,
             bill,
@@ -229,6 +242,21 @@ impl Search {
         matches!(self.next, Next::Estimate(_, left) if left > 0)
     }
 
+    /// No more than so many pairs in all, of a search that has not begun.
+    pub(crate) fn limit(&mut self, pairs: u64) {
+        self.bill = self.rounds.limited(&self.bill, pairs);
+    }
+
+    /// One more round of so many pairs, of a search that has handed out all of its own; false if its last round found no pair to ask for.
+    pub(crate) fn extend(&mut self, pairs: u64) -> bool {
+        let is_spent = self.asked < self.bill.pairs;
+        if !is_spent {
+            self.bill.pairs += pairs;
+            self.bill.rounds.push(pairs);
+        }
+        !is_spent
+    }
+
     /// State of the estimates at the beginning of each round so far.
     pub fn reports(&self) -> &[RoundReport] {
         &self.reports
@@ -254,28 +282,34 @@ impl Search {
                     self.judge_trial()?;
                     (Step::Columns, self.columns.pairs())
                 }
-                Next::First => {
-                    let count = at_most(self.bill.first);
-                    if self.is_seeded && self.proxies.len() > 1 {
-                        // a look at the second, which may be useless
-                        let pairs = self.by_proxy(count - count / 8)?;
-                        self.next = Next::FirstOfSecond(count - pairs.len());
-                        (Step::First, pairs)
-                    } else {
-                        self.next = Next::Proxy(0);
-                        (Step::First, self.by_proxy(count)?)
-                    }
+                Next::First if self.is_seeded && self.proxies.len() > 1 => {
+                    self.next = Next::Look(0);
+                    continue;
                 }
-                Next::FirstOfSecond(count) => {
+                Next::First => {
                     self.next = Next::Proxy(0);
+                    (Step::First, self.by_proxy(at_most(self.bill.first))?)
+                }
+                Next::Look(proxy) => {
+                    self.next = if proxy + 1 < self.proxies.len() { Next::Look(proxy + 1) } else { Next::AfterLooks };
+                    // as many by each, or the one that chose fewer would look better among pairs of which all are high by the other
+                    let count = at_most(self.bill.first) / (LOOKS * self.proxies.len());
                     let pool = self.pool()?;
-                    (Step::First, places(pool, count, |slot| pool.proxies(slot)[1]))
+                    (Step::First, places(pool, count, |slot| pool.proxies(slot)[proxy]))
+                }
+                Next::AfterLooks => {
+                    self.next = Next::Proxy(0);
+                    self.order_seeded();
+                    (Step::First, self.by_proxy(at_most(self.bill.first.saturating_sub(self.asked)))?)
+                }
+                Next::Proxy(round) if self.is_seeded => {
+                    let Some(&count) = self.bill.rounds.get(round) else { return Ok(None) };
+                    let pairs = self.look(at_most(count))?;
+                    self.next = Next::Estimate(round, at_most(count) - pairs.len());
+                    (Step::Proxy(round), pairs)
                 }
                 Next::Proxy(round) => {
                     let Some(&count) = self.bill.rounds.get(round) else { return Ok(None) };
-                    if round == 0 {
-                        self.order_seeded();
-                    }
                     self.estimate(false)?;
                     let share = if self.proxies.is_empty() { 0.0 } else { self.rounds.params().share };
                     // a part of a count that fits in an f64
@@ -286,7 +320,8 @@ impl Search {
                 }
                 Next::Estimate(round, count) => {
                     self.next = Next::Proxy(round + 1);
-                    (Step::Estimate(round), self.by_estimate(count)?)
+                    let pairs = if self.is_seeded { self.by_best_arm(count) } else { self.by_estimate(count) };
+                    (Step::Estimate(round), pairs)
                 }
             };
             if !pairs.is_empty() {
@@ -459,11 +494,11 @@ impl Search {
         Ok(places(pool, count, |slot| pool.first_proxy(slot)))
     }
 
-    fn by_estimate(&mut self, count: usize) -> Result<Vec<Pair>, NeighbourError> {
+    fn by_estimate(&mut self, count: usize) -> Vec<Pair> {
         let pool = self.pool.as_ref().expect("estimated at the beginning of the round");
         let pairs = places(pool, count, |slot| value(pool, &self.estimates, slot));
         self.is_estimated = false;
-        Ok(pairs)
+        pairs
     }
 }
 

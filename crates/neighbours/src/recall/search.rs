@@ -6,7 +6,9 @@
 //! rounds of a fifth of what was asked so far, until LCB(share of true neighbours among the pairs asked for) ≥ ρ'
 //! the lists: scores that were evaluated come first, the audited rows revealed
 //! ```
-//! Source: this project (ALGORITHMS_2 §12). Cost beyond that of the search: v(n − 1) calls less what it asks for of them, 8·v·n bytes.
+//! What is known before the search is not hidden from it: it must not depend on the draw of the audited rows, as the columns of a fit do not.
+//!
+//! Cost beyond that of the search: v(n − 1) calls less what it asks for of them, 8·v·n bytes. [`Audit::calls`] bounds both together.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +17,8 @@ use serde::Serialize;
 
 use super::shares::{AuditPath, Recall};
 use super::{Bound, Target, TooFewAudited, depth_shares, share_found};
-use crate::nearest::{Neighbour, NeighbourError, RoundsParams, Search};
+use crate::nearest::{Known, Neighbour, NeighbourError, RoundsParams, Search};
+use landmark_core::contents::Contents;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
 use landmark_core::stream::Rng;
@@ -33,6 +36,8 @@ const KEPT: usize = 4;
 const PAIRS_AT_A_TIME: usize = 1 << 12;
 /// Samples so many times as large are looked at when a bound is too low.
 const LARGEST_SAMPLE: usize = 64;
+/// Calls that the search left over make one more round if they are at least this part of the items.
+const WORTH_A_ROUND: u64 = 20;
 
 /// Recall that the lists of a search are to have.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,6 +48,24 @@ pub struct Audit {
     pub is_strict: bool,
     /// v; by default as many as the bound asks for.
     pub rows: Option<usize>,
+    /// Calls at most, those of the audited rows included; without it `calls_per_item` of the parameters bounds the search, and the audited rows come
+    /// on top.
+    pub calls: Option<u64>,
+}
+
+/// A search that audited rows stop: everything but the score and the recall.
+#[derive(Clone)]
+pub struct AuditedSearch<'a> {
+    /// Cheap similarities over the same items, the best first.
+    pub proxies: &'a [Arc<dyn Oracle>],
+    /// Columns are 4 and the growth of the effort a fifth if they say nothing.
+    pub params: RoundsParams,
+    /// Uniform.
+    pub landmarks: &'a Landmarks,
+    /// What is evaluated already. It must not depend on the draw of the audited rows.
+    pub known: Known,
+    /// Contents of the items: audited rows are drawn by them if they are given, so that the draw stays when the list grows.
+    pub contents: Option<&'a Contents>,
 }
 
 /// Recall after one step.
@@ -82,6 +105,8 @@ pub struct Audited {
     pub steps: Vec<AuditStep>,
     /// `None` where the target is reached.
     pub refused: Option<Enough>,
+    /// True if a budget of the oracle ended the search.
+    pub is_cut_short: bool,
 }
 
 /// Reason why there is no stated recall.
@@ -91,6 +116,16 @@ pub enum AuditError {
     /// Too few rows.
     #[error(transparent)]
     TooFew(#[from] TooFewAudited),
+    /// Fewer calls than the audited rows take.
+    #[error("{rows} audited rows take {needed} calls, more than the {given} of the search and the audit together")]
+    TooFewCalls {
+        /// Audited rows.
+        rows: usize,
+        /// Calls of them, the least that show anything.
+        needed: u64,
+        /// Calls that were allowed.
+        given: u64,
+    },
     /// The search's own error.
     #[error(transparent)]
     Search(#[from] NeighbourError),
@@ -112,45 +147,67 @@ struct Hidden {
     asked: Vec<HashSet<usize>>,
 }
 
-/// Searches until the recall is stated, or `params.calls_per_item` are spent; a budget of the oracle that ends does the same. Columns
-/// are 4 and the growth of the effort a fifth where `params` say nothing. `landmarks` must be uniform; `rng` draws the audited rows.
+/// Searches until the recall is stated, or the calls of `audit`, or `calls_per_item` of the search, are spent; a budget of the oracle that ends does
+/// the same. `rng` draws the audited rows.
 ///
 /// # Errors
-/// Too few audited rows for any statement, and those of [`nearest`](crate::nearest::nearest).
+/// Too few audited rows for any statement, fewer calls than they take, and those of [`nearest`](crate::nearest::nearest).
 pub fn nearest_to(
     oracle: &dyn Oracle,
-    proxies: &[Arc<dyn Oracle>],
-    params: RoundsParams,
-    landmarks: &Landmarks,
+    wanted: AuditedSearch<'_>,
     audit: Audit,
     rng: &mut Rng,
 ) -> Result<Audited, AuditError> {
-    let (n, shape) = (oracle.len(), OracleShape::of(oracle));
-    let Opened { mut search, items, path, bound, k } = open(shape, proxies, params, landmarks, audit, rng)?;
+    let n = oracle.len();
+    let opened = open(OracleShape::of(oracle), wanted, audit, rng)?;
+    let Opened { mut search, items, path, bound, k, known, mut left } = opened;
     let columns = search.columns().len();
-    let mut hidden = Hidden::evaluate(oracle, items)?;
+    let mut hidden = Hidden::evaluate(oracle, items, &known)?;
     let mut lists = KnownLists::new(n, k);
+    hidden.ask(known.iter().map(|&(pair, _)| pair));
+    let (pairs, scores): (Vec<Pair>, Vec<f64>) = known.into_iter().unzip();
+    lists.offer(&pairs, &scores);
+    let known = pairs.len() as u64;
     let mut steps: Vec<AuditStep> = Vec::new();
     // of one item nothing can be missed
     let mut is_reached = n < 2;
-    let (mut asked, mut is_stated) = (0, true);
+    let (mut asked, mut is_stated, mut is_cut_short) = (0, true, false);
     let mut judge = |asked: u64, hidden: &Hidden| {
         let Recall { estimate, lower, is_reached } = path.step(&hidden.shares(k));
-        let is_all = asked == n as u64 * (n as u64 - 1) / 2;
+        let is_all = asked + known == n as u64 * (n as u64 - 1) / 2;
         steps.push(AuditStep { asked, recall: estimate, lower: if is_all { estimate } else { lower } });
         is_reached || is_all
     };
-    while !is_reached && let Some(batch) = search.next_batch()? {
-        let scores = match hidden.answer(oracle, &batch.pairs) {
-            Ok(scores) => scores,
-            Err(error) if error.is_exhausted() => break,
+    if known > 0 && !is_reached {
+        is_reached = judge(0, &hidden);
+    }
+    while !is_reached {
+        let Some(batch) = search.next_batch()? else {
+            // pairs of audited rows took no call of the search: what it left makes one more round
+            match left {
+                Some(left) if left * WORTH_A_ROUND >= n as u64 && left > 0 && search.extend(left) => continue,
+                _ => break,
+            }
+        };
+        let pairs = hidden.first_within(&batch.pairs, left);
+        let (scores, calls) = match hidden.answer(oracle, pairs) {
+            Ok(answer) => answer,
+            Err(error) if error.is_exhausted() => {
+                is_cut_short = true;
+                break;
+            }
             Err(error) => return Err(error.into()),
         };
-        search.record(&batch.pairs, &scores)?;
-        lists.offer(&batch.pairs, &scores);
+        search.record(pairs, &scores)?;
+        lists.offer(pairs, &scores);
+        left = left.map(|left| left - calls);
+        asked += pairs.len() as u64;
         // the proxy's pairs of a round are half a step
-        (asked, is_stated) = (search.asked(), !search.is_within_round());
+        is_stated = !search.is_within_round();
         is_reached = is_stated && judge(asked, &hidden);
+        if pairs.len() < batch.pairs.len() {
+            break;
+        }
     }
     // a round that ended early
     if !is_stated {
@@ -160,22 +217,20 @@ pub fn nearest_to(
     hidden.reveal(&mut lists);
     let mut lists = lists.finish();
     fill(&mut lists, &mut search, k)?;
-    Ok(Audited { lists, landmarks: columns, rows: hidden.items, bound, steps, refused })
+    Ok(Audited { lists, landmarks: columns, rows: hidden.items, bound, steps, refused, is_cut_short })
 }
 
 /// Items whose rows [`nearest_to`] evaluates first, of the same arguments: what a budget has to pay for before any recall is known.
 ///
 /// # Errors
-/// Too few audited rows for any statement, parameters outside their range, proxies over other items.
+/// Too few audited rows for any statement, fewer calls than they take, parameters outside their range, proxies over other items.
 pub fn audited_items(
     shape: OracleShape,
-    proxies: &[Arc<dyn Oracle>],
-    params: RoundsParams,
-    landmarks: &Landmarks,
+    wanted: AuditedSearch<'_>,
     audit: Audit,
     rng: &mut Rng,
 ) -> Result<Vec<usize>, AuditError> {
-    Ok(open(shape, proxies, params, landmarks, audit, rng)?.items)
+    Ok(open(shape, wanted, audit, rng)?.items)
 }
 
 /// A search and the items that it audits, before its first call.
@@ -185,26 +240,71 @@ struct Opened {
     path: AuditPath,
     bound: Bound,
     k: usize,
+    /// Known pairs, each once.
+    known: Vec<(Pair, f64)>,
+    /// Pairs that may be evaluated beyond those of the audited rows.
+    left: Option<u64>,
 }
 
 fn open(
     shape: OracleShape,
-    proxies: &[Arc<dyn Oracle>],
-    params: RoundsParams,
-    landmarks: &Landmarks,
+    wanted: AuditedSearch<'_>,
     audit: Audit,
     rng: &mut Rng,
 ) -> Result<Opened, AuditError> {
+    let AuditedSearch { proxies, params, landmarks, known, contents } = wanted;
     let n = shape.len;
     let k = params.k.min(n.saturating_sub(1));
     let rounds = growing(params, n).check().map_err(NeighbourError::from)?;
-    let search = Search::new(rounds, shape, proxies.to_vec(), landmarks)?;
+    let known = whole_columns(known, n);
+    let pairs = known.pairs.clone();
+    let mut search = match known.pairs.is_empty() && known.seed.is_none() {
+        true => Search::new(rounds, shape, proxies.to_vec(), landmarks)?,
+        false => Search::knowing(rounds, shape, proxies.to_vec(), landmarks, known)?,
+    };
     let columns = search.columns().len();
     let bound = Bound::of(k, audit.is_strict);
     let rows = audit.rows.unwrap_or_else(|| bound.rows(audit.target)).min(n - columns);
     let path = AuditPath::new(n, columns, rows, audit.target, bound)?;
-    let items = draw(n, search.columns(), rows, rng);
-    Ok(Opened { search, items, path, bound, k })
+    let items = draw(n, search.columns(), rows, contents, rng);
+    let left = match audit.calls {
+        None => None,
+        Some(calls) => {
+            let audited: HashSet<usize> = items.iter().copied().collect();
+            let is_free = |&&((i, j), score): &&(Pair, f64)| {
+                score.is_finite() && (audited.contains(&i) || audited.contains(&j))
+            };
+            let needed = pairs_of(n, rows) - pairs.iter().filter(is_free).count() as u64;
+            let price = shape.evaluations_per_pair.max(1);
+            let Some(left) = (calls / price).checked_sub(needed) else {
+                return Err(AuditError::TooFewCalls { rows, needed: needed * price, given: calls });
+            };
+            search.limit(left);
+            Some(left)
+        }
+    };
+    Ok(Opened { search, items, path, bound, k, known: pairs, left })
+}
+
+/// Pairs that have one of so many items.
+fn pairs_of(n: usize, rows: usize) -> u64 {
+    let (n, rows) = (n as u64, rows as u64);
+    rows * n.saturating_sub(1) - rows * rows.saturating_sub(1) / 2
+}
+
+/// The same with each pair once, and without columns some of whose pairs are not known: an item counts as one whose neighbours are all found.
+fn whole_columns(known: Known, n: usize) -> Known {
+    let Known { mut columns, mut pairs, seed } = known;
+    for ((i, j), _) in &mut pairs {
+        (*i, *j) = ((*i).min(*j), (*i).max(*j));
+    }
+    pairs.sort_by_key(|one| one.0);
+    pairs.dedup_by_key(|one| one.0);
+    let mut degrees = vec![0; n];
+    let scored = pairs.iter().filter(|((i, j), score)| i != j && *j < n && score.is_finite());
+    scored.flat_map(|&((i, j), _)| [i, j]).for_each(|item| degrees[item] += 1);
+    columns.retain(|&item| item < n && degrees[item] + 1 == n);
+    Known { columns, pairs, seed }
 }
 
 /// Parameters of a search among n items whose effort is not known before: columns are 4, and the growth of the effort a fifth, where `params` say nothing.
@@ -223,20 +323,34 @@ fn ask(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
 }
 
 /// `rows` uniform items that are no columns.
-fn draw(n: usize, columns: &[usize], rows: usize, rng: &mut Rng) -> Vec<usize> {
+fn draw(n: usize, columns: &[usize], rows: usize, contents: Option<&Contents>, rng: &mut Rng) -> Vec<usize> {
     let columns: HashSet<usize> = columns.iter().copied().collect();
+    if let Some(contents) = contents {
+        let others: Vec<usize> = (0..n).filter(|item| !columns.contains(item)).collect();
+        return contents.draw_items(&others, rows, rng);
+    }
     let order = Landmarks::uniform(n, rng);
     order.order().iter().copied().filter(|item| !columns.contains(item)).take(rows).collect()
 }
 
 impl Hidden {
-    fn evaluate(oracle: &dyn Oracle, items: Vec<usize>) -> Result<Self, OracleError> {
+    /// The rows of some items; `known` scores are not asked for.
+    fn evaluate(oracle: &dyn Oracle, items: Vec<usize>, known: &[(Pair, f64)]) -> Result<Self, OracleError> {
         let n = oracle.len();
         let place: HashMap<usize, usize> = items.iter().enumerate().map(|(place, &item)| (item, place)).collect();
         let mut rows = vec![vec![f64::NAN; n]; items.len()];
+        for &((i, j), score) in known.iter().filter(|(_, score)| score.is_finite()) {
+            for (item, other) in [(i, j), (j, i)] {
+                if let Some(&at) = place.get(&item) {
+                    rows[at][other] = score;
+                }
+            }
+        }
         for (at, &item) in items.iter().enumerate() {
             // pairs of two audited items once
-            let is_new = |other: &usize| *other != item && place.get(other).is_none_or(|&there| there > at);
+            let is_new = |other: &usize| {
+                *other != item && rows[at][*other].is_nan() && place.get(other).is_none_or(|&there| there > at)
+            };
             let others: Vec<usize> = (0..n).filter(is_new).collect();
             let pairs: Vec<Pair> = others.iter().map(|&other| (item.min(other), item.max(other))).collect();
             for (other, score) in others.into_iter().zip(ask(oracle, &pairs)?) {
@@ -250,28 +364,50 @@ impl Hidden {
         Ok(Self { items, place, rows, asked })
     }
 
-    /// Scores of pairs: of audited rows from there, of the others by the oracle.
-    fn answer(&mut self, oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
+    /// The row that holds the score of a pair, and its place there.
+    fn place_of(&self, (i, j): Pair) -> Option<(usize, usize)> {
+        self.place.get(&i).map(|&row| (row, j)).or_else(|| self.place.get(&j).map(|&row| (row, i)))
+    }
+
+    /// The first of these pairs that take no more than so many pairs of the oracle; all of them without a limit.
+    fn first_within<'a>(&self, pairs: &'a [Pair], left: Option<u64>) -> &'a [Pair] {
+        let Some(mut left) = left else { return pairs };
+        let is_within = |&&pair: &&Pair| {
+            let is_hidden = self.place_of(pair).is_some();
+            let is_paid = is_hidden || left > 0;
+            left -= u64::from(!is_hidden && is_paid);
+            is_paid
+        };
+        &pairs[..pairs.iter().take_while(is_within).count()]
+    }
+
+    /// Scores of pairs: of audited rows from there, of the others by the oracle; and how many these are.
+    fn answer(&mut self, oracle: &dyn Oracle, pairs: &[Pair]) -> Result<(Vec<f64>, u64), OracleError> {
         let mut scores = vec![f64::NAN; pairs.len()];
         let (mut open, mut places) = (Vec::new(), Vec::new());
-        for (at, &(i, j)) in pairs.iter().enumerate() {
-            match self.place.get(&i).map(|&row| (row, j)).or_else(|| self.place.get(&j).map(|&row| (row, i))) {
+        for (at, &pair) in pairs.iter().enumerate() {
+            match self.place_of(pair) {
                 Some((row, other)) => scores[at] = self.rows[row][other],
                 None => {
-                    open.push((i, j));
+                    open.push(pair);
                     places.push(at);
                 }
             }
         }
         places.into_iter().zip(ask(oracle, &open)?).for_each(|(at, score)| scores[at] = score);
-        for &(i, j) in pairs {
+        self.ask(pairs.iter().copied());
+        Ok((scores, open.len() as u64))
+    }
+
+    /// From now on the search has these pairs.
+    fn ask(&mut self, pairs: impl Iterator<Item = Pair>) {
+        for (i, j) in pairs {
             for (item, other) in [(i, j), (j, i)] {
                 if let Some(&row) = self.place.get(&item) {
                     self.asked[row].insert(other);
                 }
             }
         }
-        Ok(scores)
     }
 
     fn shares(&self, k: usize) -> Vec<f64> {

@@ -14,9 +14,8 @@ use landmark_neighbours::recall::{
     sample_size,
 };
 use landmark_report::amounts::count;
-use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs};
+use landmark_tasks::neighbours::ScoredPair;
 use miette::{IntoDiagnostic, Report, Result};
-use ndarray::{Array2, Axis};
 
 use super::{Found, Mined, Own, Wanted, all_pairs, missing};
 use crate::calls::checks;
@@ -42,8 +41,6 @@ impl Own {
         if wanted.dry_run {
             return Ok(Found { text: self.least_calls(context, query), ..Found::default() });
         }
-        let others = self.others();
-        let vectors = self.factors.vectors.select(Axis(0), &others);
         // unless `--budget` is given, a priced score is asked for no more than the factors took
         let columns = self.pairs_of_columns() * context.metered.shape().evaluations_per_pair;
         let agreed = match wanted.budget {
@@ -55,8 +52,6 @@ impl Own {
             context,
             oracle: oracle.as_ref(),
             is_landmark: self.places().iter().map(Option::is_some).collect(),
-            others,
-            vectors,
             agreed,
             refused: None,
             query,
@@ -141,9 +136,6 @@ struct Source<'a, 'b> {
     context: &'a SweepContext<'b>,
     oracle: &'a dyn Oracle,
     is_landmark: Vec<bool>,
-    /// Items that are no landmark, and their factors.
-    others: Vec<usize>,
-    vectors: Array2<f64>,
     /// Calls that may be made.
     agreed: Option<u64>,
     /// Why the search was not allowed to go on.
@@ -159,15 +151,7 @@ impl PairSource for Source<'_, '_> {
     }
 
     fn best(&mut self, wanted: usize) -> Vec<Pair> {
-        let scattered = self.own.factors.scattered.as_ref().map(|scattered| scattered.select(&self.others));
-        let vectors = SignedVectors {
-            vectors: self.vectors.view(),
-            signature: &self.own.factors.signature,
-            scattered: scattered.as_ref(),
-        };
-        let (_progress, done) = self.own.progress("items done");
-        let best = best_pairs(vectors, wanted, f64::NEG_INFINITY, done);
-        best.into_iter().map(|pair| (self.others[pair.first], self.others[pair.second])).collect()
+        self.own.best_of_others(wanted)
     }
 
     fn evaluate(&mut self, pairs: &[Pair]) -> Result<Vec<f64>> {

@@ -10,7 +10,7 @@ use super::{OverlayArgs, PlaceArgs, at_least_one, number};
 const INDEX: &str = "Configuration with `experiment: search`, run before: that makes the index";
 /// The configuration of `topk`, of which some ways need no run.
 const FACTORS_OR_CALLS: &str = "Configuration with `experiment: own_data`; run before, but for `--calls-per-item`, `--exact` and \
-    `--target-recall` without `--from-factors`, which read no factors";
+    `--target-recall` without `--from-factors`, which need no factors";
 
 /// What one's own matrix is good for.
 #[derive(Debug, Subcommand)]
@@ -134,7 +134,7 @@ pub enum OwnCommand {
         own: OwnArgs,
     },
     /// List the most similar items of every item: from factors, exact scores for the best of them on demand; or from a given number of
-    /// calls, without factors
+    /// calls
     #[command(mut_arg("config", |config| config.help(FACTORS_OR_CALLS)))]
     Topk {
         /// Neighbours of each item
@@ -153,14 +153,17 @@ pub enum OwnCommand {
         /// Evaluations that `--rescore`, `--calls-per-item`, `--exact` or `--target-recall` may buy
         #[arg(long, value_name = "ENTRIES")]
         budget: Option<u64>,
-        /// Evaluate until the lists hold this share of the true K nearest, as uniform audited items say; no factors are read
+        /// Evaluate until the lists hold this share of the true K nearest, as uniform audited items say
         #[arg(long, value_name = "SHARE", conflicts_with = "rescore", value_parser = number)]
         target_recall: Option<f64>,
         /// How that is known
         #[command(flatten)]
         recall: RecallArgs,
-        /// Spend so many evaluations an item on finding its neighbours: columns, the proxies of the method, and rounds of the pairs that
-        /// look best. No factors are read. With `--target-recall` at most so many, 100 by default
+        /// Make this many calls per item to find its neighbors: proxies of the method and rounds of the pairs that look best
+        ///
+        /// If the configuration was run, its factors and their columns are known from the start, and these calls come on top of them. Without
+        /// factors, some calls evaluate columns. With `--target-recall`, the calls include those of the audited rows; without this option, a search
+        /// with a stated recall gives up at 100 calls per item beyond the audit
         #[arg(long, value_name = "B", value_parser = at_least_one, conflicts_with = "rescore")]
         calls_per_item: Option<usize>,
         /// Rounds of `--calls-per-item`
@@ -180,7 +183,7 @@ pub enum OwnCommand {
         #[command(flatten)]
         own: OwnArgs,
     },
-    /// List the most similar pairs of all, from factors; scored by the oracle, or with a stated recall, on demand
+    /// List the most similar pairs of all: from factors, by a search at a number of calls, or with a stated recall
     Mine {
         /// How many pairs; 1,000 by default, all of them with `--target-recall`
         #[arg(long, value_name = "N", value_parser = at_least_one)]
@@ -294,7 +297,7 @@ pub struct RecallArgs {
     /// Lower bound: `default` (checked by simulation), `strict` (a theorem; takes more calls)
     #[arg(long, value_enum, default_value_t = StatedBound::Default, requires = "target_recall")]
     pub bound: StatedBound,
-    /// Uniform items whose whole rows are evaluated to judge the lists; 30 by default, 45 for K below 5
+    /// Audit this many uniform items, whose whole rows are evaluated; by default twice the least that can show the recall, and at least 24
     #[arg(long, value_name = "N", requires = "target_recall", value_parser = at_least_one)]
     pub audit: Option<usize>,
     /// Take candidates from the factors and judge them by held-out landmark columns, instead of searching in rounds
@@ -323,8 +326,8 @@ pub struct ScoringArgs {
     /// Probability with which that may fail
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, requires = "target_recall", value_parser = number)]
     pub delta: f64,
-    /// Evaluations that may be bought
-    #[arg(long, value_name = "ENTRIES")]
+    /// Make at most this many calls; alone, they search for pairs where each item's neighbors are likely
+    #[arg(long, value_name = "CALLS")]
     pub budget: Option<u64>,
     /// Tell how many pairs would be scored, and score none
     #[arg(short = 'n', long)]

@@ -97,6 +97,66 @@ fn a_killed_search_goes_on_and_ends_in_the_same_lists() {
     assert!(read(&scratch) == read(&whole), "the same lists as without the kill");
 }
 
+/// Best scores of each id among the pairs that were asked for.
+fn best_of(asked: &[String], k: usize) -> HashMap<String, Vec<f64>> {
+    let mut best: HashMap<String, HashMap<String, f64>> = HashMap::new();
+    for line in asked {
+        let (one, other) = line.split_once(' ').unwrap();
+        let apart = [one, other].map(|text| text.parse::<f64>().unwrap());
+        let score = (-0.05 * (apart[0] - apart[1]).abs()).exp();
+        for (item, near) in [(one, other), (other, one)].into_iter().filter(|(item, near)| item != near) {
+            best.entry(format!("n{item}")).or_default().insert(near.to_owned(), score);
+        }
+    }
+    let sorted = |of: HashMap<String, f64>| {
+        let mut scores: Vec<f64> = of.into_values().collect();
+        scores.sort_by(|one, other| other.total_cmp(one));
+        scores.truncate(k);
+        scores
+    };
+    best.into_iter().map(|(id, of)| (id, sorted(of))).collect()
+}
+
+#[test]
+fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let columns = asked(&scratch).len();
+    let topk = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "2"];
+    let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
+    assert!(dry.out.contains("stands on factors of 12 landmarks: 642 pairs are known"), "{}{}", dry.out, dry.err);
+    assert_eq!(number_before(&dry.out, " evaluations"), 120, "{}", dry.out);
+    let said = scratch.say(&topk);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let all = asked(&scratch);
+    // no pair is asked for again, neither of the columns nor of the 100 that the error was estimated by
+    assert!((20..=120).contains(&(all.len() - columns)) && distinct(&all) == all.len(), "{}", said.out);
+    let is_best = || {
+        let best = best_of(&asked(&scratch), 3);
+        for (id, list) in lists(&scratch, "results/mine/neighbours.tsv") {
+            for ((_, score, exact), wanted) in list.iter().zip(&best[&id]) {
+                assert!(*exact && (score - wanted).abs() < 1e-12, "{id}: {list:?} {:?}", best[&id]);
+            }
+        }
+    };
+    is_best();
+    let info = scratch.json("results/mine/neighbours.json");
+    assert_eq!((&info["known_pairs"], &info["columns"]), (&serde_json::json!(642), &serde_json::json!(0)));
+    assert!(info["proxies"].as_array().unwrap().contains(&serde_json::json!("factors")), "{info}");
+    let before = scratch.files("results");
+    let again = scratch.say(&topk);
+    assert!(again.out.contains("120 evaluations, 0 of them made now"), "{}", again.out);
+    assert!(scratch.files("results") == before, "a second run changes no byte");
+    // what another command evaluates is in the lists, too
+    let recall = ["topk", "config.yaml", "-k", "3", "--target-recall", "0.8", "--delta", "0.2", "--out", "other.tsv"];
+    assert!(matches!(scratch.say(&recall).code, Some(0 | 3)));
+    assert_eq!(scratch.say(&topk).code, Some(0));
+    is_best();
+    // factors of another score are not used, and that is said
+    let other = scratch.say(&[&topk[..], &["--set", "oracle.gamma=0.2"]].concat());
+    assert!(other.out.contains("are not used: they were made with another `gamma`"), "{}{}", other.out, other.err);
+}
+
 #[test]
 fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
     let scratch = place();

@@ -125,6 +125,38 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
 }
 
 #[test]
+fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_more() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let mine = [&["mine", "config.yaml"][..], &THREE_APART].concat();
+    let bare = well(&scratch, &mine);
+    assert!(bare.contains("warning: these pairs are estimates") && bare.contains("`--budget CALLS` searches"), "{bare}");
+    let before = asked(&scratch).len();
+    let with_budget = [&mine[..], &["--budget", "300"]].concat();
+    let dry = well(&scratch, &[&with_budget[..], &["--dry-run"]].concat());
+    assert_eq!((number_before(&dry, " calls at most"), asked(&scratch).len()), (300, before));
+    let said = well(&scratch, &with_budget);
+    let spent = asked(&scratch).len() - before;
+    assert!((200..=300).contains(&spent), "{spent}: {said}");
+    // every similar pair that was ever evaluated is listed, and no other
+    let number = |text: &str| text.parse::<i64>().unwrap();
+    let similar = |line: &&String| {
+        let (one, other) = line.split_once(' ').unwrap();
+        (1..=3).contains(&(number(one) - number(other)).abs())
+    };
+    let known = asked(&scratch).iter().filter(similar).count();
+    let pairs = table(&scratch, "results/mine/pairs.tsv");
+    assert!(pairs.iter().all(|row| row["exact"] == "true" && (item(row, "first") - item(row, "second")).abs() <= 3));
+    assert_eq!(pairs.len(), known);
+    assert!(pairs.len() as f64 >= 0.8 * TRUE_PAIRS, "{} of {TRUE_PAIRS}", pairs.len());
+    assert!(!scratch.path("results/mine/pairs.json").exists(), "no recall is stated that is not known");
+    assert!(well(&scratch, &with_budget).contains(" 0 calls now"));
+    let groups = ["dedupe", "config.yaml", "--at-least", "0.86", "--budget", "300"];
+    assert!(well(&scratch, &groups).contains(" 0 calls now"));
+    assert_asked_once(&scratch);
+}
+
+#[test]
 fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     let scratch = Scratch::with(&CONFIG.replace("ranks: 12", "ranks: 20"));
     // 20 groups of three numbers, ten apart; the numbers of a group are one apart
@@ -252,6 +284,10 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     assert!(said.contains("24 audited rows") && asked(&scratch).is_empty(), "{said}");
     // 24 rows of 60 items: 24 · 59 − 24 · 23 / 2
     assert_eq!(number_before(&said, " evaluations for"), 1140);
+    let few = scratch.say(&[&topk[..], &["--budget", "1100"]].concat());
+    few.must_complain("cannot state a recall with a budget of 1,100 calls: the 24 audited rows alone take 1,140");
+    few.must_complain("at least `--budget 1140`");
+    assert!(few.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", few.out);
     let cut = scratch.say(&[&topk[..], &["--budget", "1400"]].concat());
     let statement = || scratch.json("results/mine/neighbours.json");
     assert!(cut.code == Some(3) && cut.out.contains("is not reached"), "{}{}", cut.out, cut.err);
@@ -282,12 +318,17 @@ fn the_bill_of_audited_lists_counts_both_orders_once() {
     let scratch = place();
     scratch.write("config.yaml", &CONFIG.replace("gamma: 0.05", "gamma: 0.05, symmetrize: mean"));
     scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":false"));
-    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2", "--calls-per-item", "4"];
-    let said = well(&scratch, &[&topk[..], &["--dry-run"]].concat());
-    // 1,140 pairs of 24 audited rows in both orders, and 4 calls per item
+    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
+    let allowed = |calls| [&topk[..], &["--calls-per-item", calls]].concat();
+    // 1,140 pairs of 24 audited rows in both orders
+    let said = scratch.say(&allowed("37"));
+    said.must_complain("the 24 audited rows alone take 2,280 calls, and 2,220 are allowed");
+    said.must_complain("at least `--calls-per-item 38`");
+    assert!(said.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", said.out);
+    let said = well(&scratch, &[&allowed("42")[..], &["--dry-run"]].concat());
     assert_eq!(number_before(&said, " evaluations for 24 audited rows"), 2280);
-    assert_eq!(number_before(&said, " at most in all"), 2280 + 4 * 60);
-    let said = scratch.say(&topk);
+    assert_eq!(number_before(&said, " at most in all"), 42 * 60);
+    let said = scratch.say(&allowed("42"));
     assert!(matches!(said.code, Some(0 | 3)), "{}", said.err);
     assert!((2280..=2520).contains(&asked(&scratch).len()), "{}", said.out);
 }

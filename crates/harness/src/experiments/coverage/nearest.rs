@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Metered, Oracle, OracleShape, ask_pairs};
-use landmark_neighbours::nearest::{RoundsParams, Search, Step};
-use landmark_neighbours::recall::{Audit, AuditError, Target, growing, nearest_to, share_found};
+use landmark_neighbours::nearest::{Known, RoundsParams, Search, Step};
+use landmark_neighbours::recall::{Audit, AuditError, AuditedSearch, Target, growing, nearest_to, share_found};
 use rand::seq::index::sample;
 
 use super::{Draw, Stated, Statements, Way};
@@ -122,8 +122,15 @@ impl Lists<'_> {
     fn stated(&self, target: Target, is_strict: bool) -> Result<Option<Stated>, JobError> {
         let metered = Metered::new(self.draw.oracle);
         let mut rng = self.draw.stream("audited rows");
-        let audit = Audit { target, is_strict, rows: None };
-        let found = nearest_to(&metered, &self.proxies, self.params(), &self.draw.landmarks, audit, &mut rng);
+        let audit = Audit { target, is_strict, rows: None, calls: None };
+        let wanted = AuditedSearch {
+            proxies: &self.proxies,
+            params: self.params(),
+            landmarks: &self.draw.landmarks,
+            known: Known::default(),
+            contents: None,
+        };
+        let found = nearest_to(&metered, wanted, audit, &mut rng);
         let found = match found {
             Ok(found) if found.refused.is_none() => found,
             Ok(_) | Err(AuditError::TooFew(_)) => return Ok(None),

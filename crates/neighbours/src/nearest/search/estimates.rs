@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{RoundReport, Search};
+use super::{Arm, RoundReport, Search};
 use crate::nearest::kriging::{Choice, Kernel, concordance};
 use crate::nearest::pairwise::{self, Pairwise, Process, Weights};
 use crate::nearest::places::ranked;
@@ -14,9 +14,6 @@ use landmark_core::popularity::{HubLink, LinkRow, Popularity};
 
 /// What ranks predict of the order of known pairs beyond the scores, from which on they are preferred.
 const CLEARLY: f64 = 0.025;
-
-/// What the link and kriging predict of that order beyond the seed of a search, from which on they are preferred.
-const BETTER: f64 = 0.01;
 
 /// Neighbours of an item, those that it scores best with beyond the link, whose own neighbours become its candidates in every round.
 const NEIGHBOURS: usize = 8;
@@ -72,17 +69,22 @@ impl Search {
         if self.is_estimated {
             return Ok(());
         }
-        if self.is_seeded && !self.is_taught() {
-            // nothing says yet how far off the seed is
-            self.estimate_by_seed();
-            return Ok(());
-        }
-        let link = self.choose_transform()?;
-        if self.is_seeded && self.concordance(&link)? - self.concordance_of_seed()? < BETTER {
+        if self.is_seeded && self.best_arm != Arm::Learnt {
             self.show(false);
             self.estimate_by_seed();
             return Ok(());
         }
+        self.learn(is_last)
+    }
+
+    /// E by the link, kriging and the process; by the seed if nothing teaches.
+    pub(super) fn learn(&mut self, is_last: bool) -> Result<(), NeighbourError> {
+        self.pool()?;
+        if self.is_seeded && !self.is_taught() {
+            self.estimate_by_seed();
+            return Ok(());
+        }
+        let link = self.choose_transform()?;
         self.expand(&link)?;
         let (process, weights) = self.process(&link, is_last)?;
         let pool = self.pool.as_ref().expect("made above");
@@ -153,12 +155,11 @@ impl Search {
     /// The seed in every slot.
     fn by_seed(&self) -> Vec<f64> {
         let pool = self.pool.as_ref().expect("made before");
-        // it was handed over as the last
-        let seed = self.proxy_order.iter().position(|&number| number + 1 == self.proxies.len()).unwrap_or(0);
+        let seed = self.place_of_seed();
         (0..pool.slots()).map(|slot| pool.proxies(slot)[seed]).collect()
     }
 
-    /// E is the seed: where nothing teaches, or where it tells the order of known pairs at least as well as what was learnt from them.
+    /// E is the seed: where nothing teaches, or where another way of choosing than by what was learnt found more neighbors.
     fn estimate_by_seed(&mut self) {
         self.estimates = self.by_seed();
         self.is_estimated = true;
@@ -178,13 +179,6 @@ impl Search {
         }
         let error = (sum / f64::max(count, 1.0)).sqrt();
         self.reports.push(RoundReport { error_without: error, error_with: error, ..none });
-    }
-
-    /// How much of the order of known pairs the seed predicts alone.
-    fn concordance_of_seed(&self) -> Result<f64, NeighbourError> {
-        let pool = self.pool.as_ref().expect("made before");
-        let failed = |source| NeighbourError::Proxy { role: PROXY, number: 1, source };
-        concordance(None, pool, &self.by_seed(), &self.judges).map_err(failed)
     }
 
     /// True where some pair of the pool teaches.

@@ -28,7 +28,7 @@ fn oracle(scores: &Array2<f64>) -> Precomputed {
 }
 
 fn audit(recall: f64, delta: f64) -> Audit {
-    Audit { target: Target::new(recall, delta).unwrap(), is_strict: false, rows: None }
+    Audit { target: Target::new(recall, delta).unwrap(), is_strict: false, rows: None, calls: None }
 }
 
 fn params(k: usize, calls_per_item: usize) -> RoundsParams {
@@ -44,7 +44,12 @@ fn search(
 ) -> Result<Audited, AuditError> {
     let landmarks = Landmarks::uniform(oracle.len(), &mut stream(seed, "recall", "landmarks", 0));
     let mut rng = stream(seed, "recall", "audit", 0);
-    nearest_to(oracle, std::slice::from_ref(proxy), params, &landmarks, audit, &mut rng)
+    let wanted = plain(std::slice::from_ref(proxy), params, &landmarks);
+    nearest_to(oracle, wanted, audit, &mut rng)
+}
+
+fn plain<'a>(proxies: &'a [Arc<dyn Oracle>], params: RoundsParams, landmarks: &'a Landmarks) -> AuditedSearch<'a> {
+    AuditedSearch { proxies, params, landmarks, known: Known::default(), contents: None }
 }
 
 /// Mean share of the k best of every item that its list holds.
@@ -90,7 +95,8 @@ fn every_pair_is_asked_for_once_and_scores_are_the_oracles() {
     let landmarks = Landmarks::uniform(150, &mut stream(3, "recall", "landmarks", 0));
     let mut rng = stream(3, "recall", "audit", 0);
     let (shape, proxies) = (OracleShape::of(&seen), [Arc::clone(&proxy)]);
-    let told = audited_items(shape, &proxies, params(5, 100), &landmarks, audit(0.9, 0.1), &mut rng).unwrap();
+    let wanted = plain(&proxies, params(5, 100), &landmarks);
+    let told = audited_items(shape, wanted, audit(0.9, 0.1), &mut rng).unwrap();
     assert_eq!(told, found.rows);
     // hidden rows and what was asked for beside them
     let rows = found.rows.len() as u64;
@@ -180,4 +186,101 @@ fn too_few_rows_are_refused_before_a_call() {
     let error = search(&metered, &proxy, params(1, 50), few, 1).unwrap_err();
     assert!(error.to_string().contains("the least that can"), "{error}");
     assert_eq!(metered.spent().cells, 0);
+}
+
+#[test]
+fn the_calls_of_the_audit_count_against_those_that_are_allowed() {
+    let (scores, proxy) = problem(160, 1);
+    // 44 rows: 44 · 159 − 44 · 43 / 2 = 6,050 pairs
+    for per_item in [38, 40, 48, 60] {
+        let metered = Metered::new(oracle(&scores));
+        let allowed = Audit { calls: Some(160 * per_item), ..audit(0.9, 0.1) };
+        let found = search(&metered, &proxy, params(10, per_item as usize), allowed, 1).unwrap();
+        let spent = metered.spent().evaluations;
+        assert!(spent <= 160 * per_item, "{spent} calls of {per_item} per item");
+        // what is left would be a twentieth of a call per item
+        let is_spent = spent + 160 / 20 > 160 * per_item;
+        assert!(found.refused.is_none() || is_spent, "{spent} calls of {per_item} per item");
+    }
+}
+
+#[test]
+fn fewer_calls_than_the_audit_takes_are_refused_before_a_call() {
+    let (scores, proxy) = problem(160, 1);
+    let metered = Metered::new(oracle(&scores));
+    let few = Audit { calls: Some(160 * 20), ..audit(0.9, 0.1) };
+    let error = search(&metered, &proxy, params(10, 20), few, 1).unwrap_err();
+    assert!(matches!(error, AuditError::TooFewCalls { rows: 44, needed: 6050, given: 3200 }), "{error}");
+    assert_eq!(metered.spent().cells, 0);
+}
+
+#[test]
+fn a_search_with_a_recall_stands_on_known_columns_and_states_what_holds() {
+    let (scores, proxy) = problem(160, 4);
+    // draws that are compared with a search from nothing
+    const COLD: u64 = 4;
+    let (mut right, mut saved, draws) = (0, 0, 25);
+    for seed in 0..draws {
+        let landmarks = Landmarks::uniform(160, &mut stream(seed, "recall", "landmarks", 0));
+        let columns = landmarks.order()[..20].to_vec();
+        // one more column, of which a pair is missing, counts as pairs
+        let (torn, other) = (landmarks.order()[20], landmarks.order()[21]);
+        let pairs = |&l: &usize| (0..160).filter(move |&i| i != l).map(move |i| (i, l)).collect::<Vec<_>>();
+        let mut known: Vec<Pair> = columns.iter().chain([&torn]).flat_map(pairs).collect();
+        known.retain(|&(i, l)| (i, l) != (other, torn));
+        let metered = Metered::new(oracle(&scores));
+        let known = Known {
+            columns: [&columns[..], &[torn]].concat(),
+            pairs: known.into_iter().map(|pair| (pair, scores[pair])).collect(),
+            seed: None,
+        };
+        let proxies = std::slice::from_ref(&proxy);
+        let wanted = AuditedSearch { known, ..plain(proxies, params(10, 120), &landmarks) };
+        let mut rng = stream(seed, "recall", "audit", 0);
+        let found = nearest_to(&metered, wanted, audit(0.8, 0.2), &mut rng).unwrap();
+        assert_eq!((found.refused, found.landmarks), (None, 20));
+        assert!(found.rows.iter().all(|row| !columns.contains(row)));
+        right += u32::from(recall(&scores, &found.lists, 10) >= 0.8);
+        for &column in &columns {
+            let list = [found.lists[column].clone()];
+            let row = scores.row(column).to_owned().insert_axis(ndarray::Axis(0));
+            let items: HashSet<usize> = list[0].iter().map(|near| near.item).collect();
+            assert_eq!(share_found(row.as_slice().unwrap(), column, 10, |other| items.contains(&other)), 1.0);
+        }
+        // known pairs are not asked for
+        let most = (160 - 20) * (160 - 20 - 1) / 2;
+        assert!(metered.spent().evaluations < most, "{}", metered.spent().evaluations);
+        if seed >= COLD {
+            continue;
+        }
+        let cold = Metered::new(oracle(&scores));
+        search(&cold, &proxy, params(10, 120), audit(0.8, 0.2), seed).unwrap();
+        saved += i64::try_from(cold.spent().evaluations).unwrap() - i64::try_from(metered.spent().evaluations).unwrap();
+    }
+    // 1 − δ less two binomial standard errors of 25 draws
+    assert!(f64::from(right) >= 0.64 * draws as f64, "{right}");
+    // 20 columns are 2,990 pairs
+    assert!(saved > 1000 * COLD as i64, "{saved}");
+}
+
+#[test]
+fn audited_rows_drawn_by_content_stay_when_the_list_grows() {
+    let (scores, proxy) = problem(160, 4);
+    let shape = OracleShape::of(&oracle(&scores));
+    let digest = |i: usize| {
+        let mut digest = [0; 16];
+        digest[..8].copy_from_slice(&(i as u64).to_le_bytes());
+        digest
+    };
+    let items = |shift: usize| -> HashSet<usize> {
+        let contents = Contents::new((0..160).map(|i| digest(i + shift)).collect());
+        let landmarks = Landmarks::drawn(160, Some(&contents), &mut stream(1, "recall", "landmarks", 0));
+        let proxies = std::slice::from_ref(&proxy);
+        let wanted = AuditedSearch { contents: Some(&contents), ..plain(proxies, params(10, 120), &landmarks) };
+        let drawn = audited_items(shape, wanted, audit(0.9, 0.1), &mut stream(1, "recall", "audit", 0)).unwrap();
+        drawn.into_iter().map(|item| item + shift).collect()
+    };
+    // ten items are gone, and ten others came
+    let stays = items(0).intersection(&items(10)).count();
+    assert!(stays >= 34, "{stays} of 44");
 }

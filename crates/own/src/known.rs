@@ -1,0 +1,130 @@
+//! What a search by calls stands on: the factors of an earlier run with the scores that they were made of, and whatever else the store holds.
+//!
+//! The search knows the factors' columns and pairs from the start. Other stored scores take no call when their turn comes, and enter the lists at the
+//! end: a search that was killed asks for the same pairs again, whatever it has stored meanwhile.
+
+use std::collections::HashSet;
+
+use landmark_core::oracle::{Pair, ask_pairs};
+use landmark_harness::experiments::own_data::FACTORS;
+use landmark_harness::factors::{Factors, FactorsError};
+use landmark_harness::run::RunError;
+use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::nearest::{Known, Neighbour, factors};
+use landmark_neighbours::recall::KnownLists;
+
+/// Scores read at a time.
+const PAIRS_AT_A_TIME: usize = 1 << 16;
+
+/// What is known, and a line on factors that say nothing of these items.
+pub(crate) struct Basis {
+    pub(crate) known: Known,
+    pub(crate) note: String,
+}
+
+/// The factors of this run's folder with the stored scores of their columns and scattered pairs; nothing is evaluated.
+pub(crate) fn basis(context: &SweepContext<'_>) -> Result<Basis, RunError> {
+    let none = |note: String| Ok(Basis { known: Known::default(), note });
+    let place = context.folder.join(FACTORS);
+    let unused = |reason: &str| format!("the factors in `{}` are not used: {reason}\n", place.display());
+    let found = match Factors::read(&place) {
+        Ok(found) => found,
+        Err(FactorsError::Missing(_)) => return none(String::new()),
+        Err(error) => return none(unused(&error.to_string())),
+    };
+    let (info, problem) = (&found.info, context.problem);
+    let texts = problem.texts().map(|texts| texts.identity().to_hex());
+    let is_of_these = info.items == problem.items() && info.oracle == problem.raw.identity().to_hex();
+    if !is_of_these || texts.is_some_and(|texts| info.texts.as_ref().is_some_and(|then| *then != texts)) {
+        return none(unused("they are of another score or of other items"));
+    }
+    if info.gamma != context.fixed_gamma() {
+        return none(unused("they were made with another `gamma`"));
+    }
+    let (n, metered) = (info.items, context.metered);
+    let (all, mut column) = ((0..n).collect::<Vec<_>>(), vec![f64::NAN; n]);
+    let mut pairs: Vec<Pair> = Vec::new();
+    for &landmark in &info.landmarks {
+        if !metered.stored_column(&all, landmark, &mut column)? {
+            return none(String::new());
+        }
+        pairs.extend(all.iter().filter(|&&i| i != landmark && column[i].is_finite()).map(|&i| (i, landmark)));
+    }
+    for (i, j, _) in found.scattered.iter().flat_map(|scattered| scattered.pairs()) {
+        let mut score = [f64::NAN];
+        if metered.stored_column(&[i], j, &mut score)? && score[0].is_finite() {
+            pairs.push((i, j));
+        }
+    }
+    let mut seen = HashSet::new();
+    pairs.retain(|&(i, j)| seen.insert((i.min(j), i.max(j))));
+    let scores = stored_scores(context, &pairs)?;
+    let seed = factors(found.vectors, &found.signature.to_vec())?;
+    let pairs = pairs.into_iter().zip(scores).collect();
+    Ok(Basis { known: Known { columns: found.info.landmarks, pairs, seed: Some(seed) }, note: String::new() })
+}
+
+/// Scores of pairs that the store holds, as the search sees them.
+pub(crate) fn stored_scores(context: &SweepContext<'_>, pairs: &[Pair]) -> Result<Vec<f64>, RunError> {
+    let oracle = context.metered.similarities(context.fixed_gamma())?;
+    let mut scores = vec![0.0; pairs.len()];
+    for (pairs, scores) in pairs.chunks(PAIRS_AT_A_TIME).zip(scores.chunks_mut(PAIRS_AT_A_TIME)) {
+        ask_pairs(oracle.as_ref(), pairs, scores)?;
+    }
+    Ok(scores)
+}
+
+/// Takes every stored score into lists of at most k: no list lacks a better neighbor that was evaluated. `known_first` puts estimates last.
+pub(crate) fn with_stored(
+    context: &SweepContext<'_>,
+    lists: &mut [Vec<Neighbour>],
+    k: usize,
+    known_first: bool,
+) -> Result<(), RunError> {
+    let pairs = context.metered.stored_pairs()?;
+    if pairs.is_empty() {
+        return Ok(());
+    }
+    let mut stored = KnownLists::new(lists.len(), k);
+    for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
+        stored.offer(pairs, &stored_scores(context, pairs)?);
+    }
+    for (list, best) in lists.iter_mut().zip(stored.finish()) {
+        merge(list, best, k, known_first);
+    }
+    Ok(())
+}
+
+/// The k best of a list and of exact scores.
+fn merge(list: &mut Vec<Neighbour>, best: Vec<Neighbour>, k: usize, known_first: bool) {
+    let exact: HashSet<usize> = best.iter().map(|near| near.item).collect();
+    list.retain(|near| !exact.contains(&near.item));
+    list.extend(best);
+    list.sort_by(|one, other| {
+        let last = |near: &Neighbour| known_first && !near.exact;
+        last(one).cmp(&last(other)).then(other.score.total_cmp(&one.score)).then(one.item.cmp(&other.item))
+    });
+    list.truncate(k);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_score_replaces_an_estimate_and_pushes_worse_neighbors_out() {
+        let near = |item, score, exact| Neighbour { item, score, exact };
+        let list = [near(1, 0.9, true), near(2, 0.7, true), near(3, 0.8, false)];
+        let best = vec![near(1, 0.9, true), near(4, 0.75, true), near(3, 0.2, true)];
+        let merged = |k, known_first| {
+            let mut list = list.to_vec();
+            merge(&mut list, best.clone(), k, known_first);
+            list.into_iter().map(|near| (near.item, near.exact)).collect::<Vec<_>>()
+        };
+        assert_eq!(merged(3, true), [(1, true), (4, true), (2, true)]);
+        assert_eq!(merged(4, true), [(1, true), (4, true), (2, true), (3, true)]);
+        let mut list = vec![near(1, 0.5, true), near(2, 0.9, false)];
+        merge(&mut list, vec![near(5, 0.4, true)], 2, false);
+        assert_eq!(list, [near(2, 0.9, false), near(1, 0.5, true)]);
+    }
+}
