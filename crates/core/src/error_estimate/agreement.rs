@@ -14,6 +14,7 @@ const FEWEST_LARGE: usize = 10;
 const ROUNDING: f64 = 1e-12;
 
 /// A pair that was drawn.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct DrawnPair {
     pub(super) pair: Pair,
     /// K.
