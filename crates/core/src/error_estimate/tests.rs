@@ -279,7 +279,7 @@ fn the_estimate_is_unbiased_and_its_interval_covers_as_often_as_it_says() {
     ];
     for (approximation, known) in cases {
         let (coverage, missed, total) = simulate(&oracle, &approximation, known, 400, 400);
-        // 400 runs at 95 %: a standard deviation is 1.1 %; three of them, and 1 % for the normal quantile
+        // 400 runs at 95%: a standard deviation is 1.1%, and four of them; these populations have no rare errors
         assert!((0.905..=0.995).contains(&coverage), "{coverage}");
         // 160,000 draws of squares whose deviation is about 1.5 means: 0.4 %, four times that
         assert!((missed - 1.0).abs() < 0.016, "{missed}");
