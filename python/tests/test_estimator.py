@@ -47,6 +47,14 @@ def test_what_was_evaluated_is_exact_and_the_error_is_that_of_what_is_read(score
     assert Landmark(score, n_components=len(texts), error_samples=0).fit(texts).row(0) == pytest.approx(k[0])
 
 
+def test_the_error_of_what_was_evaluated_in_full_is_zero_and_not_unknown(score: Counted, texts: list[str]) -> None:
+    lm = Landmark(score, n_components=len(texts)).fit(texts)
+    assert lm.error_ == 0.0 and lm.error_interval_ == (0.0, 0.0)
+    assert lm.n_calls_ == score.calls == lm.bill_.calls and lm.bill_.calls_of_the_estimate == 0
+    without = Landmark(score, n_components=len(texts), error_samples=0).fit(texts)
+    assert without.error_ is None and without.error_interval_ is None
+
+
 def test_vectors_are_handed_over_and_not_copied(score: Counted, texts: list[str]) -> None:
     lm = Landmark(score, n_components=10, error_samples=0)
     z = lm.fit_transform(texts)

@@ -91,6 +91,21 @@ def test_a_sketch_keeps_its_bound_over_parts_and_merges() -> None:
         np.testing.assert_allclose(sketch.components_ @ sketch.components_.T, np.eye(5), atol=1e-12)
 
 
+@pytest.mark.parametrize("form", ["buffered", "figure_1"])
+@pytest.mark.parametrize(("n", "d", "rows"), [(50, 6, 3), (300, 20, 8), (700, 40, 10), (90, 30, 5)])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_stated_bound_of_a_sketch_is_a_bound_of_the_sketch_it_returns(form: str, n: int, d: int, rows: int, seed: int) -> None:
+    x = np.random.default_rng(seed).normal(size=(n, d)) * np.linspace(2, 0.2, d)
+    sketch = FrequentDirections(2, rows=rows, form=form)
+    for start in range(0, n, 37):
+        sketch.partial_fit(x[start : start + 37])
+        y, seen = sketch.sketch(), x[: start + 37]
+        assert len(y) <= rows
+        lost = np.linalg.norm(seen.T @ seen - y.T @ y, 2)
+        assert lost <= sketch.bound_["subtracted"] + 1e-9 <= (seen**2).sum() * (2 if form == "figure_1" else 1) / rows + 1e-8
+        assert (y**2).sum() == pytest.approx(sketch.bound_["sketch_squared_norm"])
+
+
 @pytest.mark.parametrize("family", ["dense", "circulant", "fastfood", "hd3"])
 def test_structured_features_estimate_the_gaussian_kernel(family: str) -> None:
     x = np.random.default_rng(1).normal(size=(30, 10))

@@ -3,11 +3,14 @@
 //! ```text
 //! relative error = ‖K − K̃‖_F / ‖K‖_F
 //! ```
-//! [`relative_errors`] reads all of K once, by blocks of rows. [`Sample`] asks for m entries outside the evaluated columns (§2e
-//! of ALGORITHMS; 1,000 are enough for two digits) and states an interval. [`TargetError`] grows the rank until the
+//! [`relative_errors`] reads all of K once, by blocks of rows. [`Sample`] asks for m entries outside the evaluated columns (1,000
+//! are enough for two digits) and states an interval. [`TargetError`] grows the rank until the
 //! estimate is small enough or the budget ends.
 
 mod agreement;
+#[cfg(test)]
+mod coverage_tests;
+mod draw;
 mod exact;
 mod interval;
 mod sample;

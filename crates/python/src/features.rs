@@ -104,10 +104,7 @@ impl FrequentDirections {
 
     /// Y, at most l rows.
     fn sketched<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows = detached(py, || {
-            let mut sketch = self.sketch()?;
-            Ok::<_, PyErr>(sketch.finish().map(|()| sketch.sketch()))
-        })??;
+        let rows = detached(py, || Ok::<_, PyErr>(self.sketch()?.finished().map(|sketch| sketch.sketch())))??;
         rows.map(|rows| rows.into_pyarray(py)).map_err(|error| value(&error))
     }
 
@@ -119,9 +116,10 @@ impl FrequentDirections {
         Ok((projection.directions().to_owned().into_pyarray(py), squares.into_pyarray(py)))
     }
 
-    /// JSON of the error bound, from the sketch alone.
+    /// JSON of the error bound of `sketched`, from the sketch alone.
     fn bound(&self, py: Python<'_>) -> PyResult<String> {
-        detached(py, || Ok(json!(self.sketch()?.bound()).to_string()))?
+        let bound = detached(py, || Ok::<_, PyErr>(self.sketch()?.finished().map(|sketch| sketch.bound())))??;
+        bound.map(|bound| json!(bound).to_string()).map_err(|error| value(&error))
     }
 }
 

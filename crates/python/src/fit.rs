@@ -146,7 +146,8 @@ impl Fit {
             Some(contents) => Sample::draw_by_content(contents, &columns, samples, &mut rng),
             None => Sample::draw(shape.len, &columns, samples, &mut rng),
         };
-        Ok(Some(sample).filter(|sample| !sample.is_empty()))
+        // where nothing is left to draw the error is known without a further call
+        Ok(Some(sample))
     }
 
     /// The bill at a rank. No call is made.

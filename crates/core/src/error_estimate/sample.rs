@@ -1,26 +1,25 @@
 //! Error estimated from a few entries that the fit did not evaluate.
 //!
-//! The n² cells fall into three parts: rows and columns of the landmarks, which are evaluated and counted exactly; pairs {i, j}
-//! of other items, of which most of the sample is drawn uniformly without replacement; and the diagonal of other items,
-//! which gets a twentieth of it (one cell in n would hardly ever meet it, yet methods that shift eigenvalues err there
-//! most), or is counted exactly where self-similarity is known. The estimates of ‖K − K̃‖²_F and ‖K‖²_F are unbiased; the
-//! interval is that of their ratio. It needs some hundreds of draws, and cannot know of a few dominating cells it never
-//! met. Where it met nothing but zeros (labels, sparse scores), the upper end says so: of m draws without one, a score other
-//! than 0 may stand at −ln(1 − confidence)/m of the cells, missed in whole and as large as the largest that is known.
+//! The n² cells fall into three parts: rows and columns of the landmarks, which are evaluated and counted exactly; pairs {i, j} of other items, which are
+//! sampled uniformly without replacement; and the diagonal of other items, which gets a twentieth of the sample (one cell in n would hardly ever meet it,
+//! yet methods that shift eigenvalues err there most), or is counted exactly if self-similarity is known. The estimates of ‖K − K̃‖²_F and ‖K‖²_F are unbiased; the interval is that of their ratio (`interval`).
 //!
-//! Where the evaluated columns hold one order a pair and the mean of both is wanted, they are not exact either:
-//! [`Sample::with_evaluated`] draws from them too, and nothing of them is read beyond that.
+//! The interval allows for cells that the sample did not meet, as long as their scores lie within the range of the scores that are known (evaluated
+//! columns, draws, and a known self-similarity) and K̃ is there what it is at the draws.
+//!
+//! If the evaluated columns hold one order per pair and the mean of both is wanted, they are not exact either: [`Sample::with_evaluated`] draws from them
+//! too, and nothing of them is read beyond that.
 //!
 //! Cost: m entries, the evaluated columns read once more, and what reading K̃ there costs.
 
 use rand::{Rng as _, SeedableRng};
 
 use super::agreement::{Agreement, DrawnPair};
+use super::draw::{draw_evaluated, draw_items, draw_pairs};
 use super::exact::{ratio, read};
-use super::interval::{Stratum, interval};
+use super::interval::{Extent, Stratum, interval};
 use crate::approximation::Approximation;
 use crate::contents::Contents;
-use crate::entries::pair_map::PairSet;
 use crate::entries::{EntryBlock, EntryPlan, Rows};
 use crate::oracle::{Oracle, OracleError, Pair, Symmetry, ask_pairs, block_of};
 use crate::stream::Rng;
@@ -28,23 +27,36 @@ use crate::stream::Rng;
 /// Cells of one block of rows: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
-/// Scores below this part of the largest are zeros.
-const ROUNDING: f64 = 1e-12;
-
 /// One entry in so many is drawn on the diagonal.
 const DIAGONAL_SHARE: usize = 20;
+
+/// Items whose pairs say how large K̃ can be, and fewer where an addend has to be evaluated.
+const PREDICTED_ITEMS: [usize; 2] = [400, 100];
 
 /// Cells drawn to estimate an error with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    landmarks: Vec<usize>,
-    outside: Vec<usize>,
+    pub(super) landmarks: Vec<usize>,
+    pub(super) outside: Vec<usize>,
     /// Distinct pairs of two items outside, each in an order drawn by a coin.
-    pairs: Vec<Pair>,
+    pub(super) pairs: Vec<Pair>,
     /// Items outside.
-    diagonal: Vec<usize>,
+    pub(super) diagonal: Vec<usize>,
     /// Distinct pairs with a landmark, where those are not exact.
     evaluated: Option<Vec<Pair>>,
+}
+
+/// Items that are no landmarks.
+fn outside(n: usize, landmarks: &[usize]) -> (Vec<bool>, Vec<usize>) {
+    let mut is_landmark = vec![false; n];
+    landmarks.iter().for_each(|&j| is_landmark[j] = true);
+    let outside = (0..n).filter(|&i| !is_landmark[i]).collect();
+    (is_landmark, outside)
+}
+
+/// Draws on the diagonal among this number.
+fn on_diagonal(samples: usize, outside: usize) -> usize {
+    (samples / DIAGONAL_SHARE).max(2).min(samples / 2).min(outside)
 }
 
 /// An error with its interval.
@@ -88,10 +100,8 @@ impl Sample {
     /// as many. From one state of `rng`, more landmarks leave the entries that they do not touch in the sample, so that
     /// a growing rank asks for few new ones. O(n + samples).
     pub fn draw(n: usize, landmarks: &[usize], samples: usize, rng: &mut Rng) -> Self {
-        let mut is_landmark = vec![false; n];
-        landmarks.iter().for_each(|&j| is_landmark[j] = true);
-        let outside: Vec<usize> = (0..n).filter(|&i| !is_landmark[i]).collect();
-        let on_diagonal = (samples / DIAGONAL_SHARE).max(2).min(samples / 2).min(outside.len());
+        let (is_landmark, outside) = outside(n, landmarks);
+        let on_diagonal = on_diagonal(samples, outside.len());
         // streams of their own, so that one does not move the other
         let (mut first, mut second) = (Rng::seed_from_u64(rng.r#gen()), Rng::seed_from_u64(rng.r#gen()));
         let diagonal = draw_items(n, &is_landmark, &outside, on_diagonal, &mut first);
@@ -102,10 +112,8 @@ impl Sample {
     /// The same by the contents of the items: a list that gains, loses or reorders items keeps nearly all of its sample. O(n log n + samples),
     /// and a million pairs.
     pub fn draw_by_content(contents: &Contents, landmarks: &[usize], samples: usize, rng: &mut Rng) -> Self {
-        let mut is_landmark = vec![false; contents.len()];
-        landmarks.iter().for_each(|&j| is_landmark[j] = true);
-        let outside: Vec<usize> = (0..contents.len()).filter(|&i| !is_landmark[i]).collect();
-        let on_diagonal = (samples / DIAGONAL_SHARE).max(2).min(samples / 2).min(outside.len());
+        let (_, outside) = outside(contents.len(), landmarks);
+        let on_diagonal = on_diagonal(samples, outside.len());
         let diagonal = contents.draw_items(&outside, on_diagonal, rng);
         let pairs = contents.draw_pairs(&outside, samples - on_diagonal, rng);
         Self { landmarks: landmarks.to_vec(), outside, pairs, diagonal, evaluated: None }
@@ -152,25 +160,51 @@ impl Sample {
         approximation: &Approximation,
         confidence: f64,
     ) -> Result<ErrorEstimate, OracleError> {
-        let (drawn, pairs) = self.pair_stratum(reference, approximation)?;
-        let mut strata = vec![pairs];
-        let (exact, on_diagonal) = match &self.evaluated {
+        let drawn = draw(&self.pairs, reference, approximation)?;
+        let evaluated = match &self.evaluated {
+            Some(pairs) => Some(draw(pairs, reference, approximation)?),
+            None => None,
+        };
+        let exact = match &self.evaluated {
             None => self.on_landmarks(reference, approximation)?,
-            Some(evaluated) => {
-                strata.push(self.evaluated_stratum(evaluated, reference, approximation)?);
-                let on_diagonal = self.on_landmark_diagonal(reference, approximation)?;
-                (on_diagonal, on_diagonal)
+            Some(_) => self.on_landmark_diagonal(reference, approximation)?,
+        };
+        let diagonal = self.diagonal_stratum(reference, approximation, exact.diagonal_scores)?;
+        let met = drawn.iter().chain(evaluated.iter().flatten());
+        let scores = Extent::of(met.map(|pair| pair.score)).and(exact.scores);
+        let scores = range(scores, diagonal.scores, reference.known_diagonal());
+
+        let is_symmetric = reference.symmetry() == Symmetry::Symmetric;
+        let predicted = self.predictions(approximation)?;
+        let stratum = |pairs: &[DrawnPair], size: f64| {
+            let mean = |of: fn(&DrawnPair) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len().max(1) as f64;
+            Stratum {
+                cells: 2.0 * size,
+                // of an asymmetric score one order of each pair is drawn
+                fraction: if is_symmetric { pairs.len() as f64 / size.max(1.0) } else { 0.0 },
+                drawn: pairs.iter().map(|pair| (pair.missed, pair.score * pair.score)).collect(),
+                scores,
+                ours: Extent::of(pairs.iter().map(|pair| pair.ours)).and(predicted),
+                usual: (mean(|pair| pair.score), mean(|pair| pair.ours)),
             }
         };
-        let open: Vec<DrawnPair> = unevaluated(drawn, approximation);
-        let unseen = unseen(&strata, exact.largest, &open, confidence);
-        let off_diagonal = estimate(&strata, exact.without(on_diagonal), unseen, confidence);
-        strata.push(self.diagonal_stratum(reference, approximation)?);
-        let (squares, all) = (sums(&strata, exact), estimate(&strata, exact, unseen, confidence));
+        let mut strata = vec![stratum(&drawn, pairs_of(self.outside.len()))];
+        if let Some(evaluated) = &evaluated {
+            let (s, u) = (self.landmarks.len() as f64, self.outside.len() as f64);
+            strata.push(stratum(evaluated, s * u + 0.5 * s * (s - 1.0)));
+        }
+        let sums = exact.all;
+        let off_diagonal = ratio_of(&strata, sums.without(exact.diagonal), confidence);
+        strata.push(diagonal);
+        let all = ratio_of(&strata, sums, confidence);
+        let squares = totals(&strata, sums);
+
+        let evaluated = approximation.evaluated();
+        let is_open = |pair: &DrawnPair| !evaluated.contains(pair.pair.0, pair.pair.1);
+        let open: Vec<DrawnPair> = drawn.iter().copied().filter(is_open).collect();
         let unevaluated = (!open.is_empty()).then(|| {
-            let drawn = open.iter().map(|pair| (pair.missed, pair.score * pair.score)).collect();
-            let Stratum { cells, fraction, .. } = strata[0];
-            estimate(&[Stratum { cells, fraction, drawn }], Sums::default(), unseen, confidence)
+            let size = pairs_of(self.outside.len()) * open.len() as f64 / drawn.len() as f64;
+            ratio_of(&[stratum(&open, size)], Sums::default(), confidence)
         });
         // where all that is left is 0 nothing is relative to it
         let unevaluated = unevaluated.filter(|estimate| estimate.value.is_finite());
@@ -193,23 +227,40 @@ impl Sample {
     /// # Errors
     /// As [`estimate`](Self::estimate).
     pub fn agreement(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Agreement, OracleError> {
-        let (drawn, _) = self.pair_stratum(reference, approximation)?;
-        Ok(Agreement::of(&unevaluated(drawn, approximation)))
+        let drawn = draw(&self.pairs, reference, approximation)?;
+        let evaluated = approximation.evaluated();
+        let is_open = |pair: &DrawnPair| !evaluated.contains(pair.pair.0, pair.pair.1);
+        Ok(Agreement::of(&drawn.into_iter().filter(is_open).collect::<Vec<_>>()))
     }
 
-    /// Σ (K − K̃)² and Σ K² over the rows and columns of the landmarks, and over their self-similarities.
-    fn on_landmarks(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<(Sums, Sums), OracleError> {
+    /// What K̃ says of pairs that may not be in the sample: of all of some hundreds of items.
+    fn predictions(&self, approximation: &Approximation) -> Result<Extent, OracleError> {
+        let most = PREDICTED_ITEMS[usize::from(approximation.addend().is_some())];
+        let step = self.outside.len().div_ceil(most).max(1);
+        let items: Vec<usize> = self.outside.iter().copied().step_by(step).collect();
+        let pairs: Vec<Pair> =
+            items.iter().enumerate().flat_map(|(a, &i)| items[..a].iter().map(move |&j| (i, j))).collect();
+        let mut ours = vec![0.0; pairs.len()];
+        approximation.pairs(&pairs, &mut ours)?;
+        Ok(Extent::of(ours))
+    }
+
+    /// What the rows and columns of the landmarks hold.
+    fn on_landmarks(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Exact, OracleError> {
         let columns = &self.landmarks;
         let height = (CELLS_PER_BLOCK / columns.len().max(1)).max(1);
-        let mut sums = Sums::default();
-        let mut add = |value: f64, ours: f64| sums.add(value, ours);
+        let mut exact = Exact::default();
         let square = block_of(reference, columns, columns)?;
         let ours = read(approximation, columns, columns)?;
-        square.iter().zip(&ours).for_each(|(&value, &ours)| add(value, ours));
-        let on_diagonal = Sums::of(square.diag().iter().zip(ours.diag()));
+        for (((i, j), &value), &ours) in square.indexed_iter().zip(&ours) {
+            exact.all.add(value, ours);
+            let seen = if i == j { &mut exact.diagonal_scores } else { &mut exact.scores };
+            *seen = seen.with(value);
+        }
+        exact.diagonal = Sums::of(square.diag().iter().zip(ours.diag()));
         for rows in self.outside.chunks(height) {
             let (below, ours) = (block_of(reference, rows, columns)?, read(approximation, rows, columns)?);
-            below.iter().zip(&ours).for_each(|(&value, &ours)| add(value, ours));
+            below.iter().zip(&ours).for_each(|(&value, &ours)| exact.add(value, ours));
             // the mirrored part: the same numbers where both sides are symmetric
             let right = match reference.symmetry() {
                 Symmetry::Symmetric => below.reversed_axes(),
@@ -217,63 +268,80 @@ impl Sample {
             };
             let ours =
                 if approximation.is_symmetric() { ours.reversed_axes() } else { read(approximation, columns, rows)? };
-            right.iter().zip(&ours).for_each(|(&value, &ours)| add(value, ours));
+            right.iter().zip(&ours).for_each(|(&value, &ours)| exact.add(value, ours));
         }
-        Ok((sums, on_diagonal))
+        Ok(exact)
     }
 
-    /// The same over the self-similarities of the landmarks alone.
-    fn on_landmark_diagonal(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Sums, OracleError> {
+    /// The self-similarities of the landmarks alone.
+    fn on_landmark_diagonal(
+        &self,
+        reference: &dyn Oracle,
+        approximation: &Approximation,
+    ) -> Result<Exact, OracleError> {
         let cells: Vec<Pair> = self.landmarks.iter().map(|&t| (t, t)).collect();
-        let (mut scores, mut ours) = (vec![0.0; cells.len()], vec![0.0; cells.len()]);
-        match reference.known_diagonal() {
-            Some(value) => scores.fill(value),
-            None => ask_pairs(reference, &cells, &mut scores)?,
-        }
-        approximation.pairs(&cells, &mut ours)?;
-        Ok(Sums::of(scores.iter().zip(&ours)))
+        let (scores, ours) = on_diagonal_cells(&cells, reference, approximation)?;
+        let sums = Sums::of(scores.iter().zip(&ours));
+        Ok(Exact { all: sums, diagonal: sums, diagonal_scores: Extent::of(scores), ..Exact::default() })
     }
 
-    /// The pairs that hold a landmark, of a symmetric score.
-    fn evaluated_stratum(
+    fn diagonal_stratum(
         &self,
-        pairs: &[Pair],
         reference: &dyn Oracle,
         approximation: &Approximation,
+        of_landmarks: Extent,
     ) -> Result<Stratum, OracleError> {
-        let (s, u) = (self.landmarks.len() as f64, self.outside.len() as f64);
-        let cells = 2.0 * s * u + s * (s - 1.0);
-        let drawn = draw(pairs, reference, approximation)?;
-        let drawn: Vec<_> = drawn.iter().map(|pair| (pair.missed, pair.score * pair.score)).collect();
-        Ok(Stratum { cells, fraction: 2.0 * drawn.len() as f64 / cells.max(1.0), drawn })
-    }
-
-    fn pair_stratum(
-        &self,
-        reference: &dyn Oracle,
-        approximation: &Approximation,
-    ) -> Result<(Vec<DrawnPair>, Stratum), OracleError> {
-        let pairs = draw(&self.pairs, reference, approximation)?;
-        let drawn = pairs.iter().map(|pair| (pair.missed, pair.score * pair.score)).collect();
-        let is_symmetric = reference.symmetry() == Symmetry::Symmetric;
-        let cells = self.outside.len() as f64 * self.outside.len().saturating_sub(1) as f64;
-        let fraction = if is_symmetric { 2.0 * self.pairs.len() as f64 / cells.max(1.0) } else { 0.0 };
-        Ok((pairs, Stratum { cells, fraction, drawn }))
-    }
-
-    fn diagonal_stratum(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Stratum, OracleError> {
         let items = if reference.known_diagonal().is_some() { &self.outside } else { &self.diagonal };
         let cells: Vec<Pair> = items.iter().map(|&i| (i, i)).collect();
-        let (mut scores, mut ours) = (vec![0.0; cells.len()], vec![0.0; cells.len()]);
-        match reference.known_diagonal() {
-            Some(value) => scores.fill(value),
-            None => ask_pairs(reference, &cells, &mut scores)?,
-        }
-        approximation.pairs(&cells, &mut ours)?;
-        let drawn = scores.iter().zip(&ours).map(|(score, ours)| ((score - ours).powi(2), score * score)).collect();
+        let (scores, ours) = on_diagonal_cells(&cells, reference, approximation)?;
         let all = self.outside.len() as f64;
-        Ok(Stratum { cells: all, fraction: cells.len() as f64 / all.max(1.0), drawn })
+        // K̃ is free
+        let (others, mut itself) =
+            (self.outside.iter().map(|&i| (i, i)).collect::<Vec<_>>(), vec![0.0; self.outside.len()]);
+        approximation.pairs(&others, &mut itself)?;
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let (usual, extent) = ((mean(&scores), mean(&itself)), Extent::of(itself));
+        Ok(Stratum {
+            cells: all,
+            fraction: cells.len() as f64 / all.max(1.0),
+            drawn: scores.iter().zip(&ours).map(|(score, ours)| ((score - ours).powi(2), score * score)).collect(),
+            scores: Extent::of(scores).and(of_landmarks),
+            ours: extent,
+            usual,
+        })
     }
+}
+
+/// Self-similarities, and what K̃ says of them.
+fn on_diagonal_cells(
+    cells: &[Pair],
+    reference: &dyn Oracle,
+    approximation: &Approximation,
+) -> Result<(Vec<f64>, Vec<f64>), OracleError> {
+    let (mut scores, mut ours) = (vec![0.0; cells.len()], vec![0.0; cells.len()]);
+    match reference.known_diagonal() {
+        Some(value) => scores.fill(value),
+        None => ask_pairs(reference, cells, &mut scores)?,
+    }
+    approximation.pairs(cells, &mut ours)?;
+    Ok((scores, ours))
+}
+
+/// The scores that a pair may have which was not evaluated: those that are known, and if they are all the same the self-similarities.
+fn range(scores: Extent, itself: Extent, known: Option<f64>) -> Extent {
+    let mut range = known.map_or(scores, |value| scores.with(value));
+    if range.is_point() {
+        range = range.and(itself);
+    }
+    // where nothing but 0 is known any size will do: all of it would be missed
+    if range.is_point() && range.greatest == 0.0 { range.with(1.0) } else { range }
+}
+
+/// The square root of an estimated ratio, with its interval.
+fn ratio_of(strata: &[Stratum], exact: Sums, confidence: f64) -> Estimate {
+    let Sums { missed, total } = totals(strata, exact);
+    let (lower, upper) = interval(strata, (exact.missed, exact.total), confidence);
+    Estimate { value: ratio(missed, total).sqrt(), lower: lower.sqrt(), upper: upper.sqrt() }
 }
 
 /// Scores of pairs, and what K̃ says of them.
@@ -295,18 +363,11 @@ fn draw(pairs: &[Pair], reference: &dyn Oracle, approximation: &Approximation) -
     Ok(drawn.map(of).collect())
 }
 
-/// Those that the fit did not evaluate.
-fn unevaluated(drawn: Vec<DrawnPair>, approximation: &Approximation) -> Vec<DrawnPair> {
-    let evaluated = approximation.evaluated();
-    drawn.into_iter().filter(|&DrawnPair { pair: (i, j), .. }| !evaluated.contains(i, j)).collect()
-}
-
-/// Σ (K − K̃)², Σ K² and the largest K².
+/// Σ (K − K̃)² and Σ K².
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     missed: f64,
     total: f64,
-    largest: f64,
 }
 
 impl Sums {
@@ -320,113 +381,52 @@ impl Sums {
     fn add(&mut self, value: f64, ours: f64) {
         self.missed += (value - ours).powi(2);
         self.total += value * value;
-        self.largest = self.largest.max(value * value);
     }
 
     /// The rest without a part of them; nothing where there was nothing.
     fn without(self, part: Self) -> Self {
-        let missed = (self.missed - part.missed).max(0.0);
-        Self { missed, total: (self.total - part.total).max(0.0), ..self }
+        Self { missed: (self.missed - part.missed).max(0.0), total: (self.total - part.total).max(0.0) }
+    }
+}
+
+/// What is evaluated: sums over all of it and over self-similarities, and the scores off and on the diagonal.
+#[derive(Debug, Clone, Copy)]
+struct Exact {
+    all: Sums,
+    diagonal: Sums,
+    scores: Extent,
+    diagonal_scores: Extent,
+}
+
+impl Default for Exact {
+    fn default() -> Self {
+        let (all, scores) = (Sums::default(), Extent::EMPTY);
+        Self { all, diagonal: all, scores, diagonal_scores: scores }
+    }
+}
+
+impl Exact {
+    /// Adds a cell off the diagonal.
+    fn add(&mut self, value: f64, ours: f64) {
+        self.all.add(value, ours);
+        self.scores = self.scores.with(value);
     }
 }
 
 /// Both sums over strata and what is known exactly.
-fn sums(strata: &[Stratum], exact: Sums) -> Sums {
+fn totals(strata: &[Stratum], exact: Sums) -> Sums {
     strata.iter().fold(exact, |sums, stratum| {
         let (y, x) = stratum.totals();
-        Sums { missed: sums.missed + y, total: sums.total + x, ..sums }
+        Sums { missed: sums.missed + y, total: sums.total + x }
     })
 }
 
-/// Σ (K − K̃)² that may stand at pairs which were not drawn, at most, where those that were drawn are all 0 and K̃ says so; 0 where some are not, or all were drawn.
-fn unseen(strata: &[Stratum], largest: f64, open: &[DrawnPair], confidence: f64) -> f64 {
-    let pairs = &strata[0];
-    let drawn = strata.iter().flat_map(|stratum| &stratum.drawn);
-    let largest = drawn.fold(largest, |largest, &(_, square)| largest.max(square));
-    let is_zero = |pair: &DrawnPair| pair.missed.max(pair.score * pair.score) <= ROUNDING * ROUNDING * largest;
-    if open.is_empty() || pairs.fraction >= 1.0 || !open.iter().all(is_zero) {
-        return 0.0;
-    }
-    let share = (-(1.0 - confidence).ln()).min(open.len() as f64) / pairs.drawn.len() as f64;
-    // where nothing but 0 is known any size will do: all of it would be missed
-    pairs.cells * share * if largest > 0.0 { largest } else { 1.0 }
-}
-
-fn estimate(strata: &[Stratum], exact: Sums, unseen: f64, confidence: f64) -> Estimate {
-    let Sums { missed, total, .. } = sums(strata, exact);
-    let squared = ratio(missed, total);
-    let (lower, upper) = interval(strata, squared, total, confidence);
-    let upper = if unseen > 0.0 { upper.max((missed + unseen) / (total + unseen)) } else { upper };
-    Estimate { value: squared.sqrt(), lower: lower.sqrt(), upper: upper.sqrt() }
+/// Pairs of so many items.
+pub(super) fn pairs_of(items: usize) -> f64 {
+    0.5 * items as f64 * items.saturating_sub(1) as f64
 }
 
 fn plan_of(cells: impl Iterator<Item = Pair>) -> EntryPlan {
     let block = |(i, j): Pair| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
     EntryPlan::exact(cells.map(block).collect())
-}
-
-/// Distinct pairs that hold a landmark, uniformly; all of them where there are not more.
-fn draw_evaluated(n: usize, landmarks: &[usize], count: usize, rng: &mut Rng) -> Vec<Pair> {
-    let mut place_of = vec![None; n];
-    landmarks.iter().enumerate().for_each(|(place, &t)| place_of[t] = Some(place));
-    // a pair of two landmarks belongs to the later one
-    let is_own = |i: usize, place: usize| place_of[i].is_none_or(|other| other < place);
-    let s = landmarks.len();
-    let most = s * (n - s) + s * s.saturating_sub(1) / 2;
-    if count >= most {
-        let of = |(place, &t): (usize, &usize)| (0..n).filter(move |&i| is_own(i, place)).map(move |i| (i, t));
-        return landmarks.iter().enumerate().flat_map(of).collect();
-    }
-    let mut is_drawn = PairSet::default();
-    let mut drawn = Vec::with_capacity(count);
-    while drawn.len() < count {
-        let (i, place) = (rng.gen_range(0..n), rng.gen_range(0..s));
-        if is_own(i, place) && is_drawn.insert((i, landmarks[place])) {
-            drawn.push((i, landmarks[place]));
-        }
-    }
-    drawn
-}
-
-/// Drawing from all n items and turning landmarks away keeps samples of nested landmark sets alike; where nearly all are
-/// landmarks, that would take forever.
-fn draws_from_all(n: usize, outside: &[usize]) -> bool {
-    outside.len() * 8 > n
-}
-
-fn draw_items(n: usize, is_landmark: &[bool], outside: &[usize], count: usize, rng: &mut Rng) -> Vec<usize> {
-    if count == outside.len() {
-        return outside.to_vec();
-    }
-    let mut is_drawn = vec![false; n];
-    let mut drawn = Vec::with_capacity(count);
-    while drawn.len() < count {
-        let i = draw_item(n, outside, rng);
-        if !is_landmark[i] && !is_drawn[i] {
-            is_drawn[i] = true;
-            drawn.push(i);
-        }
-    }
-    drawn
-}
-
-fn draw_item(n: usize, outside: &[usize], rng: &mut Rng) -> usize {
-    if draws_from_all(n, outside) { rng.gen_range(0..n) } else { outside[rng.gen_range(0..outside.len())] }
-}
-
-fn draw_pairs(n: usize, is_landmark: &[bool], outside: &[usize], count: usize, rng: &mut Rng) -> Vec<Pair> {
-    let u = outside.len();
-    if u < 2 || count >= u * (u - 1) / 2 {
-        let below = |a: usize| outside[..a].iter().map(move |&j| (outside[a], j));
-        return (0..u).flat_map(below).collect();
-    }
-    let mut is_drawn = PairSet::default();
-    let mut drawn = Vec::with_capacity(count);
-    while drawn.len() < count {
-        let (i, j) = (draw_item(n, outside, rng), draw_item(n, outside, rng));
-        if i != j && !is_landmark[i] && !is_landmark[j] && is_drawn.insert((i.max(j), i.min(j))) {
-            drawn.push((i, j));
-        }
-    }
-    drawn
 }

@@ -21,7 +21,7 @@ use crate::stream::Rng;
 /// Figure that is held against the target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Judged {
-    /// The upper end of the interval. Its confidence is that of one look: over many ranks chance gets as many.
+    /// The upper end of the interval. The confidence holds for all ranks that may be tried together.
     #[default]
     UpperBound,
     /// The estimate itself.
@@ -41,7 +41,7 @@ pub struct TargetError {
     pub largest_rank: Option<usize>,
     /// Entries sampled for each estimate.
     pub samples: usize,
-    /// Confidence of its interval, between 0 and 1.
+    /// Confidence of the intervals of all ranks together, between 0 and 1.
     pub confidence: f64,
     /// Figure that is held against the target.
     pub judged: Judged,
@@ -86,7 +86,7 @@ pub enum Stop {
 pub struct TargetOutcome {
     /// Of the ranks that were estimated, the one with the lowest error; the last one where none was.
     pub approximation: Approximation,
-    /// Its estimate; none where the budget ended before the first one.
+    /// Its estimate; none where the budget ended before the first one. Its `confidence` is above that of the target, which holds for all steps.
     pub estimate: Option<ErrorEstimate>,
     /// The entries that the estimate was made from.
     pub sample: Option<Sample>,
@@ -159,7 +159,10 @@ impl TargetError {
         let mut best: Option<(Approximation, Option<(ErrorEstimate, Sample)>)> = None;
         let mut steps: Vec<Step> = Vec::new();
         let mut stop = Stop::RanksExhausted;
-        for rank in self.ranks(method, landmarks)? {
+        let ranks = self.ranks(method, landmarks)?;
+        // every rank is a look at chance, and any of them may end the growth (Bonferroni)
+        let confidence = 1.0 - (1.0 - self.confidence) / ranks.len() as f64;
+        for rank in ranks {
             let fitted = fit(method, &memory, landmarks, rank, known, &mut streams.fit.clone());
             let (approximation, columns) = match (fitted, &best) {
                 (Ok(fitted), _) => fitted,
@@ -170,7 +173,7 @@ impl TargetError {
                 (Err(error), _) => return Err(error),
             };
             let sample = self.sample(oracle.len(), &columns, &streams);
-            let estimate = match sample.estimate(&memory, &approximation, self.confidence) {
+            let estimate = match sample.estimate(&memory, &approximation, confidence) {
                 Ok(estimate) => estimate,
                 Err(error) if error.is_exhausted() => {
                     best = best.or(Some((approximation, None)));

@@ -331,6 +331,17 @@ impl FrequentDirections {
         if self.kept.len() + self.pending.len() > self.l { self.shrink() } else { Ok(()) }
     }
 
+    /// A finished copy: the stream goes on with more rows as if nothing had been read. Its [`bound`](Self::bound) is that of its
+    /// [`sketch`](Self::sketch).
+    ///
+    /// # Errors
+    /// [`SketchError::Linalg`].
+    pub fn finished(&self) -> Result<Self, SketchError> {
+        let mut copy = self.clone();
+        copy.finish()?;
+        Ok(copy)
+    }
+
     /// Y: the rows held, at most l × d after [`finish`](Self::finish). A copy.
     pub fn sketch(&self) -> Array2<f64> {
         let (k, p) = (self.kept.len(), self.pending.len());
@@ -350,7 +361,7 @@ impl FrequentDirections {
         linalg::product(rows.t(), rows.view())
     }
 
-    /// Error bound of the sketch so far.
+    /// Error bound of the rows as they are held now. [`finish`](Self::finish) shrinks once more, and the bound then grows with it.
     pub fn bound(&self) -> ErrorBound {
         let sketch = self.kept.squares.iter().sum::<f64>() + self.pending.squared_norm();
         ErrorBound {

@@ -126,6 +126,29 @@ proptest! {
     }
 }
 
+/// Rows that wait are shrunk when a sketch is finished, which the bound of the rows before that knows nothing of.
+#[test]
+fn the_bound_of_a_finished_copy_is_that_of_its_rows_and_the_stream_stays_as_it_is() {
+    let mut short = 0;
+    for (n, d, l, buffer) in [(90, 20, 8, Some(80)), (60, 30, 5, Some(50)), (35, 12, 4, None), (200, 16, 8, Some(11))] {
+        for (form, buffer) in [(Form::Buffered, buffer), (Form::Figure1, None)] {
+            for seed in 0..3 {
+                let x = random(n, d, seed);
+                let mut sketch = empty(l, form, buffer, d);
+                sketch.append_block(x.view()).unwrap();
+                let before = sketch.to_bytes();
+                let finished = sketch.finished().unwrap();
+                check_bounds(&finished, &x);
+                assert!(finished.sketch().nrows() <= l);
+                let lost = product(x.t(), x.view()) - finished.gram();
+                short += usize::from(spectral_norm(lost.view()).unwrap() > sketch.bound().subtracted * 1.01);
+                assert_eq!(sketch.to_bytes(), before);
+            }
+        }
+    }
+    assert!(short > 5, "the bound of the unfinished sketch is too small in {short} cases");
+}
+
 #[test]
 fn sparse_rows_give_the_sketch_of_the_same_dense_rows() {
     // tall (d below the rows held) and wide; zero rows among them

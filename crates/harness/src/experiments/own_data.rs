@@ -8,7 +8,6 @@
 use landmark_core::approximation::{Approximation, Embedding, Known, ScatteredEntries};
 use landmark_core::error_estimate::Sample;
 use landmark_core::error_estimate::Stop;
-use landmark_core::error_estimate::TargetError;
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
@@ -166,9 +165,9 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     let mut rows = report_rows(&approximation, &blank);
     rows.push(blank(Metric::Rank, approximation.report().rank as f64));
     let error = |approximation: &Approximation| match &grown {
-        Some((target, sample)) => {
+        Some((confidence, sample)) => {
             let reference = context.metered.similarities(gamma)?;
-            Ok(errors::estimated_rows(&sample.estimate(&reference, approximation, target.confidence)?, &blank))
+            Ok(errors::estimated_rows(&sample.estimate(&reference, approximation, *confidence)?, &blank))
         }
         None => errors::rows(context, Errors::of(context), cell, gamma, approximation, &blank),
     };
@@ -239,7 +238,8 @@ impl Made {
 struct Fitted {
     approximation: Approximation,
     spent: Spent,
-    grown: Option<(TargetError, Sample)>,
+    /// Confidence of one look among those that the growth took, and the sample.
+    grown: Option<(f64, Sample)>,
 }
 
 fn fit(context: &SweepContext<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Fitted, JobError> {
@@ -256,7 +256,7 @@ fn fit(context: &SweepContext<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Fi
     if matches!(outcome.stop, Stop::BudgetExhausted(_)) {
         context.is_cut_short.set(true);
     }
-    let grown = outcome.sample.map(|sample| (target, sample));
+    let grown = outcome.estimate.map(|estimate| estimate.confidence).zip(outcome.sample);
     Ok(Fitted { approximation: outcome.approximation, spent: oracle.spent(), grown })
 }
 

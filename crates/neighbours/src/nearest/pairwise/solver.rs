@@ -240,7 +240,7 @@ impl Preconditioner {
         let part = known.pairs.len() as f64 / sampled.len().max(1) as f64;
         normal *= part;
         normal.diag_mut().map_inplace(|value| *value += sigma);
-        Ok(Self { factor: Cholesky::of(normal.view()), leading, sigma })
+        Ok(Self { factor: Cholesky::of(normal.view()).ok(), leading, sigma })
     }
 
     fn apply(&self, known: &Residuals, rho: &[f64]) -> Vec<f64> {
