@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 from bisect import bisect_right
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -185,34 +184,39 @@ class Search(Opening):
         """Pairs of at least `threshold`, best first.
 
         Without `target_recall` and `budget`, pairs come from the estimates, without a call and with a warning: their recall is unknown. `budget`
-        is the largest number of new calls that look for pairs where each item's neighbors are likely; every evaluated pair takes part.
-        `rescore=True` scores the candidates, one call each, and drops those below the threshold. With `target_recall`, held-out landmark
-        columns estimate how deep candidates must be scored to find that share of all true pairs; landmarks must be uniform. It is an
-        estimate, not a guarantee: it can be wrong if similar pairs come in groups. If the budget ends before the candidates do, the best of
-        them are scored, with a warning.
+        is the largest number of new calls. Alone, it pays for a search where each item's neighbors are likely; every evaluated pair takes part.
+        `rescore=True` scores the candidates, one call each, and drops those below the threshold.
+
+        With `target_recall`, pairs are scored in the order of their estimates, and a uniform sample of the others is audited. With probability
+        1 − `delta` over the draw of that sample, at least that share of all true pairs is listed, whatever the score, the landmarks or the groups of
+        similar pairs are. It says nothing of groups: one missed pair can leave two of them apart. If the budget ends before, the pairs that were
+        found are listed with a warning, and `recall.is_reached` is false; a larger budget continues from there. See docs/explanation/recall.md.
         """
         check_is_fitted(self)
         threshold, delta, target_recall, max_pairs = _mining(threshold, delta, target_recall, max_pairs)
+        if budget is not None and rescore is not None:
+            raise ValueError("`budget` is of a search of its own: leave out `rescore`, or `budget`")
         if budget is not None:
-            if target_recall is not None or rescore is not None:
-                raise ValueError("`budget` is of a search of its own: leave out `target_recall` and `rescore`, or `budget`")
-            return self._searched(threshold, whole("budget", budget, 1), max_pairs)
-        if not rescore and target_recall is None:
+            budget = whole("budget", budget, 1)
+        if target_recall is not None:
+            return self._audited(threshold, target_recall, delta, budget, max_pairs)
+        if budget is not None:
+            return self._searched(threshold, budget, max_pairs)
+        if not rescore:
             warnings.warn(
                 "these pairs are estimates, and their recall is not known: `mine(threshold, budget=CALLS)` searches for more, "
-                "`target_recall=0.9` estimates the recall",
+                "`target_recall=0.9` guarantees a recall",
                 stacklevel=2,
             )
         near, near_scores = self._factors.landmark_pairs(threshold)
-        candidates, estimates, recall = self._candidates(threshold, target_recall, delta, max_pairs)
+        candidates, estimates = self._factors.pairs_above(threshold, max_pairs)
         exact, calls = np.zeros(len(estimates), dtype=bool), 0
-        if rescore or target_recall is not None:
+        if rescore:
             matrix, batches = self._opened()
             before, paid = matrix.calls, self._paid_for(matrix, candidates)
             if paid < len(candidates):
                 warnings.warn(f"the budget pays for {paid} of {len(candidates)} candidates: pairs are missing", stacklevel=2)
                 candidates = candidates[:paid]
-                recall = recall and replace(recall, is_reached=False, recall=float("nan"), lower=0.0, scored_pairs=paid)
             try:
                 with self._told(matrix.missing(candidates), "pairs", batches, matrix=matrix):
                     estimates = matrix.scores(candidates)
@@ -226,7 +230,30 @@ class Search(Opening):
         found = np.concatenate([near_scores, estimates])
         exact = np.concatenate([np.ones(len(near), dtype=bool), exact])
         order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
-        return Pairs(items[order], found[order], exact[order], len(self._factors), calls, recall)
+        return Pairs(items[order], found[order], exact[order], len(self._factors), calls)
+
+    def _audited(self, threshold: float, target_recall: float, delta: float, budget: int | None, max_pairs: int | None) -> Pairs:
+        """Pairs of at least `threshold` with a guaranteed recall."""
+        matrix, batches = self._opened()
+        fitted, before = self._fitted(matrix), matrix.calls
+        planned = json.loads(matrix.pairs(self._pair_search(threshold, target_recall, delta, None, plan=True), fitted)["statement"])
+        try:
+            with self._told(planned["planned"], "pairs", batches):
+                out = matrix.pairs(self._pair_search(threshold, target_recall, delta, budget, plan=False), fitted)
+        finally:
+            self.n_calls_ = matrix.calls
+        statement = json.loads(out["statement"])
+        if not statement["reached"]:
+            warnings.warn(f"a recall of {target_recall} was not reached: {statement['enough']}", stacklevel=3)
+        items, found = out["pairs"], out["scores"]
+        order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
+        exact = np.ones(len(order), dtype=bool)
+        return Pairs(items[order], found[order], exact, len(self._factors), matrix.calls - before, _recall(statement))
+
+    def _pair_search(self, threshold: float, recall: float, delta: float, budget: int | None, *, plan: bool) -> str:
+        seed = getattr(self, "_seed_", None)
+        settings = {"at_least": float(threshold), "recall": float(recall), "delta": float(delta), "budget": budget, "plan": plan}
+        return json.dumps({**settings, "seed": self._seed() if seed is None else seed, "name": self.name})
 
     def _searched(self, threshold: float, budget: int, max_pairs: int | None) -> Pairs:
         """Pairs of at least `threshold` among those of the fit and of a search at so many new calls."""
@@ -274,34 +301,20 @@ class Search(Opening):
         rescore: bool | None = None,
         max_pairs: int | None = None,
     ) -> int:
-        """Calls that such a `mine` makes beyond the fit: exactly, and without one. The budget may end before them."""
+        """Calls that such a `mine` makes beyond the fit. No call is made.
+
+        With `target_recall` it is the least: the pairs to be scored next, and an audit that meets no similar pair. A poor estimate takes more.
+        Without, the number is exact. The budget may end before.
+        """
         check_is_fitted(self)
         threshold, delta, target_recall, max_pairs = _mining(threshold, delta, target_recall, max_pairs)
-        if not rescore and target_recall is None:
+        matrix = self._opened()[0] if rescore or target_recall is not None else None
+        if matrix is None:
             return 0
-        candidates = self._candidates(threshold, target_recall, delta, max_pairs)[0]
-        return int(self._opened()[0].missing(candidates))
-
-    def _candidates(
-        self, threshold: float, target_recall: float | None, delta: float, max_pairs: int | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64], Recall | None]:
-        """Pairs without a known column that may be of at least `threshold`, best first, their estimates, and the recall that scoring all of them has."""
-        if target_recall is None:
-            return *self._factors.pairs_above(threshold, max_pairs), None
-        bound = self._pair_bound(threshold, target_recall, delta)
-        candidates, estimates = np.empty((0, 2), dtype=np.int64), np.empty(0)
-        if bound["threshold"] is not None:
-            candidates, estimates = self._factors.pairs_above(bound["threshold"])
-        return candidates, estimates, Recall(
-            target=target_recall,
-            delta=delta,
-            is_reached=True,
-            recall=bound["recall"],
-            lower=bound["lower"],
-            bound="estimate from held-out columns, no guarantee",
-            rows=len(self.component_indices_),
-            scored_pairs=len(candidates),
-        )
+        if target_recall is not None:
+            search = self._pair_search(threshold, target_recall, delta, None, plan=True)
+            return int(json.loads(matrix.pairs(search, self._fitted(matrix))["statement"])["planned"])
+        return int(matrix.missing(self._factors.pairs_above(threshold, max_pairs)[0]))
 
     def _paid_for(self, matrix: MeteredStore, pairs: NDArray[np.int64]) -> int:
         """Number of pairs, from the first on, that the budget still pays for."""
@@ -309,19 +322,6 @@ class Search(Opening):
             return len(pairs)
         left = self.budget - matrix.calls
         return bisect_right(range(len(pairs) + 1), left, key=lambda count: matrix.missing(pairs[:count])) - 1
-
-    def _pair_bound(self, threshold: float, recall: float, delta: float) -> dict[str, Any]:
-        policy = self._policy()["id"]
-        if policy != "uniform":
-            raise ValueError(f"no recall can be stated: landmarks are `{policy}`, and only uniform ones speak for the other items")
-        if self._factors.entries is not None:
-            raise ValueError("no recall can be stated of a method that chooses pairs anew in every fit; leave out `target_recall`")
-        matrix, _ = self._opened()
-        settings = json.dumps({**self._settings_, "rank": self.n_components_})
-        found: dict[str, Any] = json.loads(
-            matrix.pair_bound(settings, self._proxies(self._items), self.component_indices_, threshold, recall, delta)
-        )
-        return found
 
 
 def _mining(

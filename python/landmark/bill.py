@@ -84,9 +84,9 @@ class Bill:
 class Recall:
     """Share of the true neighbours, or pairs, that was found, as far as it can be stated: at least `lower` with probability 1 − `delta`.
 
-    This holds for `kneighbors` where `is_reached` is true. For `mine`, and for a search that a budget ended, `lower` is an estimate.
-
-    Where the budget ended before anything was known `is_reached` is false, `recall` NaN and `lower` 0.
+    It holds if `is_reached` is true. For `mine` it also holds if a budget ended the search after its audit; for `kneighbors`, `lower` is an estimate then.
+    If the budget ended before anything was known, `is_reached` is false, `recall` is NaN and `lower` is 0. `rows` counts audited rows, and audited pairs
+    of `mine`.
     """
 
     target: float
@@ -171,7 +171,10 @@ class Pairs:
         return f"Pairs({len(self):,} of {self.n_items:,} items{said}, {self.calls:,} calls)"
 
     def groups(self) -> NDArray[np.int64]:
-        """A number for each item; items that pairs connect share it. Numbers count from 0 in the order of the items."""
+        """A number for each item; items that pairs connect share it. Numbers count from 0 in the order of the items.
+
+        The recall of pairs says nothing of groups: one missed pair can leave two large groups apart.
+        """
         parent = list(range(self.n_items))
 
         def root(item: int) -> int:

@@ -69,4 +69,4 @@ def test_pairs_without_a_call_warn_and_a_budget_finds_more() -> None:
     assert len(more) > len(few) and len(more) >= 0.9 * 200
     assert more.exact.all() and all(scores[i, j] == score >= threshold for score, i, j in more)
     with pytest.raises(ValueError, match="search of its own"):
-        lm.mine(threshold, budget=5, target_recall=0.9)
+        lm.mine(threshold, budget=5, rescore=True)

@@ -3,19 +3,18 @@
 //! A list of neighbours, or of pairs, made from few entries misses some of the true ones. How many is known exactly for an item whose row
 //! was evaluated, and such items, drawn uniformly, speak for all: [`AuditPath`] bounds the recall of lists of neighbours from the shares
 //! of audited rows. [`pairs_with_recall`] finds pairs above a threshold and guarantees their recall by a uniform sample of the pairs that it left
-//! out. [`PairAudit`], the rule of held-out landmark columns that it replaces, is wrong if similar pairs come in groups; studies compare them.
-//! Both hold for the mean over the items at hand with uniform draws; not for each item, not for new items.
+//! out. Both hold over the items at hand with uniform draws; not for each item, not for new items.
 //!
 //! [`nearest_to`] is the search that draws, hides and heeds such rows; [`LabelSample`] is what a bound on pairs is measured against.
 //!
 //! Cost of a bound: no call; a few thousand operations.
 
 mod beta;
+mod column_plan;
 mod held_out;
 mod hypergeometric;
 mod labels;
 mod pair_audit;
-mod pairs;
 mod search;
 mod shares;
 #[cfg(test)]
@@ -23,11 +22,11 @@ mod tests;
 mod yield_plan;
 
 pub use beta::{beta_quantile, regularized_beta};
+pub use column_plan::{ColumnPlan, SeenPairs};
 pub use held_out::{depth_shares, folds, share_found, top_items};
-pub use hypergeometric::{least_wrong, most_unseen, p_value, sample_size};
+pub use hypergeometric::{least_wrong, most_unseen, p_value, reachable_recall, sample_size};
 pub use labels::LabelSample;
-pub use pair_audit::{AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, pairs_with_recall};
-pub use pairs::{PairAudit, PairBound, TooFewPositives};
+pub use pair_audit::{AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, pairs_with_plan, pairs_with_recall};
 pub use search::{Audit, AuditError, AuditStep, Audited, AuditedSearch, Enough, KnownLists, audited_items, growing, nearest_to};
 pub use shares::{AuditPath, Bound, Recall, TooFewAudited};
 
@@ -75,18 +74,6 @@ impl Target {
     /// Draws that must all have found everything for the bound to reach `needed`: ln δ / ln ρ'. 0 where nothing is needed.
     pub fn fewest_draws(&self, needed: f64) -> f64 {
         if needed <= 0.0 { 0.0 } else { self.delta.ln() / needed.ln() }
-    }
-}
-
-/// Middle value; mean of the two middle ones. `None` of none.
-fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let half = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[half]),
-        _ => Some(0.5 * (sorted[half - 1] + sorted[half])),
     }
 }
 

@@ -5,7 +5,10 @@ use std::convert::Infallible;
 
 use landmark_core::oracle::Pair;
 use landmark_core::stream::stream;
-use landmark_neighbours::recall::{Batch, PairQuery, PairSource, PairsEnd, Target, pairs_with_recall};
+use landmark_neighbours::recall::{
+    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, SeenPairs, Target, most_unseen, pairs_with_plan,
+    pairs_with_recall,
+};
 use rand::Rng;
 
 const DRAWS: u64 = 1000;
@@ -17,7 +20,10 @@ struct Population {
     columns: usize,
     /// Pairs by estimate, best first.
     order: Vec<Pair>,
-    positives: HashMap<Pair, ()>,
+    /// Their estimates.
+    estimates: Vec<f64>,
+    /// Positives and their estimates.
+    positives: HashMap<Pair, f64>,
 }
 
 impl Population {
@@ -29,13 +35,14 @@ impl Population {
             for j in i + 1..items {
                 let (is_positive, estimate) = pair(i, j);
                 if is_positive {
-                    positives.insert((i, j), ());
+                    positives.insert((i, j), estimate);
                 }
                 all.push((estimate, (i, j)));
             }
         }
         all.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        Self { items, columns: 0, order: all.into_iter().map(|(_, pair)| pair).collect(), positives }
+        let (estimates, order) = all.into_iter().unzip();
+        Self { items, columns: 0, order, estimates, positives }
     }
 
     fn with_columns(self, columns: usize) -> Self {
@@ -116,9 +123,30 @@ struct Outcome {
     by_audit: f64,
     /// Mean calls per item, columns included.
     calls: f64,
+    /// The columns made a plan.
+    planned: f64,
+}
+
+/// What the columns of some items show, and pairs of the others above each of its cuts.
+fn seen(population: &Population, is_column: &[bool]) -> (SeenPairs, Vec<u64>) {
+    let columns = |&(i, j): &Pair| usize::from(is_column[i]) + usize::from(is_column[j]);
+    let of = |count: usize| population.positives.iter().filter(move |(pair, _)| columns(pair) == count);
+    let estimates: Vec<f64> = of(1).map(|(_, &estimate)| estimate).collect();
+    let landmarks = is_column.iter().filter(|&&is_column| is_column).count();
+    let found = (estimates.len() + of(2).count()) as u64;
+    let seen = SeenPairs { items: population.items, landmarks, found, estimates };
+    let unknown = population.order.iter().zip(&population.estimates).filter(|(pair, _)| columns(pair) == 0);
+    let unknown: Vec<f64> = unknown.map(|(_, &estimate)| estimate).collect();
+    let above =
+        seen.cuts().into_iter().map(|cut| unknown.partition_point(|&estimate| estimate >= cut) as u64).collect();
+    (seen, above)
 }
 
 fn outcome(population: &Population, target: Target, budget: usize, audits: bool) -> Outcome {
+    outcome_of(population, target, budget, audits, false)
+}
+
+fn outcome_of(population: &Population, target: Target, budget: usize, audits: bool, by_columns: bool) -> Outcome {
     let n = population.items;
     let mut all = Outcome::default();
     let total = population.positives.len() as f64;
@@ -134,7 +162,11 @@ fn outcome(population: &Population, target: Target, budget: usize, audits: bool)
             Draw { population, order, is_column: is_column.clone(), left: budget, evaluated: 0, audits, asked: false };
         let query =
             PairQuery { items: n, at_least: 0.5, target, known: known as u64, known_positives: in_columns as u64 };
-        let found = pairs_with_recall(query, &mut draw, &mut rng).unwrap_or_else(|never| match never {});
+        let plan = by_columns.then(|| seen(population, &is_column));
+        let plan =
+            plan.and_then(|(seen, above)| seen.plan(target, population.order.len() as u64 - known as u64, &above));
+        all.planned += f64::from(u8::from(plan.is_some())) / DRAWS as f64;
+        let found = pairs_with_plan(query, plan, &mut draw, &mut rng).unwrap_or_else(|never| match never {});
         let share = (found.found.len() + in_columns) as f64 / total.max(1.0);
         let stated = match found.end {
             PairsEnd::Reached => target.recall(),
@@ -294,4 +326,156 @@ fn the_bound_of_a_search_that_a_budget_ends_is_wrong_in_no_more_draws_than_state
         }
     }
     assert!(ended > 1.0, "some searches end before their target");
+}
+
+#[test]
+fn a_plan_by_columns_is_wrong_in_no_more_draws_than_stated_and_cheaper_than_batches() {
+    let rng = &mut stream(3, "coverage", "columns", 0);
+    let mixed: Vec<usize> = (0..36).map(|at| 1 + at % 6).collect();
+    let (mut columns, mut batches) = (0.0, 0.0);
+    for (name, population) in [
+        ("groups with a shared error", Population::groups(120, &mixed, 0.6, 0, rng).with_columns(24)),
+        ("a seventh of the groups unseen", Population::groups(120, &[5; 21], 0.6, 3, rng).with_columns(24)),
+    ] {
+        for target in targets() {
+            let planned = outcome_of(&population, target, usize::MAX, true, true);
+            let by_yield = outcome(&population, target, usize::MAX, true);
+            println!("| {name} | {target:?} | {planned:?} | {:.1} by yield |", by_yield.calls);
+            assert!(planned.wrong <= most(target), "{name} {target:?}: {planned:?}");
+            assert!(planned.planned > 0.5 && planned.reached > 0.999, "{name} {target:?}: {planned:?}");
+            columns += planned.calls;
+            batches += by_yield.calls;
+        }
+    }
+    assert!(columns < batches, "{columns} by columns, {batches} by yield");
+}
+
+#[test]
+fn columns_that_are_few_or_show_little_make_no_plan() {
+    let seen = |landmarks: usize, positives: usize| SeenPairs {
+        items: 320,
+        landmarks,
+        found: positives as u64,
+        estimates: (0..positives).map(|at| at as f64).collect(),
+    };
+    assert!(seen(19, 40).cuts().is_empty() && seen(20, 9).cuts().is_empty());
+    let enough = seen(20, 100);
+    let cuts = enough.cuts();
+    assert!(cuts.len() == 60 && cuts.windows(2).all(|pair| pair[0] > pair[1]) && cuts[59] == 0.0);
+    let target = targets()[1];
+    let above: Vec<u64> = (1..=60).map(|place| 40 * place).collect();
+    let plan = enough.plan(target, 40_000, &above).expect("a plan");
+    assert!(plan.first <= 2400 && plan.sample > 0 && plan.first + plan.sample < 40_000, "{plan:?}");
+    // no plan if it is no cheaper than all pairs
+    assert_eq!(enough.plan(target, 2400, &vec![2400; 60]), None);
+}
+
+/// Pairs (i, j) in their order, positive if i = 0 and j is at most some item.
+struct Rows {
+    items: usize,
+    positive_to: usize,
+    left: usize,
+    evaluated: Vec<Pair>,
+    sample: Vec<Pair>,
+    /// The score of a pair that is not positive.
+    other: f64,
+}
+
+impl PairSource for Rows {
+    type Error = Infallible;
+
+    fn is_known(&self, _: Pair) -> bool {
+        false
+    }
+
+    fn best(&mut self, count: usize) -> Vec<Pair> {
+        let n = self.items;
+        (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).take(count).collect()
+    }
+
+    fn evaluate(&mut self, pairs: &[Pair]) -> Result<Vec<f64>, Infallible> {
+        let paid = &pairs[..pairs.len().min(self.left)];
+        self.left -= paid.len();
+        self.evaluated.extend(paid);
+        let score = |&(i, j): &Pair| if i == 0 && j <= self.positive_to { 1.0 } else { self.other };
+        Ok(paid.iter().map(score).collect())
+    }
+
+    fn may_evaluate(&mut self, batch: &Batch<'_>) -> Result<bool, Infallible> {
+        if batch.audited_of.is_some() {
+            self.sample = batch.pairs.to_vec();
+        }
+        Ok(true)
+    }
+}
+
+fn rows(items: usize, positive_to: usize, left: usize, other: f64) -> (Rows, AuditedPairs) {
+    let mut source = Rows { items, positive_to, left, evaluated: Vec::new(), sample: Vec::new(), other };
+    let query = PairQuery { items, at_least: 0.5, target: targets()[1], known: 0, known_positives: 0 };
+    let mut rng = stream(7, "coverage", "rows", 0);
+    let found = pairs_with_recall(query, &mut source, &mut rng).unwrap_or_else(|never| match never {});
+    (source, found)
+}
+
+#[test]
+fn a_sample_of_many_pairs_is_distinct_and_below_the_cut_and_no_pair_is_evaluated_twice() {
+    // 4.5 million pairs, which are not listed
+    let (source, found) = rows(3000, 2500, usize::MAX, 0.0);
+    assert_eq!(found.end, PairsEnd::Reached);
+    let distinct: std::collections::HashSet<Pair> = source.evaluated.iter().copied().collect();
+    assert_eq!((distinct.len(), source.sample.len() as u64), (source.evaluated.len(), found.audited));
+    assert_eq!(source.evaluated.len() as u64, found.by_estimate + found.audited);
+    let above: std::collections::HashSet<Pair> =
+        source.evaluated[..found.by_estimate as usize].iter().copied().collect();
+    assert!(source.sample.iter().all(|pair| !above.contains(pair) && pair.0 < pair.1));
+    // uniform: half of the first items lie below the median of min(i, j), n (1 - sqrt(1/2))
+    let median = 3000.0 * (1.0 - 0.5_f64.sqrt());
+    let below =
+        source.sample.iter().filter(|pair| (pair.0 as f64) < median).count() as f64 / source.sample.len() as f64;
+    assert!((below - 0.5).abs() < 4.0 * 0.5 / (source.sample.len() as f64).sqrt(), "{below}");
+}
+
+#[test]
+fn a_budget_that_ends_amid_the_sample_leaves_the_pairs_that_were_found_and_no_statement() {
+    let (whole, _) = rows(120, 100, usize::MAX, 0.0);
+    let before = whole.evaluated.len() - whole.sample.len();
+    let (cut, found) = rows(120, 100, before + whole.sample.len() / 2, 0.0);
+    assert_eq!(found.end, PairsEnd::NotAudited { sample: Some(whole.sample.len() as u64) });
+    assert_eq!((found.found.len(), cut.evaluated.len()), (100, before + whole.sample.len() / 2));
+}
+
+#[test]
+fn a_search_that_ends_after_its_audit_states_the_bound_of_its_first_cut() {
+    let population = Population::groups(60, &[4; 15], 3.0, 4, &mut stream(3, "coverage", "below", 0));
+    let query = PairQuery { items: 60, at_least: 0.5, target: targets()[2], known: 0, known_positives: 0 };
+    let mut seen = 0;
+    for (number, left) in (0..20).flat_map(|number| (200..1700).step_by(100).map(move |left| (number, left))) {
+        let order = population.order.clone();
+        let is_column = vec![false; 60];
+        let mut draw =
+            Draw { population: &population, order, is_column, left, evaluated: 0, audits: true, asked: false };
+        let mut rng = stream(7, "coverage", "below", number);
+        let found = pairs_with_recall(query, &mut draw, &mut rng).unwrap_or_else(|never| match never {});
+        let PairsEnd::Below { lower } = found.end else { continue };
+        seen += 1;
+        // pairs above the first cut and the sample; those passed since are not in the bound
+        let first = 60 * 59 / 2 - found.below_cut;
+        let is_first = |pair: &Pair| population.order[..first as usize].contains(pair);
+        let above = found.found.iter().filter(|(pair, _)| is_first(pair)).count() as u64;
+        let bounds = (0..=found.found.len() as u64 - above).map(|sampled| {
+            let found_first = (above + sampled) as f64;
+            found_first / (found_first + most_unseen(found.below_cut, found.audited, sampled, 0.05) as f64)
+        });
+        assert!(bounds.into_iter().any(|bound| (bound - lower).abs() < 1e-12), "{found:?}");
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+#[test]
+fn few_pairs_are_all_evaluated_and_a_pair_without_a_score_is_below_the_threshold() {
+    let (source, found) = rows(6, 2, usize::MAX, f64::NAN);
+    assert_eq!((found.end, found.recall, source.evaluated.len()), (PairsEnd::Exact, 1.0, 15));
+    assert_eq!(found.found, [((0, 1), 1.0), ((0, 2), 1.0)]);
+    let (_, found) = rows(120, 100, usize::MAX, f64::NAN);
+    assert!(found.end == PairsEnd::Reached && found.missed == 0 && found.found.len() == 100, "{found:?}");
 }

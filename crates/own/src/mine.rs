@@ -301,7 +301,7 @@ impl Own {
     }
 
     /// The best pairs of two items that are no landmarks, by the factors.
-    fn best_of_others(&self, wanted: usize) -> Vec<Pair> {
+    fn best_of_others(&self, wanted: usize) -> Vec<ScoredPair> {
         let others = self.others();
         let vectors = self.factors.vectors.select(Axis(0), &others);
         let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
@@ -312,7 +312,8 @@ impl Own {
         };
         let (_progress, done) = self.progress("items done");
         let best = best_pairs(vectors, wanted, f64::NEG_INFINITY, done);
-        best.into_iter().map(|pair| (others[pair.first], others[pair.second])).collect()
+        let among_all = |pair: ScoredPair| ScoredPair { first: others[pair.first], second: others[pair.second], ..pair };
+        best.into_iter().map(among_all).collect()
     }
 
     /// Pairs of two items that are no landmarks, to be scored: the nearest of each, places first.

@@ -280,24 +280,16 @@ impl MeteredStore {
         search.bill(self.asked_of()?, has_proxy, known)
     }
 
-    /// JSON of a threshold on the estimate, and of the recall of all pairs of at least `at_least` that scoring the pairs above it has. The
-    /// landmarks must be uniform.
-    #[pyo3(signature = (fit, proxies, landmarks, at_least, recall, delta))]
-    fn pair_bound(
+    /// Pairs of at least a similarity, with a guaranteed recall; `fitted` is what the search stands on. With `plan` set, no call is made.
+    fn pairs<'py>(
         &self,
-        py: Python<'_>,
-        fit: &str,
-        proxies: Vec<PyRef<'_, Oracle>>,
-        landmarks: PyReadonlyArray1<'_, i64>,
-        at_least: f64,
-        recall: f64,
-        delta: f64,
-    ) -> PyResult<String> {
-        let fit: FitSettings = settings("fit", fit)?;
-        let fit = fit.ready(inner(&proxies))?;
-        let columns = reading::items(self.items(), &landmarks)?;
-        let target = pairs::target(recall, delta)?;
-        let audit = self.run(py, move |_, oracle, _| pairs::audit(&fit, oracle, &columns, at_least))?;
-        pairs::bound_json(&audit.map_err(|error| of_fit(py, &error))?, target)
+        py: Python<'py>,
+        search: &str,
+        fitted: neighbours::Fitted<'py>,
+    ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+        let search: pairs::PairSettings = settings("pairs", search)?;
+        let search = search.ready(pairs::Factored::of(self.items(), fitted)?)?;
+        let found = self.run(py, move |scores, oracle, _| search.run(scores, oracle.as_ref()))?;
+        found.map_err(|error| of_oracle(py, &error)).and_then(|found| found.into_python(py))
     }
 }

@@ -234,7 +234,7 @@ impl Ready {
 }
 
 /// Scores of pairs, from the first on, until a budget ends. Each is asked for once.
-fn as_far_as_paid(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
+pub(crate) fn as_far_as_paid(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
     let mut scores = vec![0.0; pairs.len()];
     let (mut paid, mut refused) = (0, pairs.len() + 1);
     let mut next = pairs.len();
@@ -319,9 +319,9 @@ pub(crate) fn known(n: usize, fitted: Option<Fitted<'_>>) -> PyResult<Known> {
 }
 
 /// Scattered pairs as the factors have them.
-type Scattered<'py> = Option<(PyReadonlyArray2<'py, i64>, PyReadonlyArray1<'py, f64>)>;
+pub(crate) type Scattered<'py> = Option<(PyReadonlyArray2<'py, i64>, PyReadonlyArray1<'py, f64>)>;
 
-fn scattered(n: usize, entries: &Scattered<'_>) -> PyResult<Option<ScatteredEntries>> {
+pub(crate) fn scattered(n: usize, entries: &Scattered<'_>) -> PyResult<Option<ScatteredEntries>> {
     let Some((pairs, scores)) = entries else { return Ok(None) };
     let (pairs, scores) = (reading::pairs(n, pairs)?, scores.as_array().to_vec());
     let mut seen = std::collections::HashSet::new();
@@ -333,7 +333,7 @@ fn scattered(n: usize, entries: &Scattered<'_>) -> PyResult<Option<ScatteredEntr
     }
 }
 
-fn check(vectors: ArrayView2<'_, f64>, signature: &Array1<f64>) -> PyResult<()> {
+pub(crate) fn check(vectors: ArrayView2<'_, f64>, signature: &Array1<f64>) -> PyResult<()> {
     match vectors.ncols() == signature.len() {
         true => Ok(()),
         false => {

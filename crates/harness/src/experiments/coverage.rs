@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! coverage: { k }           lists of neighbours, by a search in rounds that audited rows stop (`nearest.rs`)
-//! coverage: { at_least }    all pairs from a similarity on, by factors that held-out columns judge (`pairs.rs`)
+//! coverage: { at_least }    all pairs from a similarity on, by estimates and an audit of the others (`pairs.rs`)
 //! ```
 //! All of K is evaluated once. In each replicate all that is random is drawn anew, and each way states a recall of ρ with probability 1 − δ. Among the ways are one that believes
 //! its plain estimate, and one that is told the truth: what it costs is the least that any bound on the same estimate could.
@@ -30,6 +30,7 @@ use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, whole};
 
+mod held_out_columns;
 mod nearest;
 mod pairs;
 
@@ -169,7 +170,7 @@ fn measure(
     let statements = match &settings.found {
         Found::Nearest { k } => nearest::statements(&draw, *k, &targets)?,
         Found::Pairs { at_least, columns, labels } => pairs::Pairs::of(&draw, *at_least, *columns, labels)?
-            .map_or_else(Vec::new, |pairs| pairs.statements(&targets)),
+            .map_or_else(Vec::new, |pairs| pairs.statements(&draw, &targets)),
     };
     let mut rows = Vec::new();
     for (target, statements) in targets.into_iter().zip(statements) {

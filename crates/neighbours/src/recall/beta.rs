@@ -62,19 +62,6 @@ pub fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     largest(|x| regularized_beta(x, a, b) <= p)
 }
 
-/// z with P(Z > z) = δ for a standard normal Z, 0 < δ < ½.
-pub(super) fn normal_quantile(delta: f64) -> f64 {
-    // beyond 40 nothing is left that a double could tell from 0
-    40.0 * largest(|x| libm::erfc(40.0 * x / std::f64::consts::SQRT_2) >= 2.0 * delta)
-}
-
-/// t² with P(T > t) = δ for Student's T of `degrees` of freedom, 0 < δ < ½.
-pub(super) fn squared_student_t(delta: f64, degrees: f64) -> f64 {
-    // degrees/(degrees + T²) is Beta(degrees/2, ½)
-    let x = beta_quantile(2.0 * delta, degrees / 2.0, 0.5);
-    degrees * (1.0 - x) / x
-}
-
 /// The largest x in [0, 1] for which `holds`, which does below some x and does not above.
 pub(super) fn largest(holds: impl Fn(f64) -> bool) -> f64 {
     if holds(1.0) {
@@ -90,20 +77,4 @@ pub(super) fn largest(holds: impl Fn(f64) -> bool) -> f64 {
         if holds(middle) { low = middle } else { high = middle }
     }
     low
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{normal_quantile, squared_student_t};
-
-    #[test]
-    fn quantiles_are_those_of_the_tables() {
-        // Abramowitz & Stegun, table 26.10, and the normal distribution
-        for (delta, degrees, t) in [(0.05, 1.0, 6.314), (0.05, 10.0, 1.812), (0.1, 5.0, 1.476), (0.2, 30.0, 0.854)] {
-            let found = squared_student_t(delta, degrees).sqrt();
-            assert!((found - t).abs() < 6e-4, "{delta} {degrees}: {found} for {t}");
-        }
-        assert!((normal_quantile(0.05) - 1.644_853_626_951_473).abs() < 1e-13);
-        assert!((squared_student_t(0.05, 1e6).sqrt() - normal_quantile(0.05)).abs() < 2e-6);
-    }
 }

@@ -56,6 +56,12 @@ pub fn most_unseen(pairs: u64, sample: u64, missed: u64, delta: f64) -> u64 {
     least(1, pairs - sample + 1, |unseen| p_value(pairs, sample, unseen, missed) <= delta) - 1
 }
 
+/// Largest recall that an audit of `sample` of `pairs` can show at level `delta`, if it meets no positive and `found` are found.
+pub fn reachable_recall(found: u64, pairs: u64, sample: u64, delta: f64) -> f64 {
+    let unseen = most_unseen(pairs, sample.min(pairs), 0, delta) as f64;
+    if found == 0 { 0.0 } else { found as f64 / (found as f64 + unseen) }
+}
+
 /// Least whole number in `low..=high` for which `holds`, which does from some number on; `high` if it does for none.
 fn least(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while low < high {

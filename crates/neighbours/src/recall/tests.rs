@@ -65,26 +65,6 @@ fn audit_paths_are_those_of_scipy_and_stop_where_they_do() {
 }
 
 #[test]
-fn thresholds_for_pairs_are_those_of_scipy() {
-    let mut refused = 0;
-    for case in golden()["pairs"].as_array().unwrap() {
-        let estimates: Vec<Vec<f64>> = serde_json::from_value(case["estimates"].clone()).unwrap();
-        let audit = PairAudit::new(size(case, "items"), estimates, size(case, "between"));
-        let found = audit.threshold(target(case));
-        let Some(threshold) = case["threshold"].as_f64() else {
-            assert!(found.is_err());
-            refused += 1;
-            continue;
-        };
-        let found = found.unwrap();
-        assert_eq!(found.threshold, threshold);
-        assert_near(found.recall, number(case, "estimated_recall"), "recall");
-        assert_near(found.lower, number(case, "lower"), "lower");
-    }
-    assert_eq!(refused, 1);
-}
-
-#[test]
 fn too_few_rows_are_refused_with_the_number_that_would_do() {
     let target = Target::new(0.9, 0.1).unwrap();
     let error = AuditPath::new(1000, 0, 21, target, Bound::ClopperPearson).unwrap_err();
@@ -140,55 +120,6 @@ fn a_target_outside_its_range_is_refused_with_the_reason() {
     }
     let error = Target::new(0.9, 0.0).unwrap_err();
     assert_eq!(error.to_string(), "`delta` is 0, but must be above 0 and below 1: a sample leaves some doubt");
-}
-
-#[test]
-fn pairs_are_refused_where_too_few_were_seen_and_the_number_named_is_enough() {
-    let target = Target::new(0.9, 0.1).unwrap();
-    let none = PairAudit::new(100, vec![Vec::new(); 10], 0).threshold(target).unwrap_err();
-    assert_eq!((none.seen, none.reached), (0, 0.0));
-    // 5 positives in 5 columns of 1,000 items
-    let seen = |columns: usize| {
-        let mut estimates = vec![vec![0.5]; columns];
-        estimates.resize(2 * columns, Vec::new());
-        PairAudit::new(1000, estimates, 0)
-    };
-    let seen = |columns| seen(columns).threshold(target);
-    let error = seen(5).unwrap_err();
-    assert_eq!(error.seen, 5);
-    assert!(error.needed > 15 && error.needed < 40, "{error}");
-    assert!(seen(error.needed).is_ok());
-}
-
-#[test]
-fn a_believed_recall_is_the_share_of_the_positives_seen() {
-    // 10 positives of 10 columns of 1,000 items: 4,950 are expected outside, so what is seen counts for nothing, and .9 of all are .9 of these
-    let estimates: Vec<Vec<f64>> = (0..10).map(|column| vec![f64::from(column)]).collect();
-    let audit = PairAudit::new(1000, estimates, 0);
-    assert_eq!(audit.believed(0.9), Some(1.0));
-    assert_eq!(audit.believed(0.05), Some(9.0));
-    assert!(audit.threshold(Target::new(0.9, 0.1).unwrap()).is_err(), "and its bound is far below");
-    assert_eq!(PairAudit::new(1000, vec![Vec::new(); 10], 0).believed(0.9), None);
-    assert_eq!(PairAudit::new(10, vec![vec![0.5]; 9], 30).believed(0.5), Some(f64::INFINITY));
-}
-
-#[test]
-fn nothing_need_be_evaluated_where_the_landmarks_have_found_enough() {
-    // 9 of 10 items are landmarks
-    let bound = PairAudit::new(10, vec![vec![0.5]; 9], 30).threshold(Target::new(0.5, 0.1).unwrap()).unwrap();
-    assert_eq!((bound.threshold, bound.found), (f64::INFINITY, 39));
-    assert!(bound.lower >= 0.5);
-}
-
-#[test]
-fn where_every_item_is_a_landmark_all_pairs_are_known_and_their_recall_is_one() {
-    let target = Target::new(0.9, 0.1).unwrap();
-    for (items, between) in [(308, 41), (308, 0), (1, 0), (0, 0)] {
-        let audit = PairAudit::new(items, vec![Vec::new(); items], between);
-        assert_eq!(audit.believed(0.9), Some(f64::INFINITY));
-        let known = PairBound { threshold: f64::INFINITY, recall: 1.0, lower: 1.0, found: between, expected: 0.0 };
-        assert_eq!(audit.threshold(target), Ok(known), "{items} items");
-    }
 }
 
 #[test]
@@ -316,4 +247,14 @@ fn an_extreme_target_is_refused_at_once_with_the_rows_that_it_takes() {
         let error = AuditPath::new(1_000_000_000, 0, 1000, target, bound).unwrap_err();
         assert!(error.needed > 13_000_000 && error.needed < 30_000_000, "{bound}: {}", error.needed);
     }
+}
+
+#[test]
+fn the_recall_that_an_audit_can_show_is_refuted_by_one_pair_more() {
+    for (found, pairs, sample) in [(40, 4000, 300), (9, 500, 120), (1000, 100_000, 5000)] {
+        let reach = reachable_recall(found, pairs, sample, 0.1);
+        assert!(p_value(pairs, sample, least_wrong(found, reach), 0) <= 0.1);
+        assert!(p_value(pairs, sample, least_wrong(found, reach + 1e-3) - 1, 0) > 0.1);
+    }
+    assert_eq!((reachable_recall(0, 100, 50, 0.1), reachable_recall(5, 100, 200, 0.1)), (0.0, 1.0));
 }

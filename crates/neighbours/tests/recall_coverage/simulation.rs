@@ -2,7 +2,7 @@
 
 use landmark_core::normal::standard_normal;
 use landmark_core::stream::{Rng, stream};
-use landmark_neighbours::recall::{AuditPath, Bound, PairAudit, Target};
+use landmark_neighbours::recall::{AuditPath, Bound, Target};
 use ndarray::Array2;
 use rand::Rng as _;
 use rand::seq::index::sample;
@@ -63,51 +63,6 @@ impl Search {
             let mean = audited.iter().map(|&item| self.share(item, effort)).sum::<f64>() / rows as f64;
             (mean >= target.recall()).then(|| self.recall(effort))
         })
-    }
-}
-
-/// Items in groups of near-duplicates, and an estimate of every pair of a group that leans on what its items share.
-pub(crate) struct Pairs {
-    items: usize,
-    /// (i, j, estimate), i < j.
-    positives: Vec<(usize, usize, f64)>,
-}
-
-impl Pairs {
-    /// Groups of one to `largest` items; estimates 1 + .15 (N_i + N_j) + .2 N_ij.
-    pub(crate) fn new(items: usize, largest: usize, rng: &mut Rng) -> Self {
-        let lean: Vec<f64> = (0..items).map(|_| standard_normal(rng)).collect();
-        let mut positives = Vec::new();
-        let mut first = 0;
-        while first < items {
-            let end = (first + rng.gen_range(1..=largest)).min(items);
-            for i in first..end {
-                for j in i + 1..end {
-                    positives.push((i, j, 1.0 + 0.15 * (lean[i] + lean[j]) + 0.2 * standard_normal(rng)));
-                }
-            }
-            first = end;
-        }
-        Self { items, positives }
-    }
-
-    /// The recall of all pairs at the threshold that `landmarks` uniform columns choose; `None` where they refuse.
-    pub(crate) fn mine(&self, landmarks: usize, target: Target, rng: &mut Rng) -> Option<f64> {
-        let mut place = vec![None; self.items];
-        sample(rng, self.items, landmarks).into_iter().enumerate().for_each(|(at, item)| place[item] = Some(at));
-        let (mut estimates, mut between) = (vec![Vec::new(); landmarks], 0);
-        for &(i, j, estimate) in &self.positives {
-            match (place[i], place[j]) {
-                (Some(_), Some(_)) => between += 1,
-                (Some(at), None) | (None, Some(at)) => estimates[at].push(estimate),
-                (None, None) => {}
-            }
-        }
-        let bound = PairAudit::new(self.items, estimates, between).threshold(target).ok()?;
-        let is_found = |&&(i, j, estimate): &&(usize, usize, f64)| {
-            place[i].is_some() || place[j].is_some() || estimate >= bound.threshold
-        };
-        Some(self.positives.iter().filter(is_found).count() as f64 / self.positives.len() as f64)
     }
 }
 

@@ -63,7 +63,8 @@ impl Own {
             drop(progress);
         }
         let further = usize::try_from(allowed.saturating_sub(asked)).unwrap_or(usize::MAX);
-        let mut best = self.best_of_others(further.saturating_add(evaluated.len()));
+        let best = self.best_of_others(further.saturating_add(evaluated.len())).into_iter();
+        let mut best: Vec<Pair> = best.map(|pair| (pair.first, pair.second)).collect();
         best.retain(|&pair| !evaluated.contains_key(&ordered(pair)));
         best.truncate(further);
         let scores = self.as_far_as_allowed(&oracle, &best)?;

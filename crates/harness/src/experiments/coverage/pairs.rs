@@ -1,32 +1,39 @@
-//! All pairs from a similarity on: factors of uniform columns around the proxy estimate every pair, and those at or above a threshold θ on the estimate are evaluated.
+//! All pairs from a similarity on: factors of uniform columns around the proxy estimate every pair, and those of high estimate are evaluated.
 //!
 //! ```text
-//! held-out columns     θ by `recall::PairAudit`, the rule that audited pairs replaced in `mine --target-recall`; a baseline
+//! audited pairs        by the estimate down to a cut, then a uniform sample of the rest (`recall::pairs_with_plan`), as `mine --target-recall` does
+//! no columns           the same, with the proxy alone for an estimate
+//! held-out columns     θ by `held_out_columns`, the rule that audited pairs replaced
 //! columns believed     θ by the same columns, without a bound
 //! labels               no columns: so many labels an item, drawn by the proxy; θ on the proxy by `recall::LabelSample` (SUPG, LOTUS)
 //! told the truth       the highest θ on the estimate that finds the share
 //! ```
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied, ShiftRidgeParams};
 use landmark_core::approximation::{Embedding, Known};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, block_of};
-use landmark_neighbours::recall::{LabelSample, PairAudit, Target};
+use landmark_core::oracle::{Oracle, Pair, block_of};
+use landmark_neighbours::recall::{
+    Batch, ColumnPlan, LabelSample, PairQuery, PairSource, PairsEnd, SeenPairs, Target, pairs_with_plan,
+};
 
-use super::super::own_data::held_out;
+use super::super::own_data::held_out::{Positives, positives};
+use super::held_out_columns::PairAudit;
 use super::{Draw, Stated, Statements, Way};
 use crate::job::JobError;
 
 /// What is drawn.
-pub(super) const DRAWN: &str = "Over draws of columns, and of single pairs to be labelled by the score. A label budget pays for no columns and ranks pairs by the proxy; its labelled \
+pub(super) const DRAWN: &str = "Over draws of columns, of audited pairs, and of single pairs to be labelled by the score. A label budget pays for no columns and ranks pairs by the proxy; its labelled \
      pairs are calls, and found where they are wanted, so that its price can be below 0.";
 
 /// Pairs of a draw, as the columns and as the labels see them.
 pub(super) struct Pairs {
     items: usize,
+    at_least: f64,
     /// Pairs that are to be found.
     wanted: usize,
     /// Pairs of the columns.
@@ -35,12 +42,17 @@ pub(super) struct Pairs {
     wanted_in_columns: usize,
     /// All others, the highest estimate first.
     candidates: Vec<Candidate>,
-    audit: PairAudit,
+    is_column: Vec<bool>,
+    /// All pairs, the highest proxy first.
+    by_proxy: Vec<Candidate>,
+    seen: SeenPairs,
+    held_out: PairAudit,
     labels: Vec<Labels>,
 }
 
 /// A pair outside the columns.
 struct Candidate {
+    pair: Pair,
     estimate: f64,
     is_wanted: bool,
 }
@@ -74,7 +86,7 @@ impl Pairs {
                     column_pairs += 1;
                     wanted_in_columns += usize::from(is_wanted);
                 } else {
-                    candidates.push(Candidate { estimate: estimates[j], is_wanted });
+                    candidates.push(Candidate { pair: (j, i), estimate: estimates[j], is_wanted });
                 }
             }
         }
@@ -83,20 +95,47 @@ impl Pairs {
         if wanted == 0 {
             return Ok(None);
         }
-        let audit = held_out::pairs(draw.oracle, columns, at_least, |held| fit(draw, columns, held))?;
-        let labels = Labels::draw(draw, at_least, labels)?;
-        Ok(Some(Self { items, wanted, column_pairs, wanted_in_columns, candidates, audit, labels }))
+        let Positives { estimates, between } =
+            positives(draw.oracle, columns, at_least, |held| fit(draw, columns, held))?;
+        let seen = SeenPairs {
+            items,
+            landmarks: columns.len(),
+            found: wanted_in_columns as u64,
+            estimates: estimates.concat(),
+        };
+        let held_out = PairAudit::new(items, estimates, between);
+        let all = labelled(draw, at_least)?;
+        let by_proxy = |one: &Labelled| Candidate { pair: one.pair, estimate: one.proxy, is_wanted: one.is_wanted };
+        let mut by_proxy: Vec<Candidate> = all.iter().map(by_proxy).collect();
+        by_proxy.sort_by(|one, other| other.estimate.total_cmp(&one.estimate));
+        let labels = Labels::draw(draw, &all, labels);
+        Ok(Some(Self {
+            items,
+            at_least,
+            wanted,
+            column_pairs,
+            wanted_in_columns,
+            candidates,
+            is_column,
+            by_proxy,
+            seen,
+            held_out,
+            labels,
+        }))
     }
 
     /// Statements of the draw, for each target.
-    pub(super) fn statements(&self, targets: &[Target]) -> Vec<Option<Statements>> {
+    pub(super) fn statements(&self, draw: &Draw<'_>, targets: &[Target]) -> Vec<Option<Statements>> {
         let of = |&target: &Target| {
-            let bound = self.audit.threshold(target).ok().map(|bound| bound.threshold);
+            let bound = self.held_out.threshold(target).map(|bound| bound.threshold);
             let mut by = vec![
-                (Way::new("default", "held-out columns"), bound.map(|threshold| self.above(threshold))),
+                (Way::new("default", "audited pairs"), self.audited(draw, target, self.plan(target))),
+                (Way::new("audited_yield", "audited pairs, plan by yield"), self.audited(draw, target, None)),
+                (Way::new("audited_proxy", "audited pairs, no columns"), self.audited_by_proxy(draw, target)),
+                (Way::new("held_out", "held-out columns"), bound.map(|threshold| self.above(threshold))),
                 (
                     Way::new("plug_in", "columns believed"),
-                    self.audit.believed(target.recall()).map(|threshold| self.above(threshold)),
+                    self.held_out.believed(target.recall()).map(|threshold| self.above(threshold)),
                 ),
             ];
             for labels in &self.labels {
@@ -106,6 +145,35 @@ impl Pairs {
             Some(Statements { told: self.above(self.truth(target.recall())), by })
         };
         targets.iter().map(of).collect()
+    }
+
+    /// The columns, and pairs until an audit of the others passes.
+    fn audited(&self, draw: &Draw<'_>, target: Target, plan: Option<ColumnPlan>) -> Option<Stated> {
+        let mut source = Scored { draw, is_known: &self.is_column, order: &self.candidates, calls: 0 };
+        let found = source.search(self.query(target, self.column_pairs, self.wanted_in_columns), plan)?;
+        let found = self.wanted_in_columns + found;
+        let calls = self.column_pairs as u64 + source.calls;
+        Some(Stated { recall: found as f64 / self.wanted as f64, calls })
+    }
+
+    /// The plan that the columns suggest.
+    fn plan(&self, target: Target) -> Option<ColumnPlan> {
+        let above = |cut: f64| self.candidates.partition_point(|candidate| candidate.estimate >= cut) as u64;
+        let above: Vec<u64> = self.seen.cuts().into_iter().map(above).collect();
+        self.seen.plan(target, self.candidates.len() as u64, &above)
+    }
+
+    /// The same without columns, in the order of the proxy.
+    fn audited_by_proxy(&self, draw: &Draw<'_>, target: Target) -> Option<Stated> {
+        let is_known = vec![false; self.items];
+        let mut source = Scored { draw, is_known: &is_known, order: &self.by_proxy, calls: 0 };
+        let found = source.search(self.query(target, 0, 0), None)?;
+        Some(Stated { recall: found as f64 / self.wanted as f64, calls: source.calls })
+    }
+
+    fn query(&self, target: Target, known: usize, positives: usize) -> PairQuery {
+        let (known, known_positives) = (known as u64, positives as u64);
+        PairQuery { items: self.items, at_least: self.at_least, target, known, known_positives }
     }
 
     /// The columns, and every other pair whose estimate is at least this, evaluated.
@@ -126,6 +194,47 @@ impl Pairs {
         let Some(missing) = needed.checked_sub(self.wanted_in_columns + 1) else { return f64::INFINITY };
         let mut wanted = self.candidates.iter().filter(|candidate| candidate.is_wanted);
         wanted.nth(missing).map_or(f64::INFINITY, |candidate| candidate.estimate)
+    }
+}
+
+/// Pairs whose scores are known to the study: each that is asked for counts as a call.
+struct Scored<'a, 'b> {
+    draw: &'a Draw<'b>,
+    /// Items whose columns were evaluated.
+    is_known: &'a [bool],
+    order: &'a [Candidate],
+    calls: u64,
+}
+
+impl Scored<'_, '_> {
+    /// Pairs found beyond those that were known; `None` without a statement.
+    fn search(&mut self, query: PairQuery, plan: Option<ColumnPlan>) -> Option<usize> {
+        let target = query.target;
+        let mut rng = self.draw.stream(&format!("audited pairs, {} at {}", target.recall(), target.delta()));
+        let found = pairs_with_plan(query, plan, self, &mut rng).unwrap_or_else(|never| match never {});
+        matches!(found.end, PairsEnd::Reached | PairsEnd::Exact).then_some(found.found.len())
+    }
+}
+
+impl PairSource for Scored<'_, '_> {
+    type Error = Infallible;
+
+    fn is_known(&self, (i, j): Pair) -> bool {
+        self.is_known[i] || self.is_known[j]
+    }
+
+    fn best(&mut self, count: usize) -> Vec<Pair> {
+        self.order.iter().take(count).map(|one| one.pair).collect()
+    }
+
+    fn evaluate(&mut self, pairs: &[Pair]) -> Result<Vec<f64>, Infallible> {
+        self.calls += pairs.len() as u64;
+        let matrix = self.draw.oracle.matrix();
+        Ok(pairs.iter().map(|&(i, j)| matrix[[j, i]]).collect())
+    }
+
+    fn may_evaluate(&mut self, _: &Batch<'_>) -> Result<bool, Infallible> {
+        Ok(true)
     }
 }
 
@@ -150,27 +259,31 @@ struct Labels {
 
 /// A pair as the labels see it.
 struct Labelled {
+    pair: Pair,
     proxy: f64,
     is_wanted: bool,
 }
 
+/// All pairs by their proxy.
+fn labelled(draw: &Draw<'_>, at_least: f64) -> Result<Arc<Vec<Labelled>>, JobError> {
+    let matrix = draw.oracle.matrix();
+    let all: Vec<usize> = (0..matrix.nrows()).collect();
+    let proxy = block_of(draw.proxy.as_ref(), &all, &all)?;
+    let below = all.iter().flat_map(|&i| (0..i).map(move |j| [i, j]));
+    let pair = |at: [usize; 2]| Labelled { pair: (at[1], at[0]), proxy: proxy[at], is_wanted: matrix[at] >= at_least };
+    Ok(Arc::new(below.map(pair).collect()))
+}
+
 impl Labels {
     /// Samples of so many labels an item.
-    fn draw(draw: &Draw<'_>, at_least: f64, per_item: &[usize]) -> Result<Vec<Self>, JobError> {
-        let matrix = draw.oracle.matrix();
-        let all: Vec<usize> = (0..matrix.nrows()).collect();
-        let proxy = block_of(draw.proxy.as_ref(), &all, &all)?;
-        let below = all.iter().flat_map(|&i| (0..i).map(move |j| [i, j]));
-        let pairs: Vec<Labelled> =
-            below.map(|pair| Labelled { proxy: proxy[pair], is_wanted: matrix[pair] >= at_least }).collect();
-        let pairs = Arc::new(pairs);
+    fn draw(draw: &Draw<'_>, pairs: &Arc<Vec<Labelled>>, per_item: &[usize]) -> Vec<Self> {
         let proxies: Vec<f64> = pairs.iter().map(|pair| pair.proxy).collect();
         let sampled = |&labels: &usize| {
-            let sample = LabelSample::draw(&proxies, labels * all.len(), &mut draw.stream("labels"));
+            let sample = LabelSample::draw(&proxies, labels * draw.oracle.len(), &mut draw.stream("labels"));
             let is_wanted = sample.records.iter().map(|&record| pairs[record].is_wanted).collect();
-            Self { sample, is_wanted, pairs: Arc::clone(&pairs) }
+            Self { sample, is_wanted, pairs: Arc::clone(pairs) }
         };
-        Ok(per_item.iter().map(sampled).collect())
+        per_item.iter().map(sampled).collect()
     }
 
     /// Pairs at or above the threshold are evaluated, labelled ones are already.

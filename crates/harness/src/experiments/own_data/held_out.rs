@@ -12,7 +12,7 @@ use landmark_core::approximation::{Embedding, Known};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
 use landmark_core::stream::stream;
-use landmark_neighbours::recall::{PairAudit, depth_shares, folds};
+use landmark_neighbours::recall::{SeenPairs, depth_shares, folds};
 use ndarray::{Array1, Array2};
 
 use crate::config::{LandmarkConfig, MatrixSubject};
@@ -76,6 +76,19 @@ impl Judged<'_> {
         Ok(depths.into_iter().zip(by_depth).collect())
     }
 
+    /// Pairs with K ≥ `at_least` in the columns, as fits that have not seen them estimate them.
+    ///
+    /// # Errors
+    /// Those of the store and of the fits.
+    pub fn pairs(&self, context: &SweepContext<'_>, at_least: f64) -> Result<SeenPairs, JobError> {
+        let oracle = context.metered.similarities(context.fixed_gamma())?;
+        let fit = |held: &HashSet<usize>| self.fit_without(context, oracle.as_ref(), held);
+        let by_column = positives(oracle.as_ref(), self.columns, at_least, fit)?;
+        let (estimates, between) = (by_column.estimates.concat(), by_column.between);
+        let found = (estimates.len() + between) as u64;
+        Ok(SeenPairs { items: oracle.len(), landmarks: self.columns.len(), found, estimates })
+    }
+
     /// The method of the factors on the columns that are left, at the largest rank that these allow.
     fn fit_without(
         &self,
@@ -104,16 +117,22 @@ impl Judged<'_> {
     }
 }
 
-/// Estimates of all pairs with K ≥ `at_least` in columns that `fit` has not seen; it is given the items of those that it must leave out.
-///
-/// # Errors
-/// Those of the oracle and of the fits.
-pub fn pairs(
+/// Pairs with K ≥ t in the columns of landmarks.
+#[derive(Debug)]
+pub(in crate::experiments) struct Positives {
+    /// Of each landmark, the estimates of those with an item that is none.
+    pub(in crate::experiments) estimates: Vec<Vec<f64>>,
+    /// Those of two landmarks.
+    pub(in crate::experiments) between: usize,
+}
+
+/// Pairs with K ≥ `at_least` in columns that `fit` has not seen; it is given the items of those that it must leave out.
+pub(in crate::experiments) fn positives(
     oracle: &dyn Oracle,
     columns: &[usize],
     at_least: f64,
     fit: impl FnMut(&HashSet<usize>) -> Result<Embedding, JobError>,
-) -> Result<PairAudit, JobError> {
+) -> Result<Positives, JobError> {
     let mut is_column = vec![false; oracle.len()];
     columns.iter().for_each(|&item| is_column[item] = true);
     let (mut estimates, mut between) = (vec![Vec::new(); columns.len()], 0);
@@ -126,7 +145,7 @@ pub fn pairs(
             }
         }
     })?;
-    Ok(PairAudit::new(oracle.len(), estimates, between))
+    Ok(Positives { estimates, between })
 }
 
 /// Visits every landmark: its place, its row of K, and the same row by a fit without its fold.

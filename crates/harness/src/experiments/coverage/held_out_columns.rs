@@ -1,4 +1,5 @@
-//! Bound on the recall of all pairs with K ≥ t, from uniform landmark columns and fits that have not seen them.
+//! The rule that audited pairs replaced, for comparison: a bound on the recall of all pairs with K ≥ t, from uniform landmark columns and fits that have
+//! not seen them. It is wrong more often than stated if similar pairs come in groups, because a group that no column meets leaves no trace.
 //!
 //! ```text
 //! l in S, j not: T_l = #{K_lj ≥ t}, A_l(θ) = #{K_lj ≥ t, E_lj ≥ θ}, E from a fit without l; R(θ) = ΣA / ΣT
@@ -13,8 +14,7 @@
 //!
 //! Cost: ΣT log ΣT for sorting, s for each θ.
 
-use super::beta::{normal_quantile, squared_student_t};
-use super::{Target, clopper_pearson, median};
+use landmark_neighbours::recall::{Target, beta_quantile};
 
 /// Sizes n(θ) whose median counts.
 const LAST: usize = 10;
@@ -23,7 +23,7 @@ const LEAST_RECALL: f64 = 0.3;
 
 /// Positives of the landmarks, as fits that have not seen them estimate them.
 #[derive(Debug, Clone)]
-pub struct PairAudit {
+pub(super) struct PairAudit {
     items: usize,
     /// Estimates of each landmark's positives outside the landmarks.
     estimates: Vec<Vec<f64>>,
@@ -33,40 +33,17 @@ pub struct PairAudit {
 
 /// Threshold on the estimate, and the recall that evaluating every pair above it has.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PairBound {
+pub(super) struct PairBound {
     /// θ: pairs of no landmark whose estimate is at least this are to be evaluated; infinite where none need be.
-    pub threshold: f64,
+    pub(super) threshold: f64,
     /// Estimated recall of all pairs with K ≥ t.
-    pub recall: f64,
+    pub(super) recall: f64,
     /// Its lower bound at confidence 1 − δ.
-    pub lower: f64,
+    pub(super) lower: f64,
     /// Positive pairs with a landmark: found.
-    pub found: usize,
+    pub(super) found: usize,
     /// Positive pairs without one, estimated.
-    pub expected: f64,
-}
-
-/// Too few positives were seen to bound the recall.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error(
-    "the {landmarks} landmark columns show {seen} pairs at or above the threshold, which bounds the recall by {reached:.3} at most; about {needed} \
-     would do for a recall of {recall} at δ = {delta}: take about {landmarks_needed} landmarks, or a lower threshold"
-)]
-pub struct TooFewPositives {
-    /// s.
-    pub landmarks: usize,
-    /// ΣT.
-    pub seen: usize,
-    /// Lower bound of the recall even if all pairs above the least θ were evaluated.
-    pub reached: f64,
-    /// Positives that would be enough, spread over landmarks as these are.
-    pub needed: usize,
-    /// Landmarks that would show as many.
-    pub landmarks_needed: usize,
-    /// ρ.
-    pub recall: f64,
-    /// δ.
-    pub delta: f64,
+    pub(super) expected: f64,
 }
 
 /// Sums over the landmarks.
@@ -88,14 +65,14 @@ impl Totals {
     fn trust(&self, delta: f64) -> f64 {
         let degrees = (self.telling() - 1.0).max(1.0);
         // at δ = ½ and beyond both quantiles are 0 or have no tail to speak of
-        if delta >= 0.5 { 1.0 } else { normal_quantile(delta).powi(2) / squared_student_t(delta, degrees) }
+        if delta >= 0.5 { 1.0 } else { squared_normal(delta) / squared_student_t(delta, degrees) }
     }
 }
 
 impl PairAudit {
     /// Of n `items`: for each landmark the held-out estimates of its positives that are no landmark, and the number of positive pairs of two
     /// landmarks. The landmarks must have been drawn uniformly.
-    pub fn new(items: usize, estimates: Vec<Vec<f64>>, between_landmarks: usize) -> Self {
+    pub(super) fn new(items: usize, estimates: Vec<Vec<f64>>, between_landmarks: usize) -> Self {
         Self { items, estimates, between_landmarks }
     }
 
@@ -133,11 +110,8 @@ impl PairAudit {
         }
     }
 
-    /// The highest threshold that reaches the target.
-    ///
-    /// # Errors
-    /// [`TooFewPositives`] where not even the lowest does.
-    pub fn threshold(&self, target: Target) -> Result<PairBound, TooFewPositives> {
+    /// The highest threshold that reaches the target; `None` if not even the lowest does.
+    pub(super) fn threshold(&self, target: Target) -> Option<PairBound> {
         let totals = self.totals();
         let (found, expected) = (self.found(), self.expected(&totals));
         let (known, needed) = (found as f64, self.needed(&totals, target.recall()));
@@ -149,19 +123,17 @@ impl PairAudit {
             PairBound { threshold, recall, lower, found, expected }
         };
         if needed <= 0.0 {
-            return Ok(bound(f64::INFINITY, 0.0, 0.0));
+            return Some(bound(f64::INFINITY, 0.0, 0.0));
         }
         let steps = self.bounds(&totals, needed, target.delta());
         let failing = steps.iter().rposition(|step| step.lower < needed);
-        match steps.get(failing.map_or(0, |place| place + 1)) {
-            Some(step) => Ok(bound(step.threshold, step.recall, step.lower)),
-            None => Err(self.refusal(&totals, target, needed, steps.last().map_or(0.0, |step| of_all(step.lower)))),
-        }
+        let step = steps.get(failing.map_or(0, |place| place + 1))?;
+        Some(bound(step.threshold, step.recall, step.lower))
     }
 
     /// The highest θ at which R itself, believed without a bound, reaches ρ; `None` where items are left and no positive was seen among them. It
     /// falls short about half of the time: for studies.
-    pub fn believed(&self, recall: f64) -> Option<f64> {
+    pub(super) fn believed(&self, recall: f64) -> Option<f64> {
         let totals = self.totals();
         let needed = self.needed(&totals, recall);
         if needed <= 0.0 {
@@ -208,23 +180,6 @@ impl PairAudit {
         let s = totals.landmarks;
         totals.left * s / (s - 1.0) * squares / totals.positives.powi(2)
     }
-
-    fn refusal(&self, totals: &Totals, target: Target, needed: f64, reached: f64) -> TooFewPositives {
-        // so many independent finds must all be found, and a positive is worth n*/ΣT of one
-        let finds = (totals.trust(target.delta()) * effective(totals, &[])).max(1.0);
-        let positives = totals.positives.max(1.0);
-        let fewest = (target.fewest_draws(needed) * positives / finds).ceil().max(positives + 1.0);
-        let landmarks = (totals.landmarks * fewest / positives).ceil().min(self.items as f64);
-        TooFewPositives {
-            landmarks: self.estimates.len(),
-            seen: totals.positives as usize,
-            reached,
-            needed: fewest as usize,
-            landmarks_needed: landmarks as usize,
-            recall: target.recall(),
-            delta: target.delta(),
-        }
-    }
 }
 
 /// A threshold, the share of positives above it, and its bound.
@@ -240,3 +195,41 @@ fn effective(totals: &Totals, sizes: &[f64]) -> f64 {
     let most = if totals.left > 0.0 { totals.positives / totals.left } else { f64::INFINITY };
     median(last).unwrap_or_else(|| totals.telling()).min(most)
 }
+
+/// Middle value; mean of the two middle ones. `None` of none.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(sorted[half]),
+        _ => Some(0.5 * (sorted[half - 1] + sorted[half])),
+    }
+}
+
+/// Clopper and Pearson's lower bound for `found` of `draws`, neither of which need be whole.
+fn clopper_pearson(found: f64, draws: f64, delta: f64) -> f64 {
+    if found <= 0.0 { 0.0 } else { beta_quantile(delta, found, draws - found + 1.0) }
+}
+
+/// t² with P(T > t) = δ for Student's T of `degrees` of freedom, 0 < δ < ½.
+fn squared_student_t(delta: f64, degrees: f64) -> f64 {
+    // degrees/(degrees + T²) is Beta(degrees/2, ½)
+    let x = beta_quantile(2.0 * delta, degrees / 2.0, 0.5);
+    degrees * (1.0 - x) / x
+}
+
+/// z² with P(Z > z) = δ for a standard normal Z, 0 < δ < ½.
+fn squared_normal(delta: f64) -> f64 {
+    // 40² is beyond what a double can tell from certainty
+    let (mut low, mut high) = (0.0_f64, 40.0_f64);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if libm::erfc(middle / std::f64::consts::SQRT_2) >= 2.0 * delta { low = middle } else { high = middle }
+    }
+    low * low
+}
+
+#[cfg(test)]
+mod tests;

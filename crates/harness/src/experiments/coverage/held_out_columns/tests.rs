@@ -1,0 +1,94 @@
+//! The rule against SciPy, and a population that refutes it.
+
+use landmark_core::stream::stream;
+use rand::Rng;
+use rand::seq::index::sample;
+use serde_json::Value;
+
+use super::*;
+
+fn target(recall: f64, delta: f64) -> Target {
+    Target::new(recall, delta).unwrap()
+}
+
+#[test]
+fn thresholds_for_pairs_are_those_of_scipy() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../neighbours/tests/golden/recall.json");
+    let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let mut refused = 0;
+    for case in golden["pairs"].as_array().unwrap() {
+        let number = |key: &str| case[key].as_f64().unwrap();
+        let size = |key: &str| usize::try_from(case[key].as_u64().unwrap()).unwrap();
+        let estimates: Vec<Vec<f64>> = serde_json::from_value(case["estimates"].clone()).unwrap();
+        let audit = PairAudit::new(size("items"), estimates, size("between"));
+        let found = audit.threshold(target(number("recall"), number("delta")));
+        let Some(threshold) = case["threshold"].as_f64() else {
+            assert_eq!(found, None);
+            refused += 1;
+            continue;
+        };
+        let found = found.unwrap();
+        assert_eq!(found.threshold, threshold);
+        // solutions of both sides end within 1e-13 of theirs; lgamma of large arguments costs three digits
+        assert!(
+            (found.recall - number("estimated_recall")).abs() < 1e-10 && (found.lower - number("lower")).abs() < 1e-10
+        );
+    }
+    assert_eq!(refused, 1);
+}
+
+#[test]
+fn quantiles_are_those_of_the_tables() {
+    // Abramowitz & Stegun, table 26.10, and the normal distribution
+    for (delta, degrees, t) in [(0.05, 1.0, 6.314), (0.05, 10.0, 1.812), (0.1, 5.0, 1.476), (0.2, 30.0, 0.854)] {
+        let found = squared_student_t(delta, degrees).sqrt();
+        assert!((found - t).abs() < 6e-4, "{delta} {degrees}: {found} for {t}");
+    }
+    assert!((squared_normal(0.05).sqrt() - 1.644_853_626_951_473).abs() < 1e-13);
+}
+
+#[test]
+fn a_believed_recall_is_the_share_of_the_positives_seen() {
+    // 10 positives of 10 columns of 1,000 items: 4,950 are expected outside, so what is seen counts for nothing, and .9 of all are .9 of these
+    let estimates: Vec<Vec<f64>> = (0..10).map(|column| vec![f64::from(column)]).collect();
+    let audit = PairAudit::new(1000, estimates, 0);
+    assert_eq!((audit.believed(0.9), audit.believed(0.05)), (Some(1.0), Some(9.0)));
+    assert_eq!(audit.threshold(target(0.9, 0.1)), None, "its bound is far below");
+    assert_eq!(PairAudit::new(1000, vec![Vec::new(); 10], 0).believed(0.9), None);
+    assert_eq!(PairAudit::new(10, vec![vec![0.5]; 9], 30).believed(0.5), Some(f64::INFINITY));
+}
+
+#[test]
+fn held_out_columns_are_wrong_in_more_draws_than_stated_if_pairs_come_in_groups() {
+    const DRAWS: u64 = 1000;
+    // 116 items in groups of one to six; the estimate of a group has an error that its members share
+    let rng = &mut stream(3, "coverage", "held-out columns", 0);
+    let group: Vec<usize> = (1..=6).cycle().enumerate().flat_map(|(at, size)| vec![at; size]).take(116).collect();
+    let error: Vec<f64> = (0..116).map(|_| rng.r#gen::<f64>()).collect();
+    let (mut wrong, target) = (0, target(0.9, 0.1));
+    let positives: Vec<(usize, usize, f64)> = (0..116)
+        .flat_map(|i| (i + 1..116).map(move |j| (i, j)))
+        .filter(|&(i, j)| group[i] == group[j])
+        .map(|(i, j)| (i, j, error[group[i]] + 0.01 * rng.r#gen::<f64>()))
+        .collect();
+    for draw in 0..DRAWS {
+        let columns = sample(&mut stream(3, "coverage", "columns", draw), 116, 23).into_vec();
+        let place = |item: usize| columns.iter().position(|&column| column == item);
+        let (mut seen, mut between) = (vec![Vec::new(); 23], 0);
+        for &(i, j, estimate) in &positives {
+            match (place(i), place(j)) {
+                (Some(_), Some(_)) => between += 1,
+                (Some(at), None) | (None, Some(at)) => seen[at].push(estimate),
+                (None, None) => {}
+            }
+        }
+        let Some(bound) = PairAudit::new(116, seen, between).threshold(target) else { continue };
+        let is_found = |&&(i, j, estimate): &&(usize, usize, f64)| {
+            place(i).is_some() || place(j).is_some() || estimate >= bound.threshold
+        };
+        let share = positives.iter().filter(is_found).count() as f64 / positives.len() as f64;
+        wrong += u64::from(share < target.recall());
+    }
+    let most = 0.1 + 3.0 * (0.1 * 0.9 / DRAWS as f64).sqrt();
+    assert!(wrong as f64 / DRAWS as f64 > most, "{wrong} of {DRAWS}");
+}
