@@ -3,6 +3,7 @@
 //! ‖K − K̃‖_F weighs every pair alike, and uses of a matrix look at its large scores: neighbours, clusters, duplicates.
 
 use crate::oracle::Pair;
+use crate::rank::RankCmp;
 
 /// One pair in so many counts as large.
 const LARGE_SHARE: usize = 100;
@@ -39,7 +40,7 @@ impl Agreement {
             return Self::default();
         }
         let mut by_score: Vec<&DrawnPair> = drawn.iter().collect();
-        by_score.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.pair.cmp(&b.pair)));
+        by_score.sort_unstable_by(|a, b| b.score.rank_cmp(&a.score).then(a.pair.cmp(&b.pair)));
         let large = &by_score[..(drawn.len() / LARGE_SHARE).max(FEWEST_LARGE)];
         let missed: f64 = large.iter().map(|pair| pair.missed).sum();
         let total: f64 = large.iter().map(|pair| pair.score * pair.score).sum();
