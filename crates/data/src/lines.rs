@@ -14,6 +14,9 @@ use crate::error::DataError;
 /// The two bytes every gzip member opens with; the name of a file is not asked.
 pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
+/// What some editors write in front of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Opens a file for reading, through gzip where its first bytes say so.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, DataError> {
     let mut plain = BufReader::with_capacity(1 << 16, File::open(path).map_err(DataError::io(path))?);
@@ -114,7 +117,7 @@ impl<R: BufRead> Lines<R> {
         Self { path: path.to_owned(), reader, number: 0, buffer: Vec::new() }
     }
 
-    /// The next line with its number from 1 and without its line end (LF or CR LF), or nothing at the end.
+    /// The next line with its number from 1 and without its line end (LF or CR LF) or a byte order mark, or nothing at the end.
     pub(crate) fn next_line(&mut self) -> Result<Option<(usize, &str)>, DataError> {
         let Some(length) = self.read_one()? else { return Ok(None) };
         match std::str::from_utf8(&self.buffer[..length]) {
@@ -138,6 +141,10 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         self.number += 1;
+        // a mark of Windows' editors is no part of the first word
+        if self.number == 1 && self.buffer.starts_with(BYTE_ORDER_MARK) {
+            self.buffer.drain(..BYTE_ORDER_MARK.len());
+        }
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line).len()))
     }
