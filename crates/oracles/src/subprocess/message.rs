@@ -62,7 +62,12 @@ pub struct Greeting {
 impl Greeting {
     /// Reads the first line.
     pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
-        let greeting: Self = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let is_object = line.trim_ascii_start().starts_with(b"{");
+        let greeting: Self = serde_json::from_slice(line).map_err(|error| match is_object {
+            true => error.to_string(),
+            false => "it is no JSON object; standard output is for answers only, print anything else to standard error"
+                .to_owned(),
+        })?;
         if greeting.landmark != VERSION {
             return Err(format!(
                 "it speaks version {} of the protocol, but this build version {VERSION}",
@@ -203,6 +208,17 @@ mod tests {
         let refused = Score::Refused("too long".into());
         assert_eq!(answer.scores, [Score::Number(1.0), Score::Number(-0.5), Score::NoNumber, Score::NoNumber, refused]);
         assert!(Answer::parse(br#"{"batch": 3, "scores": ["1"]}"#).is_err());
+    }
+
+    #[test]
+    fn a_banner_in_front_of_the_greeting_is_shown_and_what_is_invisible_in_it() {
+        for line in [&b"Loading model 3/7 ...\n"[..], b"\xef\xbb\xbf{}\n", b"{\0\"\0"] {
+            let reason = Greeting::parse(line).unwrap_err();
+            assert!(line.starts_with(b"{") || reason.contains("print anything else to standard error"), "{reason}");
+        }
+        let excerpt = crate::subprocess::error::excerpt;
+        assert_eq!(excerpt("\u{feff}{\u{200b}".as_bytes()), "\\u{feff}{\\u{200b}");
+        assert_eq!(excerpt(b"{\0\"\0"), "{\\u{0}\"\\u{0}");
     }
 
     #[test]
