@@ -17,5 +17,6 @@ pub mod normal;
 pub mod oracle;
 pub mod parameter;
 pub mod popularity;
+pub mod rank;
 pub mod stream;
 pub mod untrusted;

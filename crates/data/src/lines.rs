@@ -10,6 +10,9 @@ use crate::unpack::{self, Text};
 /// Bytes of a line, its end included, that a reader makes room for.
 const LONGEST: u64 = 64 << 20;
 
+/// What some editors write in front of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The lines of one source, lent one at a time so that a large file costs one buffer.
 pub(crate) struct Lines<R> {
     path: PathBuf,
@@ -31,7 +34,7 @@ impl<R: BufRead> Lines<R> {
         Self { path: path.to_owned(), reader, number: 0, buffer: Vec::new() }
     }
 
-    /// The next line with its number from 1 and without its line end (LF or CR LF), or nothing at the end.
+    /// The next line with its number from 1 and without its line end (LF or CR LF) or a byte order mark, or nothing at the end.
     pub(crate) fn next_line(&mut self) -> Result<Option<(usize, &str)>, DataError> {
         let Some(length) = self.read_one()? else { return Ok(None) };
         match std::str::from_utf8(&self.buffer[..length]) {
@@ -61,6 +64,10 @@ impl<R: BufRead> Lines<R> {
             let (path, line) = (self.path.clone(), self.number);
             let (seen, wanted) = (format!("a line of {} MiB or more", LONGEST >> 20), "lines of text".to_owned());
             return Err(DataError::Malformed { path, line, seen, wanted });
+        }
+        // a mark of Windows' editors is no part of the first word
+        if self.number == 1 && self.buffer.starts_with(BYTE_ORDER_MARK) {
+            self.buffer.drain(..BYTE_ORDER_MARK.len());
         }
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line).len()))

@@ -222,14 +222,21 @@ impl Rows {
         let row: Vec<f64> = row.chain(self.rest.iter().take(width).copied()).collect();
         row.len() > 1 && [0.0, 1.0].iter().any(|start| row.iter().zip(0u32..).all(|(&x, k)| x == start + f64::from(k)))
     }
+
+    /// True where the first column is 0, 1, 2, … or 1, 2, 3, … from this row on.
+    fn first_column_counts(&self, from: usize) -> bool {
+        let column = &self.first[from..];
+        let counts_from = |start: f64| column.iter().zip(0u32..).all(|(&x, k)| x == Some(start + f64::from(k)));
+        column.len() > 1 && [0.0, 1.0].into_iter().any(counts_from)
+    }
 }
 
 /// Numbers in lines: between commas, semicolons, tabs or blanks, with a header and a column of names or without.
 ///
 /// A first line is a header where it has two cells or more that are no numbers, where its first cell is empty or where it is a cell shorter than
 /// the next line (R), and where it counts the columns (0, 1, 2, … as pandas writes) above as many rows as there are columns. A first column holds
-/// names where the header's first cell is empty, where the header is shorter, or where one of its cells is no number. `#` begins a comment, but for
-/// a name in front of numbers. A first line `sep=;` names the delimiter.
+/// names where the header's first cell is empty, where the header is shorter, where one of its cells is no number, and where it counts the rows of a
+/// matrix that is square without it. `#` begins a comment, but for a name in front of numbers. A first line `sep=;` names the delimiter.
 fn read_lines(path: &Path) -> Result<Array2<f64>, DataError> {
     let mut lines = Lines::open(path)?;
     let (mut delimiter, mut header, mut pending) = (None, None::<Vec<String>>, None::<(usize, Vec<String>)>);
@@ -237,46 +244,52 @@ fn read_lines(path: &Path) -> Result<Array2<f64>, DataError> {
     let push = |rows: &mut Rows, line: usize, cells: &[String]| {
         rows.push(cells).map_err(|(seen, wanted)| DataError::Malformed { path: path.to_owned(), line, seen, wanted })
     };
-    while let Some((line, text)) = lines.next_line()? {
-        let text = text.trim_start_matches('\u{feff}').trim_end();
-        // a tab in front stands for a corner without a name
-        let text = if text.starts_with('\t') { text } else { text.trim_start() };
-        if text.is_empty() {
-            continue;
-        }
-        if delimiter.is_none() && text.len() == 5 && text.to_ascii_lowercase().starts_with("sep=") {
-            delimiter = text.chars().next_back();
-            continue;
-        }
-        let found = delimiter.unwrap_or_else(|| delimiter_of(text));
-        let cells = cells(text, found);
-        let numbers = |cells: &[String]| cells.iter().all(|cell| cell.parse::<f64>().is_ok());
-        let is_named = found != ' ' && cells.len() > 1 && !cells[0].starts_with("# ") && numbers(&cells[1..]);
-        if text.starts_with('#') && !is_named {
-            continue;
-        }
-        delimiter = Some(found);
-        if header.is_none() && pending.is_none() && rows.width.is_none() {
-            let names = cells.iter().filter(|cell| cell.parse::<f64>().is_err()).count();
-            if names > 1 || (cells.len() > 1 && cells[0].is_empty()) {
-                has_names = cells[0].is_empty();
-                header = Some(cells);
-            } else {
-                pending = Some((line, cells));
+    // lines of old spreadsheets end with CR alone
+    let mut earlier = 0;
+    while let Some((line, physical)) = lines.next_line()? {
+        let physical_line = line + earlier;
+        earlier += physical.matches('\r').count();
+        for (line, text) in (physical_line..).zip(physical.split('\r')) {
+            let text = text.trim_start_matches('\u{feff}').trim_end();
+            // a tab in front stands for a corner without a name
+            let text = if text.starts_with('\t') { text } else { text.trim_start() };
+            if text.is_empty() {
+                continue;
             }
-            continue;
-        }
-        if let Some((place, first)) = pending.take() {
-            if first.len() + 1 == cells.len() && !first.is_empty() && first.len() > 1 {
-                header = Some(first);
-            } else {
-                push(&mut rows, place, &first)?;
+            if delimiter.is_none() && text.len() == 5 && text.to_ascii_lowercase().starts_with("sep=") {
+                delimiter = text.chars().next_back();
+                continue;
             }
+            let found = delimiter.unwrap_or_else(|| delimiter_of(text));
+            let cells = cells(text, found);
+            let numbers = |cells: &[String]| cells.iter().all(|cell| cell.parse::<f64>().is_ok());
+            let is_named = found != ' ' && cells.len() > 1 && !cells[0].starts_with("# ") && numbers(&cells[1..]);
+            if text.starts_with('#') && !is_named {
+                continue;
+            }
+            delimiter = Some(found);
+            if header.is_none() && pending.is_none() && rows.width.is_none() {
+                let names = cells.iter().filter(|cell| cell.parse::<f64>().is_err()).count();
+                if names > 1 || (cells.len() > 1 && cells[0].is_empty()) {
+                    has_names = cells[0].is_empty();
+                    header = Some(cells);
+                } else {
+                    pending = Some((line, cells));
+                }
+                continue;
+            }
+            if let Some((place, first)) = pending.take() {
+                if first.len() + 1 == cells.len() && !first.is_empty() && first.len() > 1 {
+                    header = Some(first);
+                } else {
+                    push(&mut rows, place, &first)?;
+                }
+            }
+            if rows.width.is_none() && header.as_ref().is_some_and(|header| header.len() + 1 == cells.len()) {
+                has_names = true;
+            }
+            push(&mut rows, line, &cells)?;
         }
-        if rows.width.is_none() && header.as_ref().is_some_and(|header| header.len() + 1 == cells.len()) {
-            has_names = true;
-        }
-        push(&mut rows, line, &cells)?;
     }
     if let Some((place, first)) = pending {
         push(&mut rows, place, &first)?;
@@ -285,6 +298,9 @@ fn read_lines(path: &Path) -> Result<Array2<f64>, DataError> {
         return Err(DataError::Empty { path: path.to_owned(), what: "rows of numbers" });
     };
     has_names |= rows.first.iter().any(Option::is_none);
+    // a column of numbers of rows, which pandas and R write: where the matrix is square without it
+    let rows_below = count - usize::from(header.is_none() && rows.begins_with_counts(true));
+    has_names |= rows_below + 1 == width && rows.first_column_counts(count - rows_below);
     let columns = width - usize::from(has_names);
     let skipped = usize::from(header.is_none() && count == columns + 1 && rows.begins_with_counts(has_names));
     let mut numbers = Vec::with_capacity(count * columns);
@@ -400,6 +416,9 @@ mod tests {
         for (text, wanted) in [
             ("1,2\n3\n", "x.csv:2: 1 numbers; wanted is 2"),
             ("1,2\n3,four\n", "x.csv:2: `four`; wanted is a number"),
+            ("1,2\r3,four\r", "x.csv:2: `four`; wanted is a number"),
+            ("1,2\r\n\r\n3,four\r\n", "x.csv:3: `four`; wanted is a number"),
+            (",a,b\n\n# x\na,1,2\nb,1\n", "x.csv:5: 2 numbers; wanted is 3"),
             ("1,2,3\n4,5,6\n", "a matrix of shape 2 × 3"),
             ("1,nan\n3,4\n", "the entry (i = 0, j = 1) is NaN"),
             ("\n", "rows of numbers"),
@@ -424,6 +443,12 @@ mod tests {
             ("x.csv", "sep=;\r\n1.0;0.5\r\n-0.25;1.0\r\n"),
             ("x.tsv", "\t0\t1\n0\t1.0\t0.5\n1\t-0.25\t1.0\n"),
             ("x.txt", "# 1 2\n1.0 0.5\n-0.25 1.0\n"),
+            ("x.csv", "sep=;\r1.0;0.5\r-0.25;1.0\r"),
+            ("x.csv", "\u{feff}1.0,0.5\r-0.25,1.0\r"),
+            ("x.csv", "\"a\",\"b\"\r1.0,0.5\r-0.25,1.0"),
+            ("x.csv", "id,a,b\n1,1.0,0.5\n2,-0.25,1.0\n"),
+            ("x.csv", "index,a,b\n0,1.0,0.5\n1,-0.25,1.0\n"),
+            ("x.csv", "0,1.0,0.5\n1,-0.25,1.0\n"),
         ] {
             assert_eq!(load_as(name, text.as_bytes()).as_ref(), Ok(&wanted), "{text:?}");
         }

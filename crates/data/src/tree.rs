@@ -2,7 +2,8 @@
 //!
 //! Written in brackets, `(S (NP (D the) (N dog)) (VP (V runs)))`: a node is `(label child …)`, a child is another node or
 //! a bare word, which is a leaf. `(D (the))` is the same tree as `(D the)`, and so is KeLP's `(D(the))`. Labels are
-//! anything without blanks and brackets.
+//! anything without blanks and brackets. The root may have no label, as in the Penn Treebank: `((S …))` is `(S …)`, and
+//! with several children its label is `ROOT`. Trees that are built by [`TreeBuilder`] may have any labels.
 //!
 //! A tree is kept in preorder, all labels in one string: 16 bytes a node and its label. Nothing here recurses, so no
 //! depth and no number of children is too much.
@@ -82,6 +83,16 @@ impl Tree {
             depth[node] = depth[parents[node]] + 1;
         }
         depth.into_iter().max().unwrap_or(1)
+    }
+
+    /// The one child of the root as a tree.
+    fn without_root(self) -> Self {
+        let cut = self.ends[0];
+        Self {
+            text: self.text[cut..].to_owned(),
+            ends: self.ends[1..].iter().map(|end| end - cut).collect(),
+            degrees: self.degrees[1..].to_vec(),
+        }
     }
 
     /// The same tree with other labels.

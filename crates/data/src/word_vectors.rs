@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use landmark_core::oracle::Identity;
+use landmark_core::rank::RankCmp;
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
@@ -216,7 +217,7 @@ impl WordVectors {
             .filter(|(other, _)| *other != word)
             .map(|(other, row)| (other.as_str(), cosine(row)))
             .collect();
-        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        scored.sort_by(|a, b| b.1.rank_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         scored.truncate(k);
         scored
     }

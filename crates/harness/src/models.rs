@@ -8,7 +8,7 @@ use landmark_core::stream::stream;
 use landmark_data::matrices;
 use landmark_oracles::neural::{
     CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuned, ModelFileError, ModelFiles, Neural, NeuralError,
-    Precision, TorchReport, open,
+    Precision, TextScorer, TorchReport, open,
 };
 use landmark_report::Caveat;
 use landmark_store::ItemList;
@@ -97,10 +97,7 @@ impl Models {
         }
         let oracle = self.0.cross_encoder(files, texts, params)?;
         let mut notes = Vec::new();
-        let (cut, tokens) = oracle.cut;
-        if cut > 0 {
-            notes.push(format!("{cut} texts are longer than the model reads and lose {tokens} tokens"));
-        }
+        notes.extend(of_cut_pairs(&oracle));
         if oracle.empty > 0 {
             notes.push(format!("{} texts are empty and are scored as such", oracle.empty));
         }
@@ -164,4 +161,19 @@ fn rounding(rounded: &dyn Oracle, exact: &dyn Oracle) -> Result<String, LoadErro
     Ok(format!(
         "`int8` against f32 on {PAIRS_OF_BOTH} pairs: scores differ by {mean:.4} on average, {largest:.4} at most{correlation}"
     ))
+}
+
+/// How many pairs a model does not read whole.
+fn of_cut_pairs(oracle: &TextScorer) -> Option<String> {
+    let (cut, longest, (alone, tokens)) = (oracle.cut_pairs, oracle.longest, oracle.cut);
+    let all = oracle.len as u64 * (oracle.len as u64).saturating_sub(1) / 2;
+    let texts = match alone {
+        0 => String::new(),
+        _ => format!("; {alone} texts are longer than that alone and lose {tokens} tokens"),
+    };
+    (cut > 0 || alone > 0).then(|| {
+        format!(
+            "{cut} of {all} pairs have more than the {longest} tokens that the model reads at most, and are cut{texts}"
+        )
+    })
 }

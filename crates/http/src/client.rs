@@ -1,7 +1,7 @@
 //! Requests to one server: made again until they are answered or given up, at its pace and within the money.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use landmark_core::oracle::OracleError;
@@ -23,6 +23,8 @@ pub(crate) struct Client {
     pub(crate) purse: Arc<Purse>,
     patience: Duration,
     retries: AtomicU64,
+    /// A wait was last told at that time.
+    told: Mutex<Option<Instant>>,
 }
 
 /// Attempts at one request.
@@ -41,6 +43,7 @@ impl Client {
             purse: Purse::new(params.price.unwrap_or_default(), money.filter(|_| params.price.is_some())),
             patience: params.patience(),
             retries: AtomicU64::new(0),
+            told: Mutex::default(),
         })
     }
 
@@ -51,13 +54,15 @@ impl Client {
 
     /// One request for so many calls, made again until it is answered or given up, or `stop` says that nobody waits for it any more.
     pub(crate) async fn exchange(&self, body: &str, calls: usize, stop: &AtomicBool) -> Result<Reply, HttpError> {
-        let mut attempts = Attempts::new(self.patience);
+        let mut attempts = None;
         loop {
             // about four bytes a token, which a quota a minute need not know better
-            let place = self.flow.enter(body.len() / 4).await;
-            if stop.load(Ordering::Relaxed) {
+            let place = self.flow.enter(body.len() / 4, stop).await;
+            // time in the queue is no time in which this request failed
+            let attempts = attempts.get_or_insert_with(|| Attempts::new(self.patience));
+            let Some(place) = place else {
                 return Err(attempts.given_up(self, "another request failed for good".to_owned()));
-            }
+            };
             let reserved = self.purse.reserve(body.len(), calls).await.map_err(HttpError::from)?;
             let again = match self.connection.post(body).await {
                 Ok((reply, usage)) => {
@@ -84,7 +89,7 @@ impl Client {
             } else {
                 drop(place);
             }
-            self.wait(&mut attempts, again).await?;
+            self.wait(attempts, again, stop).await?;
         }
     }
 
@@ -101,35 +106,66 @@ impl Client {
             match self.connection.about_jobs(url, body, most_bytes).await {
                 Ok(answer) => return Ok(answer),
                 Err(Fault::Final(error)) => return Err(error),
-                Err(Fault::Again(again)) => self.wait(&mut attempts, again).await?,
+                Err(Fault::Again(again)) => self.wait(&mut attempts, again, &AtomicBool::new(false)).await?,
             }
         }
     }
 
-    async fn wait(&self, attempts: &mut Attempts, again: Again) -> Result<(), HttpError> {
+    /// Waits before the next attempt, until nobody waits for its answer any more. A wait beyond the patience ends the request at once, and with
+    /// it the run: those in the queue don't sit through it.
+    async fn wait(&self, attempts: &mut Attempts, again: Again, stop: &AtomicBool) -> Result<(), HttpError> {
         attempts.count += 1;
         let wait = again.wait.unwrap_or_else(|| connection::backoff(attempts.count));
         if attempts.start.elapsed() + wait > attempts.patience {
-            // nor do the requests behind this one sit through a wait that is too long
-            let asked = again.wait.map(|wait| format!("; it asks for a wait of {} s", wait.as_secs()));
+            let asked = again.wait.map(|wait| format!("; it asks for a wait of {}", in_units(wait)));
             return Err(attempts.given_up(self, again.what + &asked.unwrap_or_default()));
         }
         if again.wait.is_some() {
             self.flow.pause(wait);
         }
-        if wait >= TOLD {
-            let url = connection::public(&self.url);
-            tracing::warn!("waiting {} s for {url}: {}", wait.as_secs(), again.what);
+        if wait >= TOLD && self.is_time_to_tell() {
+            let left = attempts.patience.saturating_sub(attempts.start.elapsed());
+            let (wait, left) = (in_units(wait), in_units(left));
+            let tries = attempts.count;
+            tracing::warn!("waiting {wait} for {}: {}; tried {tries} times, gives up in {left}", self.url, again.what);
         }
         self.retries.fetch_add(1, Ordering::Relaxed);
         tracing::debug!("{} {}; again in {:.1} s", self.url, again.what, wait.as_secs_f64());
-        tokio::time::sleep(wait).await;
+        let until = Instant::now() + wait;
+        while !stop.load(Ordering::Relaxed)
+            && let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        {
+            tokio::time::sleep(left.min(LOOK)).await;
+        }
         Ok(())
+    }
+
+    /// True once in a while: requests that fail together tell of it once.
+    fn is_time_to_tell(&self) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_time = told.is_none_or(|told| told.elapsed() >= TOLD_EVERY);
+        if is_time {
+            *told = Some(Instant::now());
+        }
+        is_time
     }
 }
 
 /// A wait from here on is told.
-const TOLD: Duration = Duration::from_secs(10);
+const TOLD: Duration = Duration::from_secs(3);
+/// Waits are told so often.
+const TOLD_EVERY: Duration = Duration::from_secs(10);
+/// A wait looks so often whether somebody still waits for its end.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A wait in words: `7 s`, `9 min`, `15 h`.
+fn in_units(wait: Duration) -> String {
+    match wait.as_secs_f64() {
+        seconds if seconds < 120.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 7200.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.0} h", seconds / 3600.0),
+    }
+}
 
 impl Attempts {
     fn new(patience: Duration) -> Self {

@@ -111,26 +111,32 @@ impl Connection {
     /// Posts a body, and reads what comes back.
     pub(crate) async fn post(&self, body: &str) -> Result<(Reply, Option<Usage>), Fault> {
         let request = self.client.post(self.url.clone()).body(body.to_owned());
-        let Answered { status, text } = self.send(request, self.answer_bytes, |_| false).await?;
+        let Answered { status, text, wait } = self.send(request, self.answer_bytes, |_| false).await?;
         let said = || shortened(&String::from_utf8_lossy(&text));
         if matches!(status.as_u16(), 413 | 422) {
             return Ok((Reply::TooLarge { status, said: said() }, None));
         }
-        Ok(match serde_json::from_slice::<Json>(&text) {
-            Ok(json) if is_no_answer(&json) => {
-                return Err(Fault::Again(Again {
-                    what: format!("{status} with an error in its body: {}", said()),
-                    wait: None,
-                    is_overwhelmed: error_code(&json).is_some_and(|code| matches!(code, 429 | 503)),
-                    may_be_charged: false,
-                }));
+        let Ok(json) = serde_json::from_slice::<Json>(&text) else { return Ok((Reply::NoJson(said()), None)) };
+        // the status that the error in the body stands for
+        match status_in(&json).and_then(|code| StatusCode::from_u16(code).ok()) {
+            Some(code) if matches!(code.as_u16(), 408 | 425 | 429 | 500..=599) => Err(Fault::Again(Again {
+                what: format!("{status} with an error in its body: {}", said()),
+                wait: wait.max(wait::asked_in(&json, SystemTime::now())),
+                is_overwhelmed: matches!(code.as_u16(), 429 | 503),
+                may_be_charged: false,
+            })),
+            Some(code) if matches!(code.as_u16(), 400 | 413 | 422) => {
+                Ok((Reply::TooLarge { status: code, said: said() }, None))
             }
-            Ok(json) => {
+            Some(code) => {
+                let status = format!("{status} with the error {} in its body", code.as_u16());
+                Err(self.refused(&status, &said(), next_step(code.as_u16())))
+            }
+            None => {
                 let usage = Usage::of(&json);
-                (Reply::Json(json), usage)
+                Ok((Reply::Json(json), usage))
             }
-            Err(_) => (Reply::NoJson(said()), None),
-        })
+        }
     }
 
     /// One request about a job of many, at an address of the same server: its body as (type, bytes), none to read.
@@ -145,7 +151,7 @@ impl Connection {
             None => self.client.request(Method::GET, url.clone()),
         };
         // a conflict is with what the server is doing still
-        let Answered { status, text } = self.send(request, most_bytes, |status| status == 409).await?;
+        let Answered { status, text, .. } = self.send(request, most_bytes, |status| status == 409).await?;
         if status.is_success() {
             return Ok(text);
         }
@@ -181,7 +187,7 @@ impl Connection {
             false => Fault::Again(lost(&error)),
         })?;
         let status = response.status();
-        let wait = wait::asked_for(response.headers(), SystemTime::now());
+        let wait = wait::asked_for(response.headers(), status.as_u16() == 429, SystemTime::now());
         let text = read(response, most_bytes).await.map_err(|error| match error {
             Unread::Broken(error) => Fault::Again(lost(&error)),
             Unread::TooLong => {
@@ -194,26 +200,24 @@ impl Connection {
             Err(_) => self.secrets.left_out(&String::from_utf8_lossy(&text)).into_bytes(),
         };
         let said = || shortened(&String::from_utf8_lossy(&text));
-        let next_step = match status.as_u16() {
-            200..=299 | 413 | 422 => return Ok(Answered { status, text }),
+        match status.as_u16() {
+            200..=299 | 413 | 422 => Ok(Answered { status, text, wait }),
             408 | 425 | 429 | 500..=599 => {
-                return Err(Fault::Again(Again {
+                let in_body =
+                    serde_json::from_slice(&text).ok().and_then(|body| wait::asked_in(&body, SystemTime::now()));
+                Err(Fault::Again(Again {
                     what: format!("{status}: {}", said()),
-                    wait,
+                    wait: wait.max(in_body),
                     is_overwhelmed: matches!(status.as_u16(), 429 | 503),
                     may_be_charged: matches!(status.as_u16(), 408 | 500 | 502 | 504),
-                }));
+                }))
             }
             code if may_pass(code) => {
                 let what = format!("{status}: {}", said());
-                return Err(Fault::Again(Again { what, wait, is_overwhelmed: false, may_be_charged: false }));
+                Err(Fault::Again(Again { what, wait, is_overwhelmed: false, may_be_charged: false }))
             }
-            300..=399 => "it points elsewhere, and the key is not sent there; write that address into `oracle.url`",
-            401 | 403 => "look at `oracle.key`: the variable that it names must hold the key of this server",
-            404 | 405 => "look at `oracle.url`, path and all, and at `oracle.model`",
-            _ => "look at `oracle.request` and `oracle.fields`, which say what is sent",
-        };
-        Err(self.refused(&status.to_string(), &said(), next_step))
+            code => Err(self.refused(&status.to_string(), &said(), next_step(code))),
+        }
     }
 
     fn refused(&self, status: &str, said: &str, next_step: &'static str) -> Fault {
@@ -222,25 +226,69 @@ impl Connection {
     }
 }
 
-/// True for a body that is an error which may pass, whatever the status says: `error` with a code that is asked again, or
-/// `choices` that are null.
-fn is_no_answer(body: &Json) -> bool {
-    let may_pass = error_code(body).is_some_and(|code| matches!(code, 408 | 425 | 429 | 500..=599));
-    may_pass || body.get("choices").is_some_and(Json::is_null)
+fn next_step(code: u16) -> &'static str {
+    match code {
+        300..=399 => "it points elsewhere, and the key is not sent there; write that address into `oracle.url`",
+        401 | 403 => "look at `oracle.key`: the variable that it names must hold the key of this server",
+        402 => "look at the credit of this account",
+        404 | 405 => "look at `oracle.url`, path and all, and at `oracle.model`",
+        _ => "look at `oracle.request` and `oracle.fields`, which say what is sent",
+    }
 }
 
-/// The number in `error.code`, `error.status` or `code` beside `error`, as a number or in digits.
-fn error_code(body: &Json) -> Option<u64> {
-    let error = body.get("error").filter(|error| !error.is_null())?;
-    let numbers = [error.get("code"), error.get("status"), body.get("code"), body.get("status")];
-    let read = |value: &Json| value.as_u64().or_else(|| value.as_str()?.parse().ok());
-    numbers.into_iter().flatten().find_map(read)
+/// The error in the body of a success, of the whole answer or of its first choice.
+pub(crate) fn error_in(body: &Json) -> Option<&Json> {
+    let is_one = |error: &&Json| match error {
+        Json::Null | Json::Bool(false) => false,
+        Json::String(text) => !text.is_empty(),
+        Json::Object(fields) => !fields.is_empty(),
+        Json::Array(list) => !list.is_empty(),
+        Json::Bool(true) | Json::Number(_) => true,
+    };
+    [body.get("error"), body.pointer("/choices/0/error")].into_iter().flatten().find(is_one)
+}
+
+/// The status that the error in a body stands for: its `code` or `status` in digits, or the name of its kind. `choices` that are null are
+/// those of a provider that is full.
+pub(crate) fn status_in(body: &Json) -> Option<u16> {
+    let Some(error) = error_in(body) else { return body.get("choices").is_some_and(Json::is_null).then_some(503) };
+    let fields = ["code", "status", "status_code", "type"].map(|name| error.get(name));
+    let beside = ["code", "status"].map(|name| body.get(name));
+    let given = || fields.into_iter().chain(beside).flatten();
+    let digits = |value: &Json| value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    let number =
+        given().filter_map(digits).find_map(|code| u16::try_from(code).ok().filter(|code| (400..600).contains(code)));
+    number.or_else(|| given().filter_map(Json::as_str).find_map(status_of_kind)).or_else(|| {
+        let has_no_answer = body.get("choices").is_some_and(Json::is_null);
+        has_no_answer.then_some(503)
+    })
+}
+
+/// The status for which servers use the name of a kind of error.
+fn status_of_kind(kind: &str) -> Option<u16> {
+    const KINDS: [(&str, u16); 11] = [
+        ("rate_limit", 429),
+        ("resource_exhausted", 429),
+        ("insufficient_quota", 429),
+        ("overloaded", 503),
+        ("unavailable", 503),
+        ("server_error", 500),
+        ("context_length", 413),
+        ("string_above_max_length", 413),
+        ("invalid_api_key", 401),
+        ("authentication", 401),
+        ("invalid_request", 400),
+    ];
+    let kind = kind.to_lowercase();
+    KINDS.iter().find(|(name, _)| kind.contains(name)).map(|&(_, status)| status)
 }
 
 /// An answer to go on with, unread.
 struct Answered {
     status: StatusCode,
     text: Vec<u8>,
+    /// Wait that its headers ask for.
+    wait: Option<Duration>,
 }
 
 async fn read(mut response: Response, most_bytes: usize) -> Result<Vec<u8>, Unread> {
@@ -401,14 +449,22 @@ mod tests {
     fn an_error_in_the_body_of_a_success_is_that_error() {
         use serde_json::json;
         for (body, wanted) in [
-            (json!({ "error": { "code": 429, "message": "busy" } }), true),
-            (json!({ "error": { "code": "503" } }), true),
-            (json!({ "choices": null }), true),
-            (json!({ "error": { "code": 400 } }), false),
-            (json!({ "error": null, "choices": [] }), false),
-            (json!({ "score": 1.0 }), false),
+            (json!({ "error": { "code": 429, "message": "busy" } }), Some(429)),
+            (json!({ "error": { "code": "503" } }), Some(503)),
+            (json!({ "error": { "message": "busy", "code": null }, "code": 502 }), Some(502)),
+            (json!({ "error": { "code": "rate_limit_exceeded", "type": "requests" } }), Some(429)),
+            (json!({ "error": { "code": 8, "status": "RESOURCE_EXHAUSTED" } }), Some(429)),
+            (json!({ "type": "error", "error": { "type": "overloaded_error" } }), Some(503)),
+            (json!({ "error": { "type": "invalid_request_error", "code": "context_length_exceeded" } }), Some(413)),
+            (json!({ "choices": [{ "error": { "code": 502 }, "message": { "content": "" } }] }), Some(502)),
+            (json!({ "choices": null }), Some(503)),
+            (json!({ "error": { "code": 400 } }), Some(400)),
+            (json!({ "error": "something" }), None),
+            (json!({ "error": null, "choices": [] }), None),
+            (json!({ "error": "", "code": 500 }), None),
+            (json!({ "score": 1.0 }), None),
         ] {
-            assert_eq!(super::is_no_answer(&body), wanted, "{body}");
+            assert_eq!(super::status_in(&body), wanted, "{body}");
         }
     }
 }

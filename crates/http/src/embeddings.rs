@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::stream::{self, StreamExt};
 use landmark_core::oracle::Identity;
@@ -25,7 +25,7 @@ use crate::connection::{Reply, public};
 use crate::error::HttpError;
 use crate::params::{HttpParams, written_redacted, written_without_secrets};
 use crate::rating::shortened;
-use crate::vector_file::{Digest, VectorFile, digest};
+use crate::vector_file::{VectorFile, digest};
 
 /// An endpoint that embeds texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -244,18 +244,44 @@ impl Embedder {
     async fn ask(&self, file: &mut VectorFile, wanted: &[&str]) -> Result<(), HttpError> {
         let stop = &AtomicBool::new(false);
         let requests = stream::iter(wanted.chunks(self.params.texts_per_request));
+        let largest = &AtomicUsize::new(self.params.texts_per_request);
         let answers = requests.map(async |texts| {
-            let reply = self.client.exchange(&self.body(texts), texts.len(), stop).await?;
-            let vectors = match reply {
-                Reply::Json(answer) => {
-                    self.params.fields.read(&answer, texts.len()).map_err(|reason| self.malformed(&reason))?
+            let mut vectors = Vec::new();
+            let mut waiting = vec![texts];
+            while let Some(texts) = waiting.pop() {
+                let most = largest.load(Ordering::Relaxed);
+                if texts.len() > most {
+                    waiting.extend(texts.chunks(most).rev());
+                    continue;
                 }
-                Reply::NoJson(said) => return Err(self.malformed(&format!("it answered `{said}`, which is not JSON"))),
-                Reply::TooLarge { status, said } => {
-                    return Err(self.malformed(&format!("it answered {status}: {said}; lower `texts_per_request`")));
+                let (status, said) = match self.client.exchange(&self.body(texts), texts.len(), stop).await {
+                    Ok(Reply::Json(answer)) => {
+                        let read =
+                            self.params.fields.read(&answer, texts.len()).map_err(|reason| self.malformed(&reason))?;
+                        vectors.extend(texts.iter().map(|text| digest(text)).zip(read));
+                        continue;
+                    }
+                    Ok(Reply::NoJson(said)) => {
+                        return Err(self.malformed(&format!("it answered `{said}`, which is not JSON")));
+                    }
+                    Ok(Reply::TooLarge { status, said }) => (status.to_string(), said),
+                    Err(HttpError::Refused { status, said, .. }) if status.starts_with("400") => (status, said),
+                    Err(error) => return Err(error),
+                };
+                // too many texts, or one that is too long: found by halving, because every text needs its vector
+                match texts {
+                    [text] => {
+                        let text = shortened(text);
+                        let reason = format!("it answered {status}: {said}, to one text alone, which begins `{text}`");
+                        return Err(self.malformed(&reason));
+                    }
+                    _ => {
+                        largest.fetch_min(texts.len().div_ceil(2), Ordering::Relaxed);
+                    }
                 }
-            };
-            Ok(texts.iter().map(|text| digest(text)).zip(vectors).collect::<Vec<(Digest, Vec<f32>)>>())
+                waiting.push(texts);
+            }
+            Ok(vectors)
         });
         let mut answers = answers.buffer_unordered(self.params.in_flight);
         let mut outcome = Ok(());
@@ -263,7 +289,7 @@ impl Embedder {
             match answer {
                 Ok(vectors) => file.append(vectors).map_err(|source| self.unkept(&source))?,
                 Err(error) => {
-                    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                    stop.store(true, Ordering::Relaxed);
                     outcome = outcome.and(Err(error));
                 }
             }

@@ -1,6 +1,6 @@
 //! An endpoint as an oracle: columns cut into requests, requests answered, what fails found by halving.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,11 +18,14 @@ use crate::connection::{self, Reply};
 use crate::error::HttpError;
 use crate::params::{ChangedModel, HttpParams, Shape};
 use crate::purse::{Paid, PriceEstimate};
+use crate::rating::shortened;
 use crate::shape::{self, Batch};
 
+mod blame;
 mod company;
 mod jobs;
 
+use blame::{Blame, Failure};
 pub use company::Company;
 use company::CompanySample;
 use jobs::Jobs;
@@ -49,8 +52,9 @@ pub struct Http {
     changed: AtomicU64,
     scored: AtomicBool,
     failed: AtomicU64,
-    /// Pairs that the server refused when asked alone.
-    refused: Mutex<BTreeSet<Pair>>,
+    blame: Blame,
+    /// The endpoint was asked for two items that are no suspects.
+    probed: AtomicBool,
     complaints: Complaints,
     company: CompanySample,
 }
@@ -76,7 +80,8 @@ impl Http {
             changed: AtomicU64::new(0),
             scored: AtomicBool::new(false),
             failed: AtomicU64::new(0),
-            refused: Mutex::default(),
+            blame: Blame::default(),
+            probed: AtomicBool::new(false),
             complaints: Complaints::default(),
         })
     }
@@ -187,9 +192,9 @@ impl Http {
         (mean, Ok(()))
     }
 
-    /// Scores a few pairs: in one request, or in halves of it. A refusal of several pairs is halved down to what is wrong: where a pair is
-    /// refused alone too, it is the fault and later requests stay as large; where none is, the request was too large, now and for good. Pairs
-    /// of an item that two others were refused with are asked alone from then on.
+    /// Scores a few pairs: in one request, or in halves of it. A refusal of several pairs is halved down to what is wrong: where a pair fails
+    /// alone too, it is the fault and later requests stay as large; where none does, the request was too large, now and for good. Pairs of
+    /// an item that was found to be at fault are asked for apart from the others, or not at all ([`Blame`]).
     fn answer<'a>(
         &'a self,
         pairs: &'a [Pair],
@@ -200,75 +205,123 @@ impl Http {
             if pairs.len() > self.largest.load(Ordering::Relaxed) {
                 return self.halves(pairs, out, stop).await;
             }
-            if let Some(apart) = self.suspects(pairs) {
-                return self.apart(pairs, &apart, out, stop).await;
+            let suspects = self.blame.suspects(pairs);
+            if pairs.len() > 1 && !suspects.is_empty() {
+                return self.apart(pairs, &suspects, out, stop).await;
             }
-            let reply = match self.client.exchange(&self.body(pairs), pairs.len(), stop).await {
-                // one text may be too long: a server that refuses every request ends with this error, asked for one pair
-                Err(HttpError::Refused { status, said, .. })
-                    if status.starts_with("400")
-                        && (pairs.len() > 1
-                            || self.scored.load(Ordering::Relaxed)
-                            || self.params.failed_pairs != FailedPairs::Error) =>
-                {
-                    Reply::TooLarge { status: reqwest::StatusCode::BAD_REQUEST, said }
-                }
-                other => other?,
-            };
-            let reason = match reply {
-                Reply::TooLarge { .. } if pairs.len() > 1 => {
-                    let outcome = self.halves(pairs, out, stop).await;
-                    let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-                    if outcome.is_ok() && !pairs.iter().any(|pair| refused.contains(pair)) {
-                        self.largest.fetch_min(pairs.len().div_ceil(2), Ordering::Relaxed);
-                    }
-                    return outcome;
-                }
-                Reply::TooLarge { status, said } => {
-                    self.refused.lock().unwrap_or_else(PoisonError::into_inner).extend(pairs);
-                    format!("it answered {status}: {said}")
-                }
+            if let &[pair] = pairs
+                && !suspects.is_empty()
+                && self.fails_unasked(pair, stop).await?
+            {
+                return Ok(());
+            }
+            let (reason, failure) = match self.request(pairs, stop).await? {
+                Reply::TooLarge { status, said } => (format!("it answered {status}: {said}"), Failure::Refused),
+                Reply::NoJson(said) => (format!("it answered `{said}`, which is not JSON"), Failure::Senseless),
                 Reply::Json(answer) => match self.understand(&answer, pairs.len())? {
                     Ok(scores) => {
+                        self.blame.answered(pairs);
                         out.copy_from_slice(&scores);
                         return Ok(());
                     }
-                    Err(reason) => reason,
+                    Err(reason) => (reason, Failure::Senseless),
                 },
-                Reply::NoJson(said) => format!("it answered `{said}`, which is not JSON"),
             };
-            match pairs {
-                [pair] => self.fail(*pair, reason),
-                _ => self.halves(pairs, out, stop).await,
+            if let &[pair] = pairs {
+                self.blame.failed(pair, failure);
+                return self.fail(pair, format!("asked alone, {reason}"));
             }
+            self.halves(pairs, out, stop).await?;
+            // no pair is at fault: the number of pairs is
+            if !self.blame.has_any(pairs) && (failure == Failure::Refused || self.blame.strike()) {
+                let smaller = pairs.len().div_ceil(2);
+                if self.largest.fetch_min(smaller, Ordering::Relaxed) > smaller {
+                    tracing::warn!(
+                        "{} has no answer to {} pairs in a request: {reason}. It has one to fewer, and gets at most {smaller} from now on",
+                        self.url(),
+                        pairs.len()
+                    );
+                }
+            }
+            Ok(())
         })
     }
 
-    /// Places of the pairs that have a suspect item: one that was refused alone beside two others.
-    fn suspects(&self, pairs: &[Pair]) -> Option<Vec<usize>> {
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if pairs.len() < 2 || refused.len() < 2 {
-            return None;
+    /// The reply to a few pairs. A 400 may mean one text that is too long: a server that refuses every request ends with this error, asked for
+    /// one pair.
+    async fn request(&self, pairs: &[Pair], stop: &AtomicBool) -> Result<Reply, HttpError> {
+        match self.client.exchange(&self.body(pairs), pairs.len(), stop).await {
+            Err(HttpError::Refused { status, said, .. })
+                if status.starts_with("400")
+                    && (pairs.len() > 1
+                        || self.scored.load(Ordering::Relaxed)
+                        || self.params.failed_pairs != FailedPairs::Error) =>
+            {
+                Ok(Reply::TooLarge { status: reqwest::StatusCode::BAD_REQUEST, said })
+            }
+            other => other,
         }
-        let partners = |item: usize| -> usize {
-            let with = refused.iter().filter(|&&(i, j)| i != j && (i == item || j == item));
-            with.map(|&(i, j)| if i == item { j } else { i }).collect::<BTreeSet<usize>>().len()
-        };
-        let is_suspect = |&place: &usize| partners(pairs[place].0) > 1 || partners(pairs[place].1) > 1;
-        let apart: Vec<usize> = (0..pairs.len()).filter(is_suspect).collect();
-        (!apart.is_empty()).then_some(apart)
     }
 
-    /// Scores the pairs at these places alone, and the others together.
+    /// True for a pair whose suspect was refused with two shorter texts: it failed, without a request.
+    async fn fails_unasked(&self, pair: Pair, stop: &AtomicBool) -> Result<bool, HttpError> {
+        let Some((suspect, [first, second])) = self.blame.decided(pair, self.items.texts()) else { return Ok(false) };
+        if !self.scored.load(Ordering::Relaxed) {
+            self.probe(stop).await?;
+        }
+        // an endpoint that has scored nothing refuses all items, not this one
+        if !self.scored.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let ids = self.items.ids();
+        if self.blame.is_news(suspect) {
+            tracing::warn!(
+                "{} refuses `{}`, with `{}` and with `{}`, each alone: look at this item. Its pairs with texts that are as long get no request",
+                self.url(),
+                ids[suspect],
+                ids[first],
+                ids[second]
+            );
+        }
+        self.blame.failed(pair, Failure::Refused);
+        let reason = format!(
+            "`{}` was refused with `{}` and `{}`, which are no longer, so that no request was made",
+            ids[suspect], ids[first], ids[second]
+        );
+        self.fail(pair, reason).map(|()| true)
+    }
+
+    /// Asks once for the two shortest items that are no suspects, so that an endpoint which refuses everything is told from one bad item.
+    async fn probe(&self, stop: &AtomicBool) -> Result<(), HttpError> {
+        if self.probed.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let texts = self.items.texts();
+        let mut sound: Vec<usize> = (0..texts.len()).collect();
+        sound.sort_by_key(|&item| (texts[item].len(), item));
+        sound.retain(|&item| self.blame.suspects(&[(item, item)]).is_empty());
+        if let [first, second, ..] = sound.as_slice()
+            && let Reply::Json(answer) = self.request(&[(*first, *second)], stop).await?
+        {
+            // its score is not asked for
+            let _ = self.understand(&answer, 1)?;
+        }
+        Ok(())
+    }
+
+    /// Scores the pairs without a suspect together, then those at these places, each alone, the shortest first.
     async fn apart(
         &self,
         pairs: &[Pair],
-        apart: &[usize],
+        suspects: &[usize],
         out: &mut [f64],
         stop: &AtomicBool,
     ) -> Result<(), HttpError> {
-        let together: Vec<usize> = (0..pairs.len()).filter(|place| !apart.contains(place)).collect();
-        let alone = apart.iter().map(std::slice::from_ref);
+        let together: Vec<usize> = (0..pairs.len()).filter(|place| !suspects.contains(place)).collect();
+        let texts = self.items.texts();
+        let mut suspects = suspects.to_vec();
+        suspects.sort_by_key(|&place| texts[pairs[place].0].len() + texts[pairs[place].1].len());
+        let alone = suspects.iter().map(std::slice::from_ref);
         for places in std::iter::once(together.as_slice()).chain(alone).filter(|places| !places.is_empty()) {
             let some: Vec<Pair> = places.iter().map(|&place| pairs[place]).collect();
             let mut scores = vec![f64::NAN; some.len()];
@@ -296,7 +349,10 @@ impl Http {
     /// The scores of an answer, or why there are none in it.
     fn understand(&self, answer: &serde_json::Value, count: usize) -> Result<Result<Vec<f64>, String>, HttpError> {
         self.recognise(answer)?;
-        let scores = shape::scores(&self.params, answer, count);
+        let scores = shape::scores(&self.params, answer, count).map_err(|reason| match connection::error_in(answer) {
+            Some(error) => format!("{reason}, but the error `{}`", shortened(&error.to_string())),
+            None => reason,
+        });
         if scores.is_ok() {
             self.scored.store(true, Ordering::Relaxed);
         }

@@ -53,7 +53,7 @@ pub enum HttpError {
         last: String,
     },
     /// An answer that is none.
-    #[error("{url} gave no score for the pair {pair}, asked alone: {reason}; {next_step}")]
+    #[error("{url} gave no score for the pair {pair}: {reason}; {next_step}")]
     Malformed {
         /// The address.
         url: String,

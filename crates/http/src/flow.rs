@@ -4,6 +4,7 @@
 //! holds for all. Limits a minute that are known in advance are kept by token buckets. A request that waits holds no place.
 
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,9 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::Notify;
 
 use crate::params::HttpParams;
+
+/// A pause looks so often whether somebody still waits for its end.
+const LOOK: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -55,8 +59,8 @@ impl Flow {
         }
     }
 
-    /// A place among those under way, once there is one and the server's limits allow it.
-    pub(crate) async fn enter(&self, tokens: usize) -> Place<'_> {
+    /// A place among those under way, once there is one and the server's limits allow it; none once `stop` says that nobody waits any more.
+    pub(crate) async fn enter(&self, tokens: usize, stop: &AtomicBool) -> Option<Place<'_>> {
         if let Some((limiter, limit)) = &self.tokens {
             // a request above the whole quota takes all of it
             let tokens = u32::try_from(tokens).ok().and_then(NonZeroU32::new).unwrap_or(*limit).min(*limit);
@@ -67,6 +71,9 @@ impl Flow {
             limiter.until_ready().await;
         }
         loop {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
             let pause = {
@@ -75,12 +82,12 @@ impl Flow {
                 let pause = state.paused_until.filter(|&until| until > now);
                 if pause.is_none() && state.under_way < state.limit as usize {
                     state.under_way += 1;
-                    return Place { flow: self, since: now };
+                    return Some(Place { flow: self, since: now });
                 }
                 pause
             };
             match pause {
-                Some(until) => tokio::time::sleep_until(until.into()).await,
+                Some(until) => tokio::time::sleep_until(until.min(Instant::now() + LOOK).into()).await,
                 None => changed.await,
             }
         }
@@ -128,6 +135,8 @@ impl Drop for Place<'_> {
 mod tests {
     use super::*;
 
+    static GOES_ON: AtomicBool = AtomicBool::new(false);
+
     fn run<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
     }
@@ -136,14 +145,14 @@ mod tests {
     fn a_refusal_halves_once_a_round_and_successes_grow_back() {
         let flow = Flow::new(&HttpParams { in_flight: 8, ..HttpParams::default() });
         run(async {
-            let (first, second) = (flow.enter(1).await, flow.enter(1).await);
+            let (first, second) = (flow.enter(1, &GOES_ON).await.unwrap(), flow.enter(1, &GOES_ON).await.unwrap());
             first.overwhelmed();
             second.overwhelmed();
             assert_eq!(flow.lock().limit as usize, 4, "both left before the halving");
-            flow.enter(1).await.overwhelmed();
+            flow.enter(1, &GOES_ON).await.unwrap().overwhelmed();
             assert_eq!(flow.lock().limit as usize, 2);
             for _ in 0..100 {
-                flow.enter(1).await.succeeded();
+                flow.enter(1, &GOES_ON).await.unwrap().succeeded();
             }
             assert_eq!(flow.lock().limit as usize, 8);
         });
@@ -153,8 +162,8 @@ mod tests {
     fn never_more_are_under_way_than_the_limit() {
         let flow = Flow::new(&HttpParams { in_flight: 2, ..HttpParams::default() });
         run(async {
-            let (first, second) = (flow.enter(1).await, flow.enter(1).await);
-            let third = flow.enter(1);
+            let (first, second) = (flow.enter(1, &GOES_ON).await.unwrap(), flow.enter(1, &GOES_ON).await.unwrap());
+            let third = flow.enter(1, &GOES_ON);
             let mut third = std::pin::pin!(third);
             assert!(futures_util::poll!(third.as_mut()).is_pending());
             drop(first);
@@ -170,8 +179,24 @@ mod tests {
         run(async {
             flow.pause(Duration::from_millis(30));
             let asked = Instant::now();
-            drop(flow.enter(1).await);
+            drop(flow.enter(1, &GOES_ON).await.unwrap());
             assert!(asked.elapsed() >= Duration::from_millis(29), "it left before the pause was over");
+        });
+    }
+
+    #[test]
+    fn a_pause_ends_when_nobody_waits_any_more() {
+        let flow = Flow::new(&HttpParams::default());
+        run(async {
+            flow.pause(Duration::from_secs(3600));
+            let asked = Instant::now();
+            let stop = &AtomicBool::new(false);
+            let ended = async {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                stop.store(true, Ordering::Relaxed);
+            };
+            let (place, ()) = futures_util::future::join(flow.enter(1, stop), ended).await;
+            assert!(place.is_none() && asked.elapsed() < Duration::from_secs(5));
         });
     }
 }

@@ -1,6 +1,12 @@
 //! Readers of servers' answers as a function of bytes: what `fuzz/` feeds. No other build has this file.
 
+use std::time::SystemTime;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value as Json;
+
+use crate::connection;
+use crate::wait;
 
 use crate::embeddings::EmbeddingFields;
 use crate::params::{Fields, HttpParams, Shape};
@@ -14,6 +20,12 @@ use crate::shape;
 /// Where a score or vector is no number, or there are more or fewer than pairs.
 pub fn read_answer(bytes: &[u8]) {
     let Some((&count, text)) = bytes.split_first() else { return };
+    if let Ok(value) = HeaderValue::from_bytes(text) {
+        for name in ["retry-after", "retry-after-ms", "x-ratelimit-reset"] {
+            let headers = HeaderMap::from_iter([(HeaderName::from_static(name), value.clone())]);
+            let _ = wait::asked_for(&headers, true, SystemTime::now());
+        }
+    }
     let Ok(answer) = serde_json::from_slice::<Json>(text) else { return };
     let count = 1 + usize::from(count % 8);
     let plain = |shape| HttpParams { shape, ..HttpParams::default() };
@@ -35,6 +47,8 @@ pub fn read_answer(bytes: &[u8]) {
         assert!(scores.len() == count && scores.iter().all(|score| score.is_finite()), "{scores:?} of {count}");
     }
     let _ = (shape::answered_by(&answer), Usage::of(&answer));
+    let now = SystemTime::now();
+    let _ = (connection::error_in(&answer), connection::status_in(&answer), wait::asked_in(&answer, now));
     let tei = EmbeddingFields { results: String::new(), ..EmbeddingFields::default() };
     for fields in [EmbeddingFields::default(), tei] {
         let vectors = fields.read(&answer, count).unwrap_or_default();

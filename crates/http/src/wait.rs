@@ -1,27 +1,60 @@
-//! Time for which a server wants to be left alone, from the headers of its answer.
+//! Time for which a server wants to be left alone, from the headers of its answer or from its body.
 //!
 //! `retry-after-ms: 1500`, `retry-after: 20`, `1m30s` or a date, and, where a quota is used up
-//! (`x-ratelimit-remaining-requests: 0`), its `x-ratelimit-reset-requests: 1m30s`; the same for tokens, and without a suffix.
-//! A number that would be decades of seconds is a time since 1970, in seconds or in milliseconds. A date is one of HTTP or
-//! `2026-10-21T07:29:00Z`.
+//! (`x-ratelimit-remaining-requests: 0`), its `x-ratelimit-reset-requests: 1m30s`; the same for tokens, for a day, without a suffix, and
+//! under the names `ratelimit-reset` and `anthropic-ratelimit-requests-reset`. A number that would be decades of seconds is a time since
+//! 1970, in seconds or in milliseconds. A date is one of HTTP or `2026-10-21T07:29:00Z`. In a body: `retryDelay` of Google's
+//! `error.details`, `retry_after`, and the headers of the provider that OpenRouter puts into `error.metadata.headers`.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::HeaderMap;
+use serde_json::Value as Json;
 
-/// Nobody waits longer on the word of a header.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// The longest wait that is told apart from a longer one.
+const LONGEST: Duration = Duration::from_secs(31 * 24 * 3600);
 
-/// Wait that the headers ask for.
-pub(crate) fn asked_for(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+/// Wait that the headers ask for; `is_quota` where the answer says that a quota is used up (429).
+pub(crate) fn asked_for(headers: &HeaderMap, is_quota: bool, now: SystemTime) -> Option<Duration> {
+    let text = |value: &reqwest::header::HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
+    named(headers.iter().filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?))), is_quota, now)
+}
+
+/// Wait that a body asks for.
+pub(crate) fn asked_in(body: &Json, now: SystemTime) -> Option<Duration> {
+    let error = body.get("error");
+    let details = error.and_then(|error| error.get("details")).and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
+    let places = [Some(body), error].into_iter().flatten().chain(details);
+    let written = |value: &Json| match value {
+        Json::Number(number) => Some(number.to_string()),
+        Json::String(text) => Some(text.trim().to_owned()),
+        _ => None,
+    };
+    let spans = places.filter_map(|place| {
+        let after = ["retryDelay", "retry_after", "retryAfter"].into_iter().find_map(|name| place.get(name));
+        let in_ms = place.get("retry_after_ms").and_then(Json::as_f64).and_then(|number| seconds(number / 1000.0));
+        in_ms.or_else(|| retry_after(&written(after?)?, now))
+    });
+    let headers = error.and_then(|error| error.pointer("/metadata/headers")).and_then(Json::as_object);
+    let headers =
+        headers.into_iter().flatten().filter_map(|(name, value)| Some((name.to_lowercase(), written(value)?)));
+    spans.chain(named(headers, true, now)).max().map(|wait| wait.min(LONGEST))
+}
+
+/// Wait that headers of these names, in lower case, and values ask for.
+fn named(headers: impl Iterator<Item = (String, String)>, is_quota: bool, now: SystemTime) -> Option<Duration> {
+    let headers: BTreeMap<String, String> =
+        headers.filter(|(name, _)| name.starts_with("retry-after") || name.contains("ratelimit")).collect();
+    let value = |name: &str| headers.get(name).map(String::as_str);
     let retry = value("retry-after-ms")
         .and_then(|text| seconds(text.parse::<f64>().ok()? / 1000.0))
         .or_else(|| value("retry-after").and_then(|text| retry_after(text, now)));
-    let resets = ["", "-requests", "-tokens"].into_iter().filter_map(|quota| {
-        let remaining: f64 = value(&format!("x-ratelimit-remaining{quota}"))?.parse().ok()?;
-        let reset = value(&format!("x-ratelimit-reset{quota}")).filter(|_| remaining <= 0.0)?;
-        retry_after(reset, now)
+    let resets = headers.iter().filter(|(name, _)| name.contains("-reset")).filter_map(|(name, reset)| {
+        let remaining = value(&name.replace("-reset", "-remaining")).and_then(|text| text.parse::<f64>().ok());
+        // a server that tells no rest, but that there is none
+        let is_used_up = remaining.map_or(is_quota && retry.is_none(), |remaining| remaining <= 0.0);
+        retry_after(reset, now).filter(|_| is_used_up)
     });
     resets.chain(retry).max().map(|wait| wait.min(LONGEST))
 }
@@ -95,7 +128,7 @@ mod tests {
         let headers =
             pairs.iter().map(|&(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
         let now = httpdate::parse_http_date("Wed, 21 Oct 2026 07:28:00 GMT").unwrap();
-        asked_for(&headers.collect(), now).map(|wait| wait.as_secs_f64())
+        asked_for(&headers.collect(), false, now).map(|wait| wait.as_secs_f64())
     }
 
     #[test]
@@ -127,11 +160,51 @@ mod tests {
     }
 
     #[test]
+    fn a_quota_of_the_day_is_a_wait_under_every_name() {
+        for (remaining, reset) in [
+            ("x-ratelimit-remaining-requests-day", "x-ratelimit-reset-requests-day"),
+            ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+            ("ratelimit-remaining", "ratelimit-reset"),
+        ] {
+            assert_eq!(asked(&[(remaining, "0"), (reset, "54000")]), Some(54000.0), "{reset}");
+            assert_eq!(asked(&[(remaining, "7"), (reset, "54000")]), None, "{reset}");
+        }
+        let headers =
+            HeaderMap::from_iter([(HeaderName::from_static("x-ratelimit-reset"), HeaderValue::from_static("54000"))]);
+        assert_eq!(asked_for(&headers, true, SystemTime::now()), Some(Duration::from_secs(54000)));
+        assert_eq!(asked_for(&headers, false, SystemTime::now()), None, "nobody said that a quota is used up");
+    }
+
+    #[test]
+    fn a_wait_in_the_body_is_understood() {
+        use serde_json::json;
+        let now = httpdate::parse_http_date("Wed, 21 Oct 2026 07:28:00 GMT").unwrap();
+        for (body, wanted) in [
+            (
+                json!({ "error": { "code": 429, "details": [{ "reason": "x" }, { "retryDelay": "38.5s" }] } }),
+                Some(38.5),
+            ),
+            (json!({ "error": { "retry_after": 7 } }), Some(7.0)),
+            (json!({ "retry_after_ms": 250 }), Some(0.25)),
+            (
+                json!({ "error": { "metadata": { "headers": {
+                    "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1792567740000"
+                } } } }),
+                Some(60.0),
+            ),
+            (json!({ "error": "retry_after" }), None),
+            (json!([1]), None),
+        ] {
+            assert_eq!(asked_in(&body, now).map(|wait| wait.as_secs_f64()), wanted, "{body}");
+        }
+    }
+
+    #[test]
     fn nonsense_is_no_wait() {
         for text in ["", "soon", "-5", "NaN", "1e400", "5 parsecs"] {
             let header = HeaderValue::from_str(text).unwrap();
             let headers = HeaderMap::from_iter([(HeaderName::from_static("retry-after"), header)]);
-            assert_eq!(asked_for(&headers, SystemTime::now()), None, "{text}");
+            assert_eq!(asked_for(&headers, true, SystemTime::now()), None, "{text}");
         }
         assert_eq!(asked(&[("retry-after", "1e9")]), Some(LONGEST.as_secs_f64()));
     }

@@ -11,6 +11,7 @@
 
 use landmark_core::oracle::OracleError;
 use landmark_core::parameter::BadParameter;
+use landmark_core::rank::RankCmp;
 
 mod answer;
 mod index;
@@ -124,7 +125,7 @@ fn check_line(what: &'static str, line: &[f64], wanted: usize) -> Result<(), Sea
 /// Items of the highest values among those that are not known yet, ties by number; fewer where fewer are left. O(n) and a sort of what is taken.
 fn best_unknown(values: &[f64], is_known: &[bool], count: usize) -> Vec<usize> {
     let mut items: Vec<usize> = (0..values.len()).filter(|&item| !is_known[item]).collect();
-    let order = |a: &usize, b: &usize| values[*b].total_cmp(&values[*a]).then(a.cmp(b));
+    let order = |a: &usize, b: &usize| values[*b].rank_cmp(&values[*a]).then(a.cmp(b));
     if count == 0 {
         return Vec::new();
     }
@@ -134,4 +135,14 @@ fn best_unknown(values: &[f64], is_known: &[bool], count: usize) -> Vec<usize> {
     }
     items.sort_unstable_by(order);
     items
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_negative_zero_ties_with_zero_and_the_number_decides() {
+        let none = [false; 4];
+        assert_eq!(super::best_unknown(&[-0.0, 0.0, -1.0, -0.0], &none, 3), [0, 1, 3]);
+        assert_eq!(super::best_unknown(&[0.0, -0.0, 0.5, 0.0], &none, 4), [2, 0, 1, 3]);
+    }
 }

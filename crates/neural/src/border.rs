@@ -122,6 +122,7 @@ impl Neural for OnTorch {
             let oracle = CrossEncoder::open(files, texts, params, lanes)?;
             let (len, identity, cut, empty) = (oracle.len(), oracle.identity(), oracle.cut(), oracle.empty());
             let identity_apart_from_texts = oracle.identity_apart_from_texts();
+            let (cut_pairs, longest) = (oracle.cut_pairs(), oracle.longest());
             let scores = move |pairs: &[Pair], out: &mut [f64]| {
                 let what = || format!("{} pairs of a cross-encoder", pairs.len());
                 let scored = guarded(|| Ok::<_, NeuralError>(oracle.evaluate(pairs, out)));
@@ -133,6 +134,8 @@ impl Neural for OnTorch {
                 identity_apart_from_texts,
                 scores: Box::new(scores),
                 cut,
+                cut_pairs,
+                longest,
                 empty,
             })
         })

@@ -70,7 +70,7 @@ fn an_identity_moves_with_score_length_precision_and_texts() {
         let identity = of(&open(plain));
         assert_eq!(identity, of(&open(plain)));
         assert_ne!(identity, of(&open(CrossEncoderParams { score: Score::Label, ..plain })));
-        assert_ne!(identity, of(&open(CrossEncoderParams { max_length: 16, ..plain })));
+        assert_ne!(identity, of(&open(CrossEncoderParams { max_length: Some(16), ..plain })));
         assert_ne!(identity, of(&open(CrossEncoderParams { precision: Precision::Bf16, ..plain })));
     }
     let other = ["A man plays music!"].map(String::from);
@@ -87,6 +87,7 @@ fn empty_and_endless_texts_are_scored_and_counted() {
         CrossEncoder::open(&ModelFiles::tiny(), &texts, CrossEncoderParams::default(), &[Device::Cpu]).unwrap();
     assert_eq!(oracle.empty(), 1);
     assert_eq!(oracle.cut(), (1, 10_000 - (128 - 2)));
+    assert_eq!((oracle.cut_pairs(), oracle.longest()), (2, 128), "with each of the others");
     let all = [0, 1, 2];
     assert!(block_of(&oracle, &all, &all).unwrap().iter().all(|score| (0.0..=1.0).contains(score)));
 }

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use landmark_core::oracle::symmetry_tolerance;
 use landmark_data::{Corpus, PpmiParams, TokenRules, matrices};
 use landmark_harness::catalogue::Catalogue;
 use landmark_harness::command_line::command_line;
@@ -220,8 +221,9 @@ fn landmarks_of(items: usize) -> usize {
 fn of_matrix(wanted: &Wanted) -> Result<(Sketch, String)> {
     let matrix = matrices::read_square(&wanted.file).map_err(UsageError::of)?;
     let items = matrix.nrows();
+    let tolerance = symmetry_tolerance(&matrix);
     let differ =
-        matrix.indexed_iter().filter(|&((i, j), &value)| i < j && (value - matrix[[j, i]]).abs() > 1e-9).count();
+        matrix.indexed_iter().filter(|&((i, j), &value)| i < j && (value - matrix[[j, i]]).abs() > tolerance).count();
     let mut text = format!("`{}`: a matrix of {} items, ", wanted.file.display(), count(items as u64));
     text += &match differ {
         0 => "symmetric\n".to_owned(),

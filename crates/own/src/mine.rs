@@ -12,6 +12,7 @@
 use std::collections::HashSet;
 
 use landmark_core::oracle::{Oracle, Pair, block_of};
+use landmark_core::rank::RankCmp;
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{self, Statement};
 use landmark_harness::invocation::{Invocation, UsageError};
@@ -214,7 +215,7 @@ impl Own {
         let mut found = mined??;
         found.pairs.sort_by(|one, other| {
             let places = |mined: &Mined| (mined.pair.first, mined.pair.second);
-            other.pair.score.total_cmp(&one.pair.score).then_with(|| places(one).cmp(&places(other)))
+            other.pair.score.rank_cmp(&one.pair.score).then_with(|| places(one).cmp(&places(other)))
         });
         found.pairs.truncate(most(wanted));
         Ok(found)
@@ -287,7 +288,7 @@ impl Own {
                 }));
             }
             if pairs.len() / 2 > most {
-                pairs.sort_by(|one, other| other.pair.score.total_cmp(&one.pair.score));
+                pairs.sort_by(|one, other| other.pair.score.rank_cmp(&one.pair.score));
                 pairs.truncate(most);
             }
         }
@@ -338,7 +339,7 @@ impl Own {
                 .filter(|&(_, pair)| seen.insert(pair))
                 .collect();
             // a budget is to end at the worst
-            of_place.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+            of_place.sort_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
             pairs.extend(of_place.into_iter().map(|(_, (i, j))| (others[i], others[j])));
         }
         pairs

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use landmark_core::oracle::Pair;
+use landmark_core::rank::RankCmp;
 use landmark_harness::config::Budget;
 use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
@@ -166,7 +167,7 @@ fn rank_anew(item: usize, list: &mut [Neighbour], exact: &Exact) {
     for neighbour in list.iter_mut() {
         neighbour.score = exact.get(&pair(item, neighbour.item)).copied().unwrap_or(neighbour.score);
     }
-    list.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.item.cmp(&other.item)));
+    list.sort_by(|one, other| other.score.rank_cmp(&one.score).then(one.item.cmp(&other.item)));
 }
 
 /// The same lists, each entry with whether the oracle itself scored it.

@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 
 use landmark_core::approximation::ScatteredEntries;
 use landmark_core::linalg;
+use landmark_core::rank::RankCmp;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
@@ -164,7 +165,7 @@ impl Best {
 }
 
 fn is_better(score: f64, item: usize, than: f64, other: usize) -> bool {
-    match score.total_cmp(&than) {
+    match score.rank_cmp(&than) {
         Ordering::Equal => item < other,
         order => order == Ordering::Greater,
     }
@@ -309,7 +310,7 @@ struct Worst(ScoredPair);
 impl Ord for Worst {
     fn cmp(&self, other: &Self) -> Ordering {
         let places = |pair: &ScoredPair| (pair.first, pair.second);
-        other.0.score.total_cmp(&self.0.score).then_with(|| places(&self.0).cmp(&places(&other.0)))
+        other.0.score.rank_cmp(&self.0.score).then_with(|| places(&self.0).cmp(&places(&other.0)))
     }
 }
 
@@ -354,13 +355,20 @@ mod tests {
         (vectors, Array1::from_shape_fn(r, |k| if k < r / 2 + 1 { 1.0 } else { -1.0 }))
     }
 
+    #[test]
+    fn a_negative_zero_ties_with_zero_and_the_smaller_number_is_better() {
+        assert!(is_better(-0.0, 1, 0.0, 2) && !is_better(0.0, 2, -0.0, 1));
+        let pair = |first, second, score| Worst(ScoredPair { first, second, score });
+        assert!(pair(0, 1, -0.0) < pair(0, 2, 0.0), "the later pair is the worse one");
+    }
+
     /// All of K̃, sorted.
     fn brute_force(vectors: SignedVectors<'_>, i: usize) -> Vec<Neighbour> {
         let block = vectors.block((i, i + 1), (0, vectors.len()));
         let mut all: Vec<Neighbour> =
             block.row(0).iter().enumerate().map(|(item, &score)| Neighbour { item, score }).collect();
         all.retain(|neighbour| neighbour.item != i);
-        all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.item.cmp(&b.item)));
+        all.sort_by(|a, b| b.score.rank_cmp(&a.score).then(a.item.cmp(&b.item)));
         all
     }
 
@@ -472,7 +480,7 @@ mod tests {
                 later.map(move |other| ScoredPair { first, second: other.item, score: other.score })
             })
             .collect();
-        wanted.sort_by(|a, b| b.score.total_cmp(&a.score));
+        wanted.sort_by(|a, b| b.score.rank_cmp(&a.score));
         let found = best_pairs(vectors, 50, f64::NEG_INFINITY, |_| {});
         let places = |pairs: &[ScoredPair]| pairs.iter().map(|p| (p.first, p.second)).collect::<Vec<_>>();
         assert_eq!(places(&found), places(&wanted[..50]));
@@ -491,7 +499,7 @@ mod tests {
             let item = 3 + row;
             let mut wanted = brute_force(vectors, item);
             wanted.push(Neighbour { item, score: vectors.score(item, item) });
-            wanted.sort_by(|a, b| b.score.total_cmp(&a.score));
+            wanted.sort_by(|a, b| b.score.rank_cmp(&a.score));
             let items = |list: &[Neighbour]| list.iter().map(|one| one.item).collect::<Vec<_>>();
             assert_eq!(items(found), items(&wanted[..4]));
         }

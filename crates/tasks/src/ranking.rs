@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::metrics::MetricError;
 
+use landmark_core::rank::RankCmp;
+
 /// Number of comments, from the top of a list, that are looked at.
 pub const DEPTH: usize = 10;
 
@@ -111,7 +113,7 @@ pub fn score_ranking(questions: &[Vec<Answer>]) -> Result<RankingScores, MetricE
 fn ranked_relevance(answers: &[Answer]) -> Vec<bool> {
     let mut order: Vec<&Answer> = answers.iter().collect();
     // −0.0 + 0.0 is 0.0: both are one score
-    order.sort_by(|a, b| (b.score + 0.0).total_cmp(&(a.score + 0.0)));
+    order.sort_by(|a, b| b.score.rank_cmp(&a.score));
     order.into_iter().map(|answer| answer.relevant).collect()
 }
 

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use crate::balance::{balancing, largest};
 use crate::oracle::Pair;
+use crate::rank::RankCmp;
 
 /// One pair in so many counts as large.
 const LARGE_SHARE: usize = 100;
@@ -44,7 +45,7 @@ impl Agreement {
             return Self::default();
         }
         let mut by_score: Vec<&DrawnPair> = drawn.iter().collect();
-        by_score.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.pair.cmp(&b.pair)));
+        by_score.sort_unstable_by(|a, b| b.score.rank_cmp(&a.score).then(a.pair.cmp(&b.pair)));
         let large = &by_score[..(drawn.len() / LARGE_SHARE).max(FEWEST_LARGE)];
         let missed: f64 = large.iter().map(|pair| pair.missed).sum();
         let total: f64 = large.iter().map(|pair| pair.score * pair.score).sum();

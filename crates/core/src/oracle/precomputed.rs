@@ -8,8 +8,8 @@ use super::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry, check
 /// `K[i, j]` and `K[j, i]` closer than this fraction of max|K| differ by rounding only (a few hundred f64 ulps: what a
 /// matrix product leaves).
 const ROUNDING: f64 = 1e-13;
-/// The same of two entries of a matrix in single precision: what the last bit is worth.
-const LAST_BIT: f64 = 1.0 / 8_388_608.0;
+/// The same of numbers in single precision: eight of its ulps.
+const SINGLE_ROUNDING: f64 = 8.0 * f32::EPSILON as f64;
 
 /// Scores looked up by one task: enough to be worth handing to another thread.
 const CELLS_PER_TASK: usize = 1 << 16;
@@ -83,14 +83,32 @@ impl Precomputed {
     }
 }
 
+/// Largest difference of the two scores of a pair that is rounding: relative to the largest entry, and wider if all entries are numbers of
+/// single precision, in binary or written with as many digits. O(n²).
+///
+/// ```
+/// use landmark_core::oracle::symmetry_tolerance;
+/// let (single, double) = (f64::from(0.1_f32), 0.1);
+/// assert!(symmetry_tolerance(&ndarray::array![[1.0, single], [single, 1.0]]) > 1e-7);
+/// assert!(symmetry_tolerance(&ndarray::array![[1.0, double + 1e-12], [double, 1.0]]) < 1e-12);
+/// ```
+pub fn symmetry_tolerance(matrix: &Array2<f64>) -> f64 {
+    let largest = matrix.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let is_single = |value: &f64| {
+        let single = *value as f32;
+        f64::from(single) == *value || single.to_string().parse() == Ok(*value)
+    };
+    // whole numbers are exact, whatever they were kept in
+    let has_fractions = matrix.iter().any(|value| value.fract() != 0.0);
+    largest * if has_fractions && matrix.iter().all(is_single) { SINGLE_ROUNDING } else { ROUNDING }
+}
+
 fn refuse_asymmetry(matrix: &Array2<f64>) -> Result<(), OracleError> {
-    let tolerance = ROUNDING * matrix.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-    let is_single = matrix.iter().all(|&value| f64::from(value as f32) == value);
+    let tolerance = symmetry_tolerance(matrix);
     for i in 0..matrix.nrows() {
         for j in i + 1..matrix.ncols() {
             let (forward, backward) = (matrix[[i, j]], matrix[[j, i]]);
-            let last_bit = if is_single { LAST_BIT * forward.abs().max(backward.abs()) } else { 0.0 };
-            if (forward - backward).abs() > tolerance.max(last_bit) {
+            if (forward - backward).abs() > tolerance {
                 return Err(OracleError::NotSymmetric { i, j, forward, backward });
             }
         }
@@ -145,5 +163,29 @@ impl Oracle for Precomputed {
             },
         );
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    #[test]
+    fn halves_that_differ_in_the_last_bits_of_single_precision_are_symmetric() {
+        let (low, high) = (0.7_f32, f32::from_bits(0.7_f32.to_bits() + 2));
+        let binary = array![[1.0, f64::from(low)], [f64::from(high), 1.0]];
+        let written = binary.mapv(|value| (value as f32).to_string().parse::<f64>().unwrap());
+        assert_ne!(written, binary, "a text has fewer digits");
+        for matrix in [binary, written] {
+            let mean = (matrix[[0, 1]] + matrix[[1, 0]]) / 2.0;
+            let oracle = Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap();
+            assert_eq!((oracle.symmetry(), oracle.matrix()[[0, 1]]), (Symmetry::Symmetric, mean));
+        }
+        // in double precision that is no rounding, nor is a difference of one in whole numbers
+        for matrix in [array![[1.0, 0.7], [0.7000001192, 1.0 / 3.0]], array![[1e8, 16.0], [17.0, 1e8]]] {
+            assert!(Precomputed::new(matrix, AsymmetryPolicy::Reject).is_err());
+        }
     }
 }

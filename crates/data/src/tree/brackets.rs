@@ -40,6 +40,9 @@ pub enum BracketError {
     },
 }
 
+/// Label of a root that has none and more than one child.
+const UNLABELLED_ROOT: &str = "ROOT";
+
 /// A bracket or a word of a tree's text.
 enum Token<'a> {
     Open,
@@ -84,7 +87,8 @@ impl FromStr for Tree {
         let mut builder: Option<TreeBuilder> = None;
         let mut open: Vec<usize> = Vec::new();
         let mut tokens = Tokens { rest: text, at: 1 };
-        while let Some((at, token)) = tokens.next() {
+        let mut is_bare = false;
+        while let Some((mut at, token)) = tokens.next() {
             let whole = builder.is_some() && open.is_empty();
             match token {
                 Token::Close => {
@@ -95,8 +99,20 @@ impl FromStr for Tree {
                 }
                 _ if whole => return Err(BracketError::Trailing { at }),
                 Token::Open => {
-                    let Some((_, Token::Word(label))) = tokens.next() else {
-                        return Err(BracketError::NoLabel { at });
+                    let label = match tokens.next() {
+                        Some((_, Token::Word(label))) => label,
+                        // the Penn Treebank gives its root no label: `( (S …) )`
+                        Some((again, Token::Open)) if builder.is_none() && !is_bare => {
+                            is_bare = true;
+                            let Some((_, Token::Word(label))) = tokens.next() else {
+                                return Err(BracketError::NoLabel { at: again });
+                            };
+                            builder = Some(TreeBuilder::new(UNLABELLED_ROOT));
+                            open.push(at);
+                            at = again;
+                            label
+                        }
+                        _ => return Err(BracketError::NoLabel { at }),
                     };
                     match &mut builder {
                         None => builder = Some(TreeBuilder::new(label)),
@@ -112,7 +128,10 @@ impl FromStr for Tree {
         }
         match open.last() {
             Some(&at) => Err(BracketError::Unclosed { at, open: open.len() }),
-            None => builder.map(TreeBuilder::finish).ok_or(BracketError::Empty),
+            None => builder
+                .map(TreeBuilder::finish)
+                .map(|tree| if is_bare && tree.degree(0) == 1 { tree.without_root() } else { tree })
+                .ok_or(BracketError::Empty),
         }
     }
 }
@@ -165,6 +184,16 @@ mod tests {
     }
 
     #[test]
+    fn a_root_without_a_label_is_left_out_or_called_root() {
+        let same =
+            |text: &str, plain: &str| assert_eq!(text.parse::<Tree>().unwrap(), plain.parse().unwrap(), "{text}");
+        same("( (S (NP a) (VP b)) )", "(S (NP a) (VP b))");
+        same("((S a))", "(S a)");
+        same("( (S (NP a)) (. .) )", "(ROOT (S (NP a)) (. .))");
+        same("( (S a) b)", "(ROOT (S a) b)");
+    }
+
+    #[test]
     fn one_node_is_a_tree() {
         for text in ["(S)", "S", " (S ) "] {
             let tree: Tree = text.parse().unwrap();
@@ -185,6 +214,10 @@ mod tests {
             ("S b", "ends before character 3"),
             ("(S ())", "the `(` at character 4 is followed by no label"),
             ("(", "the `(` at character 1 is followed by no label"),
+            ("(()", "the `(` at character 2 is followed by no label"),
+            ("(((S a)))", "the `(` at character 2 is followed by no label"),
+            ("( (S a)", "the `(` at character 1 is never closed (1 are open"),
+            ("(S ((NP a)))", "the `(` at character 4 is followed by no label"),
         ] {
             assert!(error(text).contains(wanted), "{text}: {}", error(text));
         }

@@ -33,7 +33,11 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
                 "of both orders `mean`, `max` or `min`, at twice the price; `random`: one order a pair, for the mean; `as_given`: asymmetric",
             ),
             parameter("score", "probability", "`probability`, `regression` (the output itself) or `label`"),
-            parameter("max_length", "128", "tokens of a pair at most; what is longer is cut, and counted"),
+            parameter(
+                "max_length",
+                "none",
+                "tokens of a pair at most; what is longer is cut, and counted. Absent: the model's own limit, and 128 for `fine_tune`",
+            ),
             parameter(
                 "precision",
                 "f32",
@@ -52,6 +56,9 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
     read,
 };
 
+/// Tokens of a pair at most in fine-tuning that is configured without.
+const TAUGHT_LENGTH: usize = 128;
+
 /// A cross-encoder over sentences.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CrossEncoderConfig {
@@ -64,8 +71,9 @@ pub struct CrossEncoderConfig {
     pub order: Order,
     /// Score that is made of a pair's outputs.
     pub score: Score,
-    /// Tokens of a pair at most.
-    pub max_length: usize,
+    /// Tokens of a pair at most; the model's own limit if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<usize>,
     /// Precision of the products.
     pub precision: Precision,
     /// Device that it computes on: `auto`, `cpu`, `cuda`, `cuda:1`.
@@ -136,12 +144,14 @@ impl CrossEncoderConfig {
             section.refuse("fine_tune", format!("`oracle.fine_tune.{name}` is {seen}, but must be {wanted}"));
         }
         let max_length = section.checked("max_length", |&most: &usize| most >= 8, "at least 8");
+        // a model is asked as it was taught
+        let max_length = max_length.or(fine_tune.is_some().then_some(TAUGHT_LENGTH));
         Self {
             model: section.or("model", Self::MODEL.to_owned()),
             folder: folder.to_owned(),
             order: section.or("order", Order::Mean),
             score: section.or("score", default.score),
-            max_length: max_length.unwrap_or(default.max_length),
+            max_length,
             precision: section.or("precision", default.precision),
             device: section.or("device", "auto".to_owned()),
             fine_tune,
@@ -402,7 +412,7 @@ fn prepare(
         dev: labelled(&loaded.all),
         target: if loaded.are_graded { Target::Grade } else { Target::Label },
         params,
-        max_length: wanted.max_length,
+        max_length: wanted.max_length.unwrap_or(TAUGHT_LENGTH),
         seed: opening.run.seed,
     };
     let models = ModelFiles::models_folder(None);

@@ -295,7 +295,7 @@ impl Jobs {
                 Answered::Refused(reason) => reason,
             };
             match line.pairs.as_slice() {
-                &[pair] => outcome = outcome.and(http.fail(pair, reason)),
+                &[pair] => outcome = outcome.and(http.fail(pair, format!("asked alone, {reason}"))),
                 several => {
                     let (first, second) = several.split_at(several.len() / 2);
                     waiting.extend([(first.to_vec(), 0), (second.to_vec(), 0)]);
@@ -319,7 +319,8 @@ impl Jobs {
             return Ok(Answered::Again("its line did not come back".to_owned()));
         };
         let (status, body) = (answer["response"]["status_code"].as_u64().unwrap_or(0), &answer["response"]["body"]);
-        if status == 200 {
+        let in_body = crate::connection::status_in(body).filter(|_| status == 200).map(u64::from);
+        if status == 200 && in_body.is_none() {
             if let Some(money) = money {
                 money.settle(Usage::of(body));
             }
@@ -335,7 +336,7 @@ impl Jobs {
         let reason = format!("its line came back with {status}: {}", shortened(&fault.to_string()));
         let is_expired =
             fault["code"].as_str().is_some_and(|code| code.contains("expired") || code.contains("cancelled"));
-        Ok(match status {
+        Ok(match in_body.unwrap_or(status) {
             408 | 409 | 425 | 429 | 500..=599 => Answered::Again(reason),
             _ if is_expired => Answered::Again(reason),
             _ => Answered::Refused(reason),

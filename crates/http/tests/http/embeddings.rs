@@ -80,3 +80,36 @@ fn bare_lists_are_understood_and_nonsense_is_said() {
         assert!(error.contains(complaint), "{error}");
     }
 }
+
+#[test]
+fn a_text_without_a_vector_is_found_among_others_and_shown() {
+    for status in [400, 413, 422] {
+        let server = Server::start(move |request| {
+            let texts = request.body["input"].as_array().unwrap().clone();
+            if texts.iter().any(|text| text == "text 5") {
+                return Answer::json(status, &json!({ "error": "too long" }));
+            }
+            let data = texts.iter().enumerate().map(|(k, text)| json!({ "index": k, "embedding": vector(text) }));
+            Answer::json(200, &json!({ "data": data.collect::<Vec<Json>>() }))
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let embedder = Embedder::new(embeddings(&server, folder.path())).unwrap();
+        let error = embedder.vectors(&texts(0..30)).unwrap_err().to_string();
+        assert!(error.contains("`text 5`") && error.contains("too long"), "{status}: {error}");
+    }
+}
+
+#[test]
+fn a_server_that_takes_fewer_texts_is_sent_fewer() {
+    let server = Server::start(|request| {
+        let texts = request.body["input"].as_array().unwrap().clone();
+        if texts.len() > 3 {
+            return Answer::json(413, &json!({ "error": "batch size 7 > 3" }));
+        }
+        let data = texts.iter().enumerate().map(|(k, text)| json!({ "index": k, "embedding": vector(text) }));
+        Answer::json(200, &json!({ "data": data.collect::<Vec<Json>>() }))
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let rows = Embedder::new(embeddings(&server, folder.path())).unwrap().vectors(&texts(0..30)).unwrap();
+    assert_eq!((rows.dim(), rows[[29, 0]]), ((30, 3), 29.0));
+}

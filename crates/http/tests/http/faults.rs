@@ -324,3 +324,137 @@ fn failed_pairs_are_told_from_scores_under_one_identity() {
         assert!(failed.error.contains("(`id11`, `id3`)") && out[11].is_nan() && out[4] == similarity(4.0, 3.0));
     }
 }
+
+/// Pairs of all items, in columns.
+fn all_pairs(count: usize) -> Vec<Pair> {
+    (0..count).flat_map(|j| (0..count).map(move |i| (i, j))).collect()
+}
+
+#[test]
+fn a_bad_item_costs_its_halvings_once_and_other_requests_stay_large() {
+    for status in [400, 413, 422] {
+        // item 7 is refused with every other
+        let server = Server::start(move |request| {
+            let documents = request.body["documents"].to_string();
+            let is_bad = documents.contains("\"text 7\"") || request.body["query"] == "text 7";
+            if is_bad { Answer::json(status, &json!({ "error": "too long" })) } else { right(&request.body) }
+        });
+        let lenient = HttpParams {
+            failed_pairs: FailedPairs::Score(-1.0),
+            pairs_per_request: Some(16),
+            in_flight: 1,
+            ..params(&server)
+        };
+        let oracle = Http::new(lenient, items(64), None).unwrap();
+        let pairs = all_pairs(64);
+        let wanted = pairs.iter().map(|&(i, j)| if i == 7 || j == 7 { -1.0 } else { similarity(i as f64, j as f64) });
+        assert_eq!(scored(&oracle, &pairs).unwrap(), wanted.collect::<Vec<f64>>());
+        assert_eq!(oracle.failed(), 127);
+        let asked = server.seen().len();
+        // 63 columns of four requests, and those that find the item
+        assert!(asked <= 63 * 4 + 32, "{status}: {asked} requests");
+        let small =
+            server.seen().iter().filter(|request| request.body["documents"].as_array().unwrap().len() < 15).count();
+        assert!(small <= 32, "{status}: {small} requests of few documents");
+    }
+}
+
+#[test]
+fn a_bad_item_that_is_asked_for_first_is_not_taken_for_the_endpoint() {
+    let server = Server::start(|request| {
+        if request.body["query"] == "text 3" {
+            Answer::json(413, &json!({ "error": "too long" }))
+        } else {
+            right(&request.body)
+        }
+    });
+    let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), in_flight: 1, ..params(&server) };
+    let oracle = Http::new(lenient, items(60), None).unwrap();
+    let column: Vec<Pair> = (0..60).filter(|&i| i != 3).map(|i| (i, 3)).collect();
+    assert_eq!(scored(&oracle, &column).unwrap(), vec![-1.0; 59]);
+    assert_eq!(scored(&oracle, &[(3, 4)]).unwrap(), [similarity(3.0, 4.0)], "an answer is believed");
+}
+
+#[test]
+fn a_text_that_fits_with_short_ones_is_scored_with_them() {
+    // texts of 1, 2, 3, … words; 20 fit into a request
+    let texts: Vec<String> = (1..=18).map(|words| vec!["w"; words].join(" ")).collect();
+    let items = Arc::new(ScoredItems::new((0..18).map(|i| format!("id{i}")).collect(), texts).unwrap());
+    let words = |text: &Json| text.as_str().unwrap().split(' ').count();
+    let server = Server::start(move |request| {
+        let documents: Vec<usize> = request.body["documents"].as_array().unwrap().iter().map(words).collect();
+        if words(&request.body["query"]) + documents.iter().max().unwrap() > 20 {
+            return Answer::json(413, &json!({ "error": "must have less than 21 tokens" }));
+        }
+        let results = documents.iter().enumerate();
+        let results: Vec<Json> =
+            results.map(|(index, words)| json!({ "index": index, "relevance_score": words })).collect();
+        Answer::json(200, &json!({ "results": results }))
+    });
+    let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), in_flight: 1, ..params(&server) };
+    let pairs = all_pairs(18);
+    let scores = scored(&Http::new(lenient, items, None).unwrap(), &pairs).unwrap();
+    for (&(i, j), score) in pairs.iter().zip(scores) {
+        assert_eq!(score, if i + j + 2 > 20 { -1.0 } else { (i + 1) as f64 }, "({i}, {j})");
+    }
+}
+
+#[test]
+fn an_error_with_the_status_of_a_success_is_what_its_code_says() {
+    let asked = Mutex::new(0);
+    let server = Server::start(move |request| {
+        let mut asked = asked.lock().unwrap();
+        *asked += 1;
+        match *asked {
+            1 => Answer::json(200, &json!({ "error": { "code": 429, "details": [{ "retryDelay": "0.01s" }] } })),
+            2 => Answer::json(200, &json!({ "error": { "type": "overloaded_error" } })).with("retry-after-ms", "5"),
+            _ if request.body["documents"].to_string().contains("\"text 5\"") => {
+                Answer::json(200, &json!({ "error": { "code": "context_length_exceeded" } }))
+            }
+            _ => right(&request.body),
+        }
+    });
+    let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), in_flight: 1, ..params(&server) };
+    let oracle = Http::new(lenient, items(8), None).unwrap();
+    let column: Vec<Pair> = (0..8).map(|i| (i, 3)).collect();
+    let mut wanted = similarities(&column);
+    wanted[5] = -1.0;
+    assert_eq!((scored(&oracle, &column).unwrap(), oracle.failed(), oracle.retries()), (wanted, 1, 2));
+    let server = Server::start(|_| Answer::json(200, &json!({ "error": { "code": 401, "message": "no such key" } })));
+    let error = in_words(&scored(&Http::new(params(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    assert!(error.contains("no such key") && error.contains("oracle.key") && server.seen().len() == 1, "{error}");
+    let server = Server::start(|_| Answer::json(200, &json!({ "error": "the moon is full" })));
+    let error = in_words(&scored(&Http::new(params(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    assert!(error.contains("the moon is full"), "{error}");
+}
+
+#[test]
+fn a_wait_beyond_the_patience_ends_queued_requests_too() {
+    let server = Server::start(|request| match request.number {
+        0..3 => right(&request.body),
+        _ => Answer::text(429, "the quota of the day is used up").with("retry-after", "54000"),
+    });
+    let impatient = HttpParams { in_flight: 4, patience_seconds: 5.0, ..params(&server) };
+    let start = std::time::Instant::now();
+    let error = in_words(&scored(&Http::new(impatient, items(20), None).unwrap(), &all_pairs(20)).unwrap_err());
+    assert!(start.elapsed() < Duration::from_secs(5), "it waited {:?}", start.elapsed());
+    assert!(error.contains("429") && error.contains("quota of the day") && error.contains("15 h"), "{error}");
+}
+
+#[test]
+fn a_server_whose_answers_to_several_pairs_are_wrong_is_asked_for_fewer() {
+    // one index twice in every list of several documents
+    let server = Server::start(|request| {
+        let mut answer = reranked(&request.body);
+        let results = answer["results"].as_array_mut().unwrap();
+        let first = results[0]["index"].clone();
+        results.last_mut().unwrap()["index"] = first;
+        Answer::json(200, &answer)
+    });
+    let oracle = Http::new(HttpParams { in_flight: 1, ..params(&server) }, items(40), None).unwrap();
+    let pairs = all_pairs(40);
+    assert_eq!(scored(&oracle, &pairs[..800]).unwrap(), similarities(&pairs[..800]));
+    let before = server.seen().len();
+    assert_eq!(scored(&oracle, &pairs[800..]).unwrap(), similarities(&pairs[800..]));
+    assert_eq!(server.seen().len() - before, 800, "one request each, and none that is known to fail");
+}

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use super::pool::{Pool, by_rows};
 use landmark_core::linalg::{self, Cholesky};
 use landmark_core::oracle::{Oracle, OracleError, Pair, ask_pairs, block_of};
+use landmark_core::rank::RankCmp;
 
 /// Known pairs that an item is kriged from, at most.
 const MOST_KNOWN: usize = 256;
@@ -230,9 +231,9 @@ fn in_order(scores: &[f64], predicted: &[f64]) -> (f64, f64) {
     for a in 0..scores.len() {
         for b in (0..a).filter(|&b| scores[a] != scores[b]) {
             all += 1.0;
-            right += match predicted[a].total_cmp(&predicted[b]) {
+            right += match predicted[a].rank_cmp(&predicted[b]) {
                 Ordering::Equal => 0.5,
-                order => f64::from(u8::from(order == scores[a].total_cmp(&scores[b]))),
+                order => f64::from(u8::from(order == scores[a].rank_cmp(&scores[b]))),
             };
         }
     }
@@ -248,7 +249,7 @@ fn left_over(pool: &Pool, link: &[f64], known: &[usize]) -> Vec<f64> {
 fn known(pool: &Pool, i: usize) -> Vec<usize> {
     let mut known: Vec<usize> = pool.row(i).filter(|&slot| pool.teaches(slot)).collect();
     if known.len() > MOST_KNOWN {
-        known.sort_by(|&one, &other| pool.first_proxy(other).total_cmp(&pool.first_proxy(one)));
+        known.sort_by(|&one, &other| pool.first_proxy(other).rank_cmp(&pool.first_proxy(one)));
         known.truncate(MOST_KNOWN);
     }
     known

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::pool::{Pool, by_rows};
 use landmark_core::oracle::Pair;
+use landmark_core::rank::RankCmp;
 
 /// The `count` unknown pairs of smallest priority, (i, j) with i < j ascending; fewer where fewer are left. `value` is F in a slot, known
 /// pairs included; it is the same in both slots of a pair.
@@ -48,7 +49,7 @@ pub(super) fn places(pool: &Pool, count: usize, value: impl Fn(usize) -> f64 + S
             }
         }
     }
-    tied.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    tied.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
     chosen.extend(tied.into_iter().take(count - before).map(|(_, pair)| pair));
     chosen.sort_unstable();
     chosen
@@ -69,6 +70,6 @@ fn ranks(pool: &Pool, value: &(impl Fn(usize) -> f64 + Sync)) -> Vec<u32> {
 /// Slots of row i, the largest value first; equal values go by index.
 pub(super) fn ranked(pool: &Pool, i: usize, value: &(impl Fn(usize) -> f64 + Sync)) -> Vec<usize> {
     let mut slots: Vec<(f64, usize)> = pool.row(i).map(|slot| (value(slot), slot)).collect();
-    slots.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    slots.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
     slots.into_iter().map(|(_, slot)| slot).collect()
 }

@@ -17,6 +17,7 @@ use super::search::Neighbour;
 use super::{BOUND, NeighbourError, require_symmetric};
 use landmark_core::entries::PairMap;
 use landmark_core::oracle::{Oracle, OracleShape, Pair, ask_pairs};
+use landmark_core::rank::RankCmp;
 
 /// Candidates that an item keeps beside its k.
 const AHEAD: usize = 64;
@@ -176,7 +177,7 @@ fn refill(item: &mut Item, i: usize, bounds: &[Arc<dyn Oracle>]) -> Result<(), N
     item.ahead.iter().for_each(|&(_, j)| seen[j as usize] = true);
     // an index of an item fits, or it would not be in a list
     let mut rest: Vec<(f64, u32)> = (0..n).filter(|&j| j != i && !seen[j]).map(|j| (bound(j), j as u32)).collect();
-    rest.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    rest.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
     item.ahead.extend(rest);
     item.is_all = true;
     Ok(())

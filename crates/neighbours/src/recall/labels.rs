@@ -10,6 +10,7 @@
 //!
 //! Cost: N for the weights, L log L for the thresholds.
 
+use landmark_core::rank::RankCmp;
 use rand::Rng;
 use rand::distributions::{Distribution, WeightedIndex};
 
@@ -59,7 +60,7 @@ impl LabelSample {
             .filter(|&draw| is_wanted[draw])
             .map(|draw| (self.proxies[draw], self.weights[draw]))
             .collect();
-        positives.sort_by(|one, other| other.0.total_cmp(&one.0));
+        positives.sort_by(|one, other| other.0.rank_cmp(&one.0));
         let first = highest(&positives, target.recall());
         let draws = is_wanted.len() as f64;
         let reach = (2.0 * (2.0 / target.delta()).ln() / draws).sqrt();

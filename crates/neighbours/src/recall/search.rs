@@ -21,6 +21,7 @@ use crate::nearest::{Known, Neighbour, NeighbourError, RoundsParams, Search};
 use landmark_core::contents::Contents;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
+use landmark_core::rank::RankCmp;
 use landmark_core::stream::Rng;
 
 #[cfg(test)]
@@ -483,7 +484,7 @@ impl KnownLists {
     }
 
     fn cut(&mut self, item: usize) {
-        self.best[item].sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        self.best[item].sort_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
         self.best[item].truncate(self.k);
     }
 

@@ -139,8 +139,7 @@ impl Tokenizer {
     /// the end of the longer text. Where both are cut, both keep half of the room, and of an odd room the longer keeps one
     /// more, the second in a tie: `longest_first` of the library `tokenizers`.
     pub fn pair(&self, first: &[i64], second: &[i64], longest: usize) -> Sequence {
-        let room = longest.saturating_sub(self.specials_of_pair());
-        let (a, b) = cut_longest_first(first.len(), second.len(), room);
+        let (a, b) = cut_longest_first(first.len(), second.len(), self.room_of_pair(longest));
         let mut ids = Vec::with_capacity(a + b + self.specials_of_pair());
         ids.push(self.first);
         ids.extend_from_slice(&first[..a]);
@@ -157,6 +156,11 @@ impl Tokenizer {
         ids.push(self.separator);
         types.resize(ids.len(), second_type);
         Sequence { ids, types, cut: first.len() + second.len() - a - b }
+    }
+
+    /// Tokens that two texts may have together in a sequence of `longest`.
+    pub fn room_of_pair(&self, longest: usize) -> usize {
+        longest.saturating_sub(self.specials_of_pair())
     }
 
     /// Tokens of the pair of two texts of these lengths, if it is cut at `longest`.

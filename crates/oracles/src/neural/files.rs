@@ -234,6 +234,15 @@ impl ModelFiles {
         std::fs::read(&path).map(Cow::Owned).map_err(ModelFileError::io(&path))
     }
 
+    /// The limit that `tokenizer_config.json` next to these files sets on a sequence, special tokens included; libraries write a number
+    /// of thirty digits if there is none.
+    pub fn tokenizer_limit(&self) -> Option<usize> {
+        let path = self.folder.as_ref()?.join("tokenizer_config.json");
+        let settings: serde_json::Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        let limit = settings.get("model_max_length")?.as_u64()?;
+        usize::try_from(limit).ok().filter(|limit| (8..1_000_000).contains(limit))
+    }
+
     /// A digest of the bytes of the three files.
     ///
     /// # Errors
@@ -254,6 +263,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = ModelFiles::find("all-MiniLM-L6-v2", Some(folder.path())).unwrap_err().to_string();
         assert!(error.contains("runner model fetch all-MiniLM-L6-v2"), "{error}");
+    }
+
+    #[test]
+    fn the_limit_of_a_tokenizer_is_read_where_it_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in NAMES {
+            std::fs::write(folder.path().join(name), "{}").unwrap();
+        }
+        let files = ModelFiles::at(folder.path()).unwrap();
+        assert_eq!((files.tokenizer_limit(), ModelFiles::tiny().tokenizer_limit()), (None, None));
+        for (written, wanted) in
+            [("512", Some(512)), ("1000000000000000019884624838656", None), ("null", None), ("\"512\"", None)]
+        {
+            let text = format!("{{\"model_max_length\": {written}}}");
+            std::fs::write(folder.path().join("tokenizer_config.json"), text).unwrap();
+            assert_eq!(files.tokenizer_limit(), wanted, "{written}");
+        }
     }
 
     #[test]

@@ -95,15 +95,16 @@ pub fn sigmoid(x: f64) -> f64 {
 pub struct CrossEncoderParams {
     /// Score that is made of a pair's outputs.
     pub score: Score,
-    /// Tokens of a pair at most, special tokens included; what is longer is cut.
-    pub max_length: usize,
+    /// Tokens of a pair at most, special tokens included; what is longer is cut. The model's own limit if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<usize>,
     /// Precision of products.
     pub precision: Precision,
 }
 
 impl Default for CrossEncoderParams {
     fn default() -> Self {
-        Self { score: Score::Probability, max_length: 128, precision: Precision::F32 }
+        Self { score: Score::Probability, max_length: None, precision: Precision::F32 }
     }
 }
 

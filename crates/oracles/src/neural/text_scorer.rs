@@ -17,6 +17,10 @@ pub struct TextScorer {
     pub scores: Box<Scores>,
     /// Texts that are cut even if they are alone, and the tokens those lose.
     pub cut: (usize, usize),
+    /// Pairs of two different texts that are cut, whichever comes first.
+    pub cut_pairs: u64,
+    /// Tokens of a pair at most.
+    pub longest: usize,
     /// Texts without a token.
     pub empty: usize,
 }

@@ -175,6 +175,9 @@ pub(super) fn excerpt(line: &[u8]) -> String {
     const SHOWN: usize = 120;
     // of a long line the beginning is enough to look through
     let text = escaped(&redacted(&String::from_utf8_lossy(&line[..line.len().min(16 * SHOWN)])));
+    // a byte order mark and blanks without a width, which nobody would see
+    let text =
+        text.replace(['\u{feff}'], "\\u{feff}").replace(['\u{200b}'], "\\u{200b}").replace(['\u{2060}'], "\\u{2060}");
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

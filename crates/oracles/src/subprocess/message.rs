@@ -67,7 +67,12 @@ pub struct Greeting {
 impl Greeting {
     /// Reads the first line.
     pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
-        let greeting: Self = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let is_object = line.trim_ascii_start().starts_with(b"{");
+        let greeting: Self = serde_json::from_slice(line).map_err(|error| match is_object {
+            true => error.to_string(),
+            false => "it is no JSON object; standard output is for answers only, print anything else to standard error"
+                .to_owned(),
+        })?;
         if greeting.landmark != VERSION {
             return Err(format!(
                 "it speaks version {} of the protocol, but this build version {VERSION}",
@@ -239,6 +244,17 @@ mod tests {
         let answer = format!(r#"{{"batch": 1, "scores": [{{"error": "{}"}}]}}"#, "é".repeat(5000));
         let Score::Refused(message) = &Answer::parse(answer.as_bytes()).unwrap().scores[0] else { panic!() };
         assert_eq!(message.chars().count(), LONGEST_MESSAGE + 1);
+    }
+
+    #[test]
+    fn a_banner_in_front_of_the_greeting_is_shown_and_what_is_invisible_in_it() {
+        for line in [&b"Loading model 3/7 ...\n"[..], b"\xef\xbb\xbf{}\n", b"{\0\"\0"] {
+            let reason = Greeting::parse(line).unwrap_err();
+            assert!(line.starts_with(b"{") || reason.contains("print anything else to standard error"), "{reason}");
+        }
+        let excerpt = crate::subprocess::error::excerpt;
+        assert_eq!(excerpt("\u{feff}{\u{200b}".as_bytes()), "\\u{feff}{\\u{200b}");
+        assert_eq!(excerpt(b"{\0\"\0"), "{\\u{0}\"\\u{0}");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use super::{MetricError, check_finite, check_lengths};
 
+use landmark_core::rank::RankCmp;
+
 /// A cut between scores, and the share of labels it gets right.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
@@ -28,7 +30,7 @@ pub fn best_threshold(scores: &[f64], labels: &[bool]) -> Result<Option<Threshol
     check_lengths(METRIC, ("scores", scores.len()), ("labels", labels.len()), 1)?;
     check_finite(METRIC, "scores", scores)?;
     let mut ranked: Vec<(f64, bool)> = scores.iter().copied().zip(labels.iter().copied()).collect();
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ranked.sort_by(|a, b| a.0.rank_cmp(&b.0));
     // with the cut below all scores every positive is right
     let mut right = labels.iter().filter(|&&label| label).count();
     let mut best: Option<(usize, f64, f64)> = None;

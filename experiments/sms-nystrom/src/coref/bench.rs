@@ -9,6 +9,7 @@ use landmark_core::entries::EntryPlan;
 use landmark_core::oracle::{
     AsymmetryPolicy, EmbeddingProxy, Oracle, OracleShape, Precomputed, Symmetrization, Symmetrized, Symmetry, block_of,
 };
+use landmark_core::rank::RankCmp;
 use landmark_data::{CorefPart, MentionCorpus};
 use landmark_harness::job::Request;
 use landmark_harness::matrices::Matrix;
@@ -357,7 +358,7 @@ impl Unscored {
     fn keep(&self, network: &dyn MentionScorer, count: usize) -> Result<Self, StudyError> {
         let scores = network.mention_scores(&self.group.spans)?;
         let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| scores[b].rank_cmp(&scores[a]).then(a.cmp(&b)));
         order.truncate(count);
         order.sort_unstable();
         let group = Group {

@@ -16,6 +16,8 @@
 
 use landmark_neighbours::recall::{Target, beta_quantile};
 
+use landmark_core::rank::RankCmp;
+
 /// Sizes n(θ) whose median counts.
 const LAST: usize = 10;
 /// R below which n(θ) says little about the θ that decides.
@@ -140,7 +142,7 @@ impl PairAudit {
             return Some(f64::INFINITY);
         }
         let mut estimates = self.estimates.concat();
-        estimates.sort_by(|one, other| other.total_cmp(one));
+        estimates.sort_by(|one, other| other.rank_cmp(one));
         // a share of a count that fits in an f64; rounding adds no positive
         let count = (needed * totals.positives - 1e-9).ceil().max(1.0) as usize;
         estimates.get(count - 1).copied()
@@ -152,7 +154,7 @@ impl PairAudit {
             estimates.iter().map(move |&estimate| (estimate, landmark)).collect::<Vec<_>>()
         };
         let mut all: Vec<(f64, usize)> = self.estimates.iter().enumerate().flat_map(each).collect();
-        all.sort_by(|one, other| other.0.total_cmp(&one.0));
+        all.sort_by(|one, other| other.0.rank_cmp(&one.0));
         let mut above = vec![0.0; self.estimates.len()];
         let mut sizes = Vec::new();
         let mut least = None;

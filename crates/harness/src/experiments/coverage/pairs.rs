@@ -17,6 +17,7 @@ use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied, S
 use landmark_core::approximation::{Embedding, Known};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, Pair, block_of};
+use landmark_core::rank::RankCmp;
 use landmark_neighbours::recall::{
     Batch, ColumnPlan, LabelSample, PairQuery, PairSource, PairsEnd, SeenPairs, Target, pairs_with_plan,
 };
@@ -90,7 +91,7 @@ impl Pairs {
                 }
             }
         }
-        candidates.sort_by(|one, other| other.estimate.total_cmp(&one.estimate));
+        candidates.sort_by(|one, other| other.estimate.rank_cmp(&one.estimate));
         let wanted = wanted_in_columns + candidates.iter().filter(|candidate| candidate.is_wanted).count();
         if wanted == 0 {
             return Ok(None);

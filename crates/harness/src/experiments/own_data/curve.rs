@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use landmark_core::approximation::Approximation;
 use landmark_core::oracle::block_of;
+use landmark_core::rank::RankCmp;
 use landmark_report::{Chapter, Interval, Mark, Metric, Notation, Plot, PlotAxis, ResultRow, half_width};
 use ndarray::{Array2, Axis};
 
@@ -157,7 +158,7 @@ fn recall(
 fn share_found(item: usize, truth: impl Fn(usize) -> f64, ours: impl Fn(usize) -> f64, n: usize) -> f64 {
     let best = |of: &dyn Fn(usize) -> f64| -> Vec<usize> {
         let mut others: Vec<usize> = (0..n).filter(|&other| other != item).collect();
-        let order = |one: &usize, other: &usize| of(*other).total_cmp(&of(*one)).then(one.cmp(other));
+        let order = |one: &usize, other: &usize| of(*other).rank_cmp(&of(*one)).then(one.cmp(other));
         if others.len() > NEAREST {
             others.select_nth_unstable_by(NEAREST - 1, order);
         }

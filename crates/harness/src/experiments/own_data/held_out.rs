@@ -11,6 +11,7 @@ use landmark_core::approximate::ApproximateError;
 use landmark_core::approximation::{Embedding, Known};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
+use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
 use landmark_neighbours::recall::{SeenPairs, depth_shares, folds};
 use ndarray::{Array1, Array2};
@@ -68,7 +69,7 @@ impl Judged<'_> {
             let known: HashSet<usize> = self.columns.iter().copied().filter(|item| !held.contains(item)).collect();
             let mut ranked: Vec<usize> =
                 (0..items).filter(|item| *item != self.columns[place] && !known.contains(item)).collect();
-            ranked.sort_by(|one, other| estimate[*other].total_cmp(&estimate[*one]).then(one.cmp(other)));
+            ranked.sort_by(|one, other| estimate[*other].rank_cmp(&estimate[*one]).then(one.cmp(other)));
             let row: Vec<f64> = row.to_vec();
             let shares = depth_shares(&row, self.columns[place], k, &known, &ranked, &depths);
             by_depth.iter_mut().zip(shares).for_each(|(at, share)| at.push(share));

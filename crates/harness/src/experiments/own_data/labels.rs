@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use landmark_core::rank::RankCmp;
 use landmark_tasks::TaskError;
 use landmark_tasks::cross_validation::stratified_folds;
 use landmark_tasks::linear_svm::LinearSvmParams;
@@ -91,7 +92,7 @@ impl Judgement<'_> {
             [] => judged,
             predicted => self.ranked(self.train, predicted)?,
         };
-        doubtful.sort_by(|one, other| one.margin.total_cmp(&other.margin).then(one.item.cmp(&other.item)));
+        doubtful.sort_by(|one, other| one.margin.rank_cmp(&other.margin).then(one.item.cmp(&other.item)));
         let name = |label: usize| self.names.get(label).map_or_else(String::new, |name| (*name).to_owned());
         let doubt = |one: &Ranked| Doubtful {
             id: self.ids.get(one.item).cloned().unwrap_or_else(|| one.item.to_string()),
@@ -135,7 +136,7 @@ impl Judgement<'_> {
         let scores: Array2<f64> = machine.decision(self.vectors.select(Axis(0), items).view())?;
         let rank = |(&item, scores): (&usize, ndarray::ArrayView1<'_, f64>)| {
             let mut order: Vec<usize> = (0..scores.len()).collect();
-            order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
+            order.sort_by(|&one, &other| scores[other].rank_cmp(&scores[one]).then(one.cmp(&other)));
             let (first, second) = (order[0], order.get(1).copied().unwrap_or(order[0]));
             Ranked { item, first: learned[first], second: learned[second], margin: scores[first] - scores[second] }
         };

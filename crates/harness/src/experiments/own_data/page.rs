@@ -4,6 +4,7 @@
 //! drawn, a uniform sample of them where there are more, and everything about single items is about those. Cost: m²r flops and 9m² bytes for
 //! m drawn items, and once a run the arrangement by t-SNE, which is kept in [`ARRANGEMENT`].
 
+use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
 use landmark_report::amounts::{count, counted};
 use landmark_report::{
@@ -430,7 +431,7 @@ fn pairs(survey: &Survey, drawn: &Drawn<'_>, is_given: bool) -> Option<Chapter> 
 fn alone(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
     let mut nearest: Vec<(usize, Near)> =
         near.iter().enumerate().filter_map(|(item, list)| Some((item, *list.first()?))).collect();
-    nearest.sort_by(|one, other| one.1.score.total_cmp(&other.1.score).then(one.0.cmp(&other.0)));
+    nearest.sort_by(|one, other| one.1.score.rank_cmp(&other.1.score).then(one.0.cmp(&other.0)));
     let line = |(item, near): &(usize, Near)| {
         vec![
             Listed::Score { value: near.score, is_exact: near.is_exact },

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use landmark_core::oracle::Pair;
+use landmark_core::rank::RankCmp;
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 
@@ -29,7 +30,7 @@ pub(super) fn pairs_in_order(
             }
             let at_place = rows.iter().enumerate().map(|(i, row)| (i.min(row[place]), i.max(row[place])));
             let mut new: Vec<Pair> = at_place.filter(|&(i, j)| !is_known(i, j) && taken.insert((i, j))).collect();
-            new.sort_unstable_by(|a, b| scores[[b.0, b.1]].total_cmp(&scores[[a.0, a.1]]).then(a.cmp(b)));
+            new.sort_unstable_by(|a, b| scores[[b.0, b.1]].rank_cmp(&scores[[a.0, a.1]]).then(a.cmp(b)));
             pairs.extend(new);
         }
         if pairs.len() >= count || whole {
@@ -43,7 +44,7 @@ pub(super) fn pairs_in_order(
 /// The nearest other items of an item, best first, ties by number.
 pub(super) fn nearest(scores: ArrayView2<'_, f64>, item: usize, count: usize) -> Vec<usize> {
     let row = scores.row(item);
-    best_of(row.len(), item, count, |a, b| row[b].total_cmp(&row[a]))
+    best_of(row.len(), item, count, |a, b| row[b].rank_cmp(&row[a]))
 }
 
 /// The first `count` items but one in an order, ties by number.

@@ -19,6 +19,7 @@ use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::{self, Cholesky};
 use landmark_core::oracle::{AsymmetryPolicy, Metered, Oracle, OracleShape, Precomputed, block_of};
+use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
 use landmark_neighbours::nearest::{RoundsParams, nearest as nearest_in_rounds};
 use landmark_report::{Subject, Variant};
@@ -145,7 +146,7 @@ impl Found {
             Some(is_known) => {
                 let row = self.scores.row(i);
                 let known = &is_known[i * n..(i + 1) * n];
-                let order = |a: usize, b: usize| known[b].cmp(&known[a]).then(row[b].total_cmp(&row[a]));
+                let order = |a: usize, b: usize| known[b].cmp(&known[a]).then(row[b].rank_cmp(&row[a]));
                 best_of(n, i, longest, order)
             }
         };
@@ -448,7 +449,7 @@ fn adaptive(budget: &mut CallBudget<'_>, proxy: ArrayView2<'_, f64>) {
 /// The first unknown neighbour of the best scored item that has one.
 fn frontier(budget: &CallBudget<'_>, graph: &[&[usize]], i: usize) -> Option<usize> {
     let mut scored: Vec<(usize, f64)> = budget.row(i).collect();
-    scored.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    scored.sort_unstable_by(|a, b| b.1.rank_cmp(&a.1).then(a.0.cmp(&b.0)));
     scored.iter().find_map(|&(item, _)| graph[item].iter().copied().find(|&j| j != i && !budget.knows(i, j)))
 }
 

@@ -11,6 +11,7 @@ use crate::nearest::rank_transform::RankTransform;
 use crate::nearest::{NeighbourError, PROXY};
 use landmark_core::oracle::OracleError;
 use landmark_core::popularity::{HubLink, LinkRow, Popularity};
+use landmark_core::rank::RankCmp;
 
 /// What ranks predict of the order of known pairs beyond the scores, from which on they are preferred.
 const CLEARLY: f64 = 0.025;
@@ -223,7 +224,7 @@ impl Search {
             let known = pool.row(i).filter(|&slot| pool.teaches(slot));
             let left = known.map(|slot| (pool.scores[slot] - self.linked(pool, link, i, slot), pool.other(slot)));
             let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
-            better.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+            better.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
             let second = better.into_iter().take(NEIGHBOURS).flat_map(|(_, o)| nearest[o].iter().copied());
             second.filter(|&j| j as usize != i && pool.slot(i, j as usize).is_none()).collect()
         };

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use landmark_core::rank::RankCmp;
 use landmark_report::amounts::{count, counted};
 use landmark_report::{Chapter, Colouring, Confusion, Listed, Listing, Mark, Notation, Plot, PlotAxis};
 use landmark_tasks::neighbours::SignedVectors;
@@ -84,7 +85,7 @@ pub fn central_items(
         found[label].push((item, to_others / others as f64));
     }
     for list in &mut found {
-        list.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        list.sort_by(|one, other| other.1.rank_cmp(&one.1).then(one.0.cmp(&other.0)));
         list.truncate(most);
     }
     found
@@ -409,7 +410,7 @@ mod tests {
                 others.map(|&other| dense[[item, other]]).sum::<f64>() / (members.len() - 1) as f64
             };
             let mut wanted = members.clone();
-            wanted.sort_by(|&a, &b| mean(b).total_cmp(&mean(a)).then(a.cmp(&b)));
+            wanted.sort_by(|&a, &b| mean(b).rank_cmp(&mean(a)).then(a.cmp(&b)));
             for ((item, score), wanted) in found.iter().zip(wanted) {
                 assert_eq!(*item, wanted);
                 assert!((score - mean(wanted)).abs() < 1e-12);

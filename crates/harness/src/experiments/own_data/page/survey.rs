@@ -7,6 +7,7 @@ use std::collections::BinaryHeap;
 
 use landmark_core::linalg;
 use landmark_core::oracle::{Kernel, OracleError, block_of};
+use landmark_core::rank::RankCmp;
 use landmark_report::Near;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -44,7 +45,7 @@ impl Eq for Candidate {}
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        other.0.total_cmp(&self.0).then((self.1, self.2).cmp(&(other.1, other.2)))
+        other.0.rank_cmp(&self.0).then((self.1, self.2).cmp(&(other.1, other.2)))
     }
 }
 
@@ -127,7 +128,7 @@ impl Survey {
         let k = k.min(self.len().saturating_sub(1));
         let list = |(item, scores): (usize, ndarray::ArrayView1<'_, f64>)| {
             let mut others: Vec<usize> = (0..scores.len()).filter(|&other| other != item).collect();
-            let order = |one: &usize, other: &usize| scores[*other].total_cmp(&scores[*one]).then(one.cmp(other));
+            let order = |one: &usize, other: &usize| scores[*other].rank_cmp(&scores[*one]).then(one.cmp(other));
             if k > 0 && k < others.len() {
                 others.select_nth_unstable_by(k - 1, order);
             }
@@ -203,12 +204,12 @@ mod tests {
         survey.know(4, 5, -9.0);
         let mut all: Vec<_> = survey.pairs().collect();
         assert_eq!(all.len(), 40 * 39 / 2);
-        all.sort_by(|a, b| b.2.total_cmp(&a.2));
+        all.sort_by(|a, b| b.2.rank_cmp(&a.2));
         assert_eq!(survey.best_pairs(25), all[..25]);
         assert_eq!(all[0], (3, 17, 9.0, true));
         for (item, list) in survey.nearest(7).iter().enumerate() {
             let mut wanted: Vec<usize> = (0..40).filter(|&other| other != item).collect();
-            wanted.sort_by(|&a, &b| survey.scores[[item, b]].total_cmp(&survey.scores[[item, a]]));
+            wanted.sort_by(|&a, &b| survey.scores[[item, b]].rank_cmp(&survey.scores[[item, a]]));
             assert_eq!(list.iter().map(|near| near.place).collect::<Vec<_>>(), wanted[..7]);
         }
         assert!(survey.nearest(7)[17][0].is_exact && !survey.nearest(7)[17][1].is_exact);
