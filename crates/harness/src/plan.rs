@@ -150,7 +150,6 @@ impl Forecast {
 /// The replicates of one method at one size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupForecast {
-    /// Name of the group.
     pub name: String,
     /// Number of jobs that it has.
     pub jobs: u64,
