@@ -55,7 +55,6 @@ pub fn verify(names: &[&str], folder: &Path) -> Result<Vec<(&'static str, &'stat
 /// What must come before a dataset is whole.
 #[derive(Debug, Clone)]
 pub struct Missing {
-    /// The dataset.
     pub dataset: &'static Dataset,
     /// Its files that are not there.
     pub files: Vec<&'static DataFile>,

@@ -17,9 +17,7 @@ pub enum FetchError {
          `data/{file}`, name that mirror by the variable `LANDMARK_MIRROR`"
     )]
     NoSource {
-        /// The dataset.
         dataset: String,
-        /// The file.
         file: String,
         /// Where its contents come from.
         how_to_get: String,
@@ -37,7 +35,6 @@ pub enum FetchError {
         "`{file}` was made from the right sources and has the sha256 {seen}, wanted is {wanted}; please report this"
     )]
     WrongResult {
-        /// The file.
         file: String,
         /// Sha256 of the text.
         seen: String,
@@ -50,13 +47,11 @@ pub enum FetchError {
          `{record}` to take it as it is now"
     )]
     Changed {
-        /// The file.
         file: String,
         /// Sha256 of what came.
         seen: String,
         /// That of the first time.
         recorded: String,
-        /// Path of the record.
         record: PathBuf,
     },
     /// A file of this name that is another: it may be the user's.
@@ -64,7 +59,6 @@ pub enum FetchError {
         "`{path}` is there and is not the catalog's (sha256 {seen}); move it away, or remove it by `runner data rm`"
     )]
     InTheWay {
-        /// The file.
         path: PathBuf,
         /// Its sha256.
         seen: String,
@@ -80,7 +74,6 @@ pub enum FetchError {
     /// The folder or the disk refused.
     #[error("cannot write `{path}`; check the folder and the room on the disk")]
     Write {
-        /// The file.
         path: PathBuf,
         /// The cause.
         #[source]

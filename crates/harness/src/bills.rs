@@ -56,7 +56,6 @@ pub struct Share {
     /// True where files differed from the revision.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dirty: bool,
-    /// Number of cells.
     pub cells: u64,
     /// Wall seconds.
     pub seconds: f64,

@@ -124,7 +124,6 @@ pub enum FactorsError {
     File {
         /// `write`, `read` or `move`.
         action: &'static str,
-        /// The file.
         path: PathBuf,
         /// Error of the system.
         source: std::io::Error,
@@ -135,7 +134,6 @@ pub enum FactorsError {
     /// A file that is not what it should be.
     #[error("`{}` is damaged ({reason}); run the configuration again with `--force`, which buys nothing anew", path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// Mismatch or fault that was found.
         reason: String,
@@ -143,7 +141,6 @@ pub enum FactorsError {
     /// The Parquet library refused.
     #[error("could not encode `{}`: {reason}", path.display())]
     Parquet {
-        /// The file.
         path: PathBuf,
         /// Message of the library.
         reason: String,

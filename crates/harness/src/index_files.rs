@@ -44,7 +44,6 @@ pub struct IndexInfo {
     pub scorer: Option<String>,
     /// Parameters of a search.
     pub params: IndexParams,
-    /// The link.
     pub link: PopularityLink,
     /// The key of the job that made it.
     pub job: String,
@@ -61,7 +60,6 @@ pub enum IndexError {
     File {
         /// `write`, `read` or `move`.
         action: &'static str,
-        /// The file.
         path: PathBuf,
         /// Error of the system.
         source: std::io::Error,
@@ -72,7 +70,6 @@ pub enum IndexError {
     /// A file that is not what it should be.
     #[error("`{}` is damaged ({reason}); run the configuration again with `--force`, which calls nothing anew", path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// Fault that was found.
         reason: String,

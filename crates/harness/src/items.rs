@@ -36,9 +36,7 @@ pub enum ItemsError {
     /// An id that was seen before.
     #[error("`{}` has the id `{id}` in row {first} and again in row {again}; ids must be distinct, remove one of them", path.display())]
     Repeated {
-        /// The file.
         path: PathBuf,
-        /// The id.
         id: String,
         /// The row that has it first.
         first: usize,
@@ -48,7 +46,6 @@ pub enum ItemsError {
     /// Fewer than two items.
     #[error("`{}` has {seen} items, but wanted are at least {wanted}", path.display())]
     TooFew {
-        /// The file.
         path: PathBuf,
         /// Number of items that it has.
         seen: usize,
@@ -63,7 +60,6 @@ pub enum ItemsError {
 /// File of items, and its columns that are read.
 #[derive(Debug, Clone)]
 pub struct ItemFile<'a> {
-    /// The file.
     pub table: TableFile<'a>,
     /// The column of the ids, or the number of the row.
     pub id: Option<&'a str>,

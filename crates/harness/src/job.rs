@@ -32,7 +32,6 @@ pub struct Job<'a> {
 pub struct Request {
     /// Its number among the matrices of the run.
     pub matrix: usize,
-    /// The entries.
     pub plan: EntryPlan,
 }
 

@@ -43,7 +43,6 @@ pub struct Uses<'a> {
 pub struct Loaded {
     /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
     pub dataset: String,
-    /// The items.
     pub items: LoadedItems,
     /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
@@ -59,7 +58,6 @@ pub enum LoadedItems {
     Questions(Questions),
     /// Labelled pairs of sentences.
     Pairs(Box<Pairs>),
-    /// A matrix.
     Matrix(GivenMatrix),
     /// Texts of the user's.
     Texts(Texts),
@@ -202,20 +200,10 @@ pub enum LoadError {
     },
     /// An oracle that cannot score these items.
     #[error("`{oracle}` cannot score the items of `{dataset}`")]
-    Pair {
-        /// The dataset.
-        dataset: String,
-        /// The oracle.
-        oracle: &'static str,
-    },
+    Pair { dataset: String, oracle: &'static str },
     /// A proxy that cannot compare these items.
     #[error("the proxy `{proxy}` cannot compare the items of `{dataset}` under this oracle: name another, or none")]
-    Proxy {
-        /// The dataset.
-        dataset: String,
-        /// The proxy.
-        proxy: &'static str,
-    },
+    Proxy { dataset: String, proxy: &'static str },
     /// Items and something that goes with them differ in number.
     #[error("`{what}` has {seen} {unit}, but the dataset has {wanted} items")]
     Count {
@@ -231,11 +219,9 @@ pub enum LoadError {
     /// A row that is on no side of the split.
     #[error("`{column}` of `{id}` in `{file}` is `{seen}`; write `train` or `test`")]
     Part {
-        /// The file.
         file: String,
         /// The item.
         id: String,
-        /// The column.
         column: String,
         /// What it says.
         seen: String,

@@ -59,7 +59,6 @@ pub type Meter = Arc<Metered<Arc<dyn Oracle>>>;
 /// Number of pairs that could not be scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailedPairs {
-    /// Their number.
     pub count: u64,
     /// True where those of earlier runs are among them.
     pub is_all: bool,

@@ -153,7 +153,6 @@ pub struct Opened {
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
     pub is_priced: bool,
-    /// The items.
     pub items: Items,
     /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
@@ -167,7 +166,6 @@ pub struct Opened {
 pub enum Items {
     /// Documents with labels.
     Documents {
-        /// Their words.
         words: Words,
         /// Their classes.
         labels: Labels,

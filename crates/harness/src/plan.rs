@@ -161,7 +161,6 @@ fn all(empty: &EntrySet) -> u64 {
 /// The replicates of one method at one size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupForecast {
-    /// Name of the group.
     pub name: String,
     /// Number of jobs that it has.
     pub jobs: u64,

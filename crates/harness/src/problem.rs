@@ -64,7 +64,6 @@ pub struct Problem {
 pub struct SplitOrders {
     /// The score of a pair as it is asked for.
     pub as_given: Arc<dyn Oracle>,
-    /// The coin.
     pub coin: Coin,
 }
 

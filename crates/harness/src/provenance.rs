@@ -85,7 +85,6 @@ pub struct Source {
 pub struct ConfigFacts {
     /// Its path as given.
     pub file: String,
-    /// Its text.
     pub text: String,
     /// The profile laid over it.
     pub profile: String,
@@ -118,7 +117,6 @@ pub struct Machine {
 /// The compiler and libraries of the program, and the sources it was built from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Build {
-    /// Its version.
     #[serde(skip)]
     pub version: &'static str,
     /// Git revision of the sources; empty where it is not known.

@@ -43,7 +43,6 @@ pub enum QueryError {
     /// The score, or numbers that do not fit.
     #[error("the query `{id}` could not be searched for")]
     Search {
-        /// Its id.
         id: String,
         /// The cause.
         #[source]

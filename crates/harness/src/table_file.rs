@@ -37,7 +37,6 @@ pub enum TableError {
     /// The file system refused.
     #[error("`{}` can't be read: {source}; a path in a configuration starts at its folder, one on the command line where you are", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
         /// Error of the system.
         source: std::io::Error,
@@ -56,7 +55,6 @@ pub enum TableError {
     /// A column that is not there.
     #[error("`{}` has no column `{column}`; {help}", path.display())]
     Column {
-        /// The file.
         path: PathBuf,
         /// The column wanted.
         column: String,
@@ -66,7 +64,6 @@ pub enum TableError {
     /// A row that cannot be used.
     #[error("`{}` row {row}: {seen}; {wanted}", path.display())]
     Row {
-        /// The file.
         path: PathBuf,
         /// Number of the row, from 1; a header line does not count.
         row: usize,
@@ -78,9 +75,7 @@ pub enum TableError {
     /// A file that is not of its layout.
     #[error("`{}` can't be read as {layout}: {reason}", path.display())]
     Layout {
-        /// The file.
         path: PathBuf,
-        /// The layout.
         layout: &'static str,
         /// Message of the reader.
         reason: String,
@@ -92,7 +87,6 @@ pub enum TableError {
 pub struct TableFile<'a> {
     /// The file, or the folder.
     pub path: &'a Path,
-    /// Its layout.
     pub layout: TextsFormat,
     /// What stands between the columns of a CSV file; found out where absent.
     pub delimiter: Option<char>,

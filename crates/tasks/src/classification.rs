@@ -23,10 +23,7 @@ use crate::svm::{Features, SvmError, TrainingSet, check_positive};
 mod kernel;
 mod sparse;
 
-pub use kernel::{
-    KernelClassificationParams, KernelClassificationValidParams, classify_kernel,
-    cross_validate_kernel,
-};
+pub use kernel::{KernelClassificationParams, KernelClassificationValidParams, classify_kernel, cross_validate_kernel};
 pub use sparse::classify_sparse;
 
 /// Scaling of features before the machine sees them.

@@ -160,12 +160,7 @@ impl KernelSvmValidParams {
         Ok(Problems { labels, classes, costs })
     }
 
-    fn paths_with_bias(
-        &self,
-        rows: &DenseRows<'_>,
-        diagonal: &[f64],
-        problems: &Problems<'_>,
-    ) -> Vec<KernelSvm> {
+    fn paths_with_bias(&self, rows: &DenseRows<'_>, diagonal: &[f64], problems: &Problems<'_>) -> Vec<KernelSvm> {
         let path = |class: usize| -> Vec<Solved> {
             let mut machine = Smo::new(rows, diagonal, problems.signs(class));
             let mut solve = |costs: &Vec<f64>| {

@@ -5,8 +5,8 @@
 use landmark_core::stream::stream;
 use landmark_tasks::TaskError;
 use landmark_tasks::classification::{
-    ClassificationParams, KernelClassificationParams, Scaling, classify, classify_kernel,
-    cross_validate, cross_validate_kernel,
+    ClassificationParams, KernelClassificationParams, Scaling, classify, classify_kernel, cross_validate,
+    cross_validate_kernel,
 };
 use landmark_tasks::kernel_svm::KernelSvmParams;
 use landmark_tasks::linear_svm::LinearSvmParams;

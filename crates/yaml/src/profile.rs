@@ -13,7 +13,6 @@ pub const PROFILES: [&str; 4] = ["smoke", "laptop", "desk", "paper"];
 /// A profile as it was laid over the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// Its name.
     pub name: String,
     /// Keys that it changed; empty for the paper's own settings.
     pub changed: Vec<Change>,

@@ -43,7 +43,6 @@ pub enum Value {
     Integer(i128),
     /// Any other number.
     Number(f64),
-    /// Text.
     Text(String),
     /// `[a, b]`.
     List(Vec<Node>),

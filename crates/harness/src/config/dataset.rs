@@ -158,7 +158,6 @@ pub enum VectorsConfig {
     Named(&'static str),
     /// A file of yours.
     File {
-        /// The vectors.
         path: ConfigPath,
         /// Its layout.
         format: VectorFormat,

@@ -100,7 +100,6 @@ pub struct OutputConfig {
 pub enum FactorFormat {
     /// NumPy, which the commands that use factors read.
     Npy,
-    /// Safetensors.
     Safetensors,
     /// Parquet, a row an item with its id.
     Parquet,
@@ -239,7 +238,6 @@ pub struct SpectrumConfig {
     pub to: usize,
     /// Principal submatrices sampled for the histogram.
     pub samples: usize,
-    /// Their size.
     pub sample_size: usize,
     /// Bars of the histogram.
     pub bins: usize,

@@ -41,7 +41,6 @@ pub struct TextsConfig {
 /// Labels of texts, in a column of their file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LabelsConfig {
-    /// The column.
     #[serde(rename = "label")]
     pub column: String,
     /// Which texts are learned from.
@@ -135,7 +134,6 @@ pub enum TextsFormat {
     Csv,
     /// One JSON object a line.
     Jsonl,
-    /// Parquet.
     Parquet,
     /// A folder: every file of it is a text, its name the id.
     Folder,

@@ -125,7 +125,6 @@ pub enum Compare {
     Rank,
     /// At equal numbers of bought entries.
     Entries,
-    /// Both.
     Both,
 }
 
@@ -135,7 +134,6 @@ pub enum Compare {
 pub enum Axis {
     /// These.
     Values(Vec<f64>),
-    /// A range.
     Range(Range),
 }
 

@@ -25,7 +25,6 @@ const STARTUP: usize = 8;
 /// Hyper-parameters that a trial tries, and that a search ends with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Choice {
-    /// The rank.
     pub(super) rank: usize,
     /// γ and |S2|/|S1|.
     pub(super) setting: Setting,

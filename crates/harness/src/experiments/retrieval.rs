@@ -141,7 +141,6 @@ fn budgets(calls: &[usize], n: usize) -> Vec<usize> {
 /// Worth of a rival's lists at some calls an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    /// The rival.
     pub rival: Rival,
     /// Calls an item.
     pub calls: usize,

@@ -37,7 +37,6 @@ pub struct PlacedDocuments {
     pub dataset: String,
     /// Those that stay.
     pub documents: LabelledDocuments,
-    /// Their words.
     pub clouds: Arc<WordClouds>,
     /// Source of the word vectors.
     pub vectors: String,

@@ -16,7 +16,6 @@ use crate::items::ItemsError;
 pub struct GivenMatrix {
     /// n × n.
     pub matrix: Array2<f64>,
-    /// The matrix in words.
     pub description: String,
     /// Labels of the rows, where a file names them.
     pub labels: Option<Labels>,

@@ -65,7 +65,6 @@ pub struct TextPairs {
 
 /// Texts among the vectors of their words.
 pub struct PlacedTexts {
-    /// The words of every text.
     pub clouds: Arc<WordClouds>,
     /// Source of the word vectors.
     pub vectors: String,

@@ -288,7 +288,6 @@ pub struct Sentences {
     pub as_given: Arc<dyn Oracle>,
     /// Rule by which both orders become one score.
     pub order: Order,
-    /// The pairs.
     pub pairs: Vec<(usize, usize)>,
     /// Target of each pair: what people said of it, between 0 and 1.
     pub targets: Vec<f64>,
@@ -336,7 +335,6 @@ pub struct Calibration {
     pub oracle: Option<Arc<dyn Oracle>>,
     /// Description in words, for the store's listing.
     pub description: String,
-    /// The pairs.
     pub pairs: Vec<(usize, usize)>,
     /// Yes or no.
     pub labels: Vec<bool>,

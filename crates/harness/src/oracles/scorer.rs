@@ -13,7 +13,6 @@ use landmark_store::ItemList;
 pub enum Scorer {
     /// A program of the user's.
     Program(Arc<Subprocess>),
-    /// An endpoint.
     Endpoint(Arc<Http>),
 }
 

@@ -29,13 +29,11 @@ pub enum CorefError {
     Diverged {
         /// Epoch, from 1.
         epoch: usize,
-        /// The loss.
         loss: f64,
     },
     /// States that cannot be used.
     #[error("`{}` holds {seen} rows of states, wanted are {wanted}; remove it and run again", path.display())]
     States {
-        /// The file.
         path: PathBuf,
         /// Its rows.
         seen: usize,

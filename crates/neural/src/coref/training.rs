@@ -37,7 +37,6 @@ pub struct Trained {
 /// A recipe and its ingredients.
 #[derive(Debug, Clone, Copy)]
 pub struct Training<'a> {
-    /// Goal of the training.
     pub goal: Goal,
     /// Hyperparameters of the training.
     pub params: ScorerParams,

@@ -33,7 +33,6 @@ pub struct EncoderConfig {
     pub architecture: Architecture,
     /// Length of a hidden state.
     pub hidden: i64,
-    /// Number of layers.
     pub layers: usize,
     /// Attention heads; they divide `hidden`.
     pub heads: i64,

@@ -13,32 +13,20 @@ pub enum ModelError {
     Files(#[from] ModelFileError),
     /// A configuration that is no JSON or lacks a key.
     #[error("`{}` is not the configuration of an encoder: {why}", path.display())]
-    Config {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Config { path: PathBuf, why: String },
     /// Another family of models.
     #[error("`{}` describes the architecture `{seen}`; want `bert` or `roberta`", path.display())]
     Architecture {
-        /// The file.
         path: PathBuf,
         /// Its `model_type`.
         seen: String,
     },
     /// Weights that are no safetensors, or cut off.
     #[error("`{}` is no whole safetensors file: {why}. Fetch it again", path.display())]
-    Weights {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Weights { path: PathBuf, why: String },
     /// A tensor that is not there.
     #[error("`{}` has no tensor `{name}`, which the configuration calls for", path.display())]
     MissingTensor {
-        /// The file.
         path: PathBuf,
         /// The tensor.
         name: String,
@@ -46,7 +34,6 @@ pub enum ModelError {
     /// A tensor of another shape.
     #[error("the tensor `{name}` of `{}` is {seen:?}, but the configuration calls for {wanted:?}: these two files belong to different models", path.display())]
     WrongShape {
-        /// The file.
         path: PathBuf,
         /// The tensor.
         name: String,
@@ -57,18 +44,12 @@ pub enum ModelError {
     },
     /// A tokenizer that is no tokenizer, or another model's.
     #[error("`{}` is not the tokenizer of this model: {why}", path.display())]
-    Tokenizer {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Tokenizer { path: PathBuf, why: String },
     /// A text that could not be cut into tokens.
     #[error("the text `{text}` can't be cut into tokens: {why}")]
     Text {
         /// Its beginning.
         text: String,
-        /// Why.
         why: String,
     },
     /// More tokens than the model has positions.
@@ -90,7 +71,6 @@ pub enum ModelError {
     Outputs {
         /// Its outputs.
         seen: i64,
-        /// Those wanted.
         wanted: i64,
     },
     /// Precision `int8` where there is none.
@@ -103,10 +83,7 @@ pub enum ModelError {
     #[error(
         "the device has no memory for a single sequence of {tokens} tokens; lower `max_length`, or use `device: cpu`"
     )]
-    OutOfMemory {
-        /// Its tokens.
-        tokens: usize,
-    },
+    OutOfMemory { tokens: usize },
     /// libtorch.
     #[error("libtorch failed: {0}")]
     Torch(#[from] tch::TchError),

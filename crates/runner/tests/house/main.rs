@@ -86,6 +86,17 @@ fn arrows_only_go_down_and_the_papers_stand_alone() {
 }
 
 #[test]
+fn a_plain_build_takes_every_crate_but_the_module_for_python() {
+    let workspace = &manifest("")["workspace"];
+    let mut listed: Vec<&str> =
+        workspace["default-members"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+    let mut all: Vec<&str> = FLOORS.iter().map(|(folder, _)| *folder).filter(|&it| it != "crates/python").collect();
+    listed.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(listed, all);
+}
+
+#[test]
 fn core_knows_no_text_file_yaml_or_torch() {
     let foreign =
         ["landmark-yaml", "parquet", "tch", "torch-sys", "tokio", "object_store", "ndarray-npy", "clap", "tokenizers"];

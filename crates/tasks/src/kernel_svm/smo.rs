@@ -45,12 +45,7 @@ impl<'a> Smo<'a> {
     }
 
     /// Goes on from the present β to a stationary point for these costs C_i; answers the bias and how it was found.
-    pub(super) fn solve(
-        &mut self,
-        costs: &[f64],
-        tolerance: Tolerance,
-        max_epochs: usize,
-    ) -> (f64, SolveReport) {
+    pub(super) fn solve(&mut self, costs: &[f64], tolerance: Tolerance, max_epochs: usize) -> (f64, SolveReport) {
         self.rescale(costs);
         let n = self.signs.len();
         let max_steps = max_epochs.saturating_mul(n);

@@ -17,7 +17,6 @@ use super::{Settings, Source};
 /// A method, its share of landmark mentions and its random numbers.
 pub(super) struct Draw<'a> {
     pub(super) settings: &'a Settings,
-    /// The method.
     pub(super) entry: &'a MethodConfig,
     pub(super) source: Source,
     /// Landmark mentions as a share of a topic's.

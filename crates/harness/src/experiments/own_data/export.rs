@@ -58,7 +58,6 @@ fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl Fn
 /// What is exported: factors with the ids of their rows, and texts where there are any.
 #[derive(Debug, Clone, Copy)]
 pub struct Export<'a> {
-    /// The factors.
     pub factors: &'a Factors,
     /// Ids, one a row.
     pub ids: &'a [String],

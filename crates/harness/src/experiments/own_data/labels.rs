@@ -32,7 +32,6 @@ pub struct LabelsReport {
 /// An item whose label is in doubt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Doubtful {
-    /// Its id.
     pub id: String,
     /// Its predicted label.
     pub label: String,
