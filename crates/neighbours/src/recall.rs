@@ -28,7 +28,9 @@ pub use hypergeometric::{least_wrong, most_unseen, p_value, sample_size};
 pub use labels::LabelSample;
 pub use pair_audit::{AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, pairs_with_recall};
 pub use pairs::{PairAudit, PairBound, TooFewPositives};
-pub use search::{Audit, AuditError, AuditStep, Audited, AuditedSearch, Enough, KnownLists, audited_items, growing, nearest_to};
+pub use search::{
+    Audit, AuditError, AuditStep, Audited, AuditedSearch, Enough, KnownLists, audited_items, growing, nearest_to,
+};
 pub use shares::{AuditPath, Bound, Recall, TooFewAudited};
 
 use landmark_core::parameter::BadParameter;

@@ -10,6 +10,7 @@ mod fetch;
 mod following;
 mod given;
 mod glue;
+mod growing;
 mod http;
 mod identities;
 mod input;

@@ -74,9 +74,9 @@ impl Search {
         let seed = self.place_of_seed();
         match arm {
             Arm::Learnt => places(pool, count, |slot| value(pool, &self.estimates, slot)),
-            Arm::Seed => places(pool, count, |slot| {
-                if pool.is_asked(slot) { pool.raw(slot) } else { pool.proxies(slot)[seed] }
-            }),
+            Arm::Seed => {
+                places(pool, count, |slot| if pool.is_asked(slot) { pool.raw(slot) } else { pool.proxies(slot)[seed] })
+            }
             Arm::Proxy(place) => places(pool, count, |slot| pool.proxies(slot)[place]),
         }
     }
