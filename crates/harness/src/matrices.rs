@@ -45,9 +45,8 @@ impl<'a> Matrices<'a> {
 
     /// The empty set of entries of each.
     pub fn entries(&self) -> Vec<EntrySet> {
-        let empty = |matrix: &Matrix<'_>| {
-            matrix.metered.map_or_else(|| EntrySet::new(matrix.shape), MeteredStore::entries)
-        };
+        let empty =
+            |matrix: &Matrix<'_>| matrix.metered.map_or_else(|| EntrySet::new(matrix.shape), MeteredStore::entries);
         self.0.iter().map(empty).collect()
     }
 

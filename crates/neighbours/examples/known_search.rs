@@ -75,8 +75,7 @@ impl Fit {
         let all: Vec<usize> = (0..oracle.len()).collect();
         let landmarks = Landmarks::uniform(all.len(), &mut stream(draw, "known search", "landmarks", 0));
         let method = ShiftRidgeParams::default().check()?;
-        let fit =
-            method.fit(oracle, &landmarks, s, Nothing::NOTHING, &mut stream(draw, "known search", "fit", 0))?;
+        let fit = method.fit(oracle, &landmarks, s, Nothing::NOTHING, &mut stream(draw, "known search", "fit", 0))?;
         let columns = fit.landmarks().to_vec();
         let embedding = fit.into_embedding()?;
         let seed = factors(embedding.vectors, embedding.signature.as_slice().ok_or("contiguous")?)?;

@@ -204,11 +204,12 @@ impl Own {
         let budget = Budget { entries: wanted.budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         let mined = run::with_sweep(&self.config, &matrix, &self.options, |context| {
-            let mined = self.check_oracle(&context).and_then(|()| match (wanted.target, wanted.rescore, wanted.budget) {
-                (Some(target), ..) => self.audited_pairs(&context, wanted, target),
-                (None, None, Some(budget)) => self.searched_pairs(&context, wanted, budget),
-                (None, ..) => self.scored_pairs(&context, wanted),
-            });
+            let mined =
+                self.check_oracle(&context).and_then(|()| match (wanted.target, wanted.rescore, wanted.budget) {
+                    (Some(target), ..) => self.audited_pairs(&context, wanted, target),
+                    (None, None, Some(budget)) => self.searched_pairs(&context, wanted, budget),
+                    (None, ..) => self.scored_pairs(&context, wanted),
+                });
             context.metered.flush()?;
             Ok(mined)
         });

@@ -282,7 +282,7 @@ impl Search {
                     self.judge_trial()?;
                     (Step::Columns, self.columns.pairs())
                 }
-                Next::First if self.is_seeded && self.proxies.len() > 1 => {
+                Next::First if self.is_worth_looks() => {
                     self.next = Next::Look(0);
                     continue;
                 }
@@ -487,6 +487,12 @@ impl Search {
         let is_other = !places.is_sorted();
         self.proxy_order = places.iter().map(|&a| self.proxy_order[a]).collect();
         is_other
+    }
+
+    /// True if a search with a seed and other proxies has the pairs to fill the lists, a pair serving two: with fewer the seed is trusted.
+    fn is_worth_looks(&self) -> bool {
+        let lists = (self.columns.rows() * self.rounds.params().k) as u64;
+        self.is_seeded && self.proxies.len() > 1 && 2 * self.bill.pairs >= lists
     }
 
     fn by_proxy(&mut self, count: usize) -> Result<Vec<Pair>, NeighbourError> {

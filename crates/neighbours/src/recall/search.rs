@@ -247,12 +247,7 @@ struct Opened {
     left: Option<u64>,
 }
 
-fn open(
-    shape: OracleShape,
-    wanted: AuditedSearch<'_>,
-    audit: Audit,
-    rng: &mut Rng,
-) -> Result<Opened, AuditError> {
+fn open(shape: OracleShape, wanted: AuditedSearch<'_>, audit: Audit, rng: &mut Rng) -> Result<Opened, AuditError> {
     let AuditedSearch { proxies, params, landmarks, known, contents } = wanted;
     let n = shape.len;
     let k = params.k.min(n.saturating_sub(1));
@@ -272,9 +267,8 @@ fn open(
         None => None,
         Some(calls) => {
             let audited: HashSet<usize> = items.iter().copied().collect();
-            let is_free = |&&((i, j), score): &&(Pair, f64)| {
-                score.is_finite() && (audited.contains(&i) || audited.contains(&j))
-            };
+            let is_free =
+                |&&((i, j), score): &&(Pair, f64)| score.is_finite() && (audited.contains(&i) || audited.contains(&j));
             let needed = pairs_of(n, rows) - pairs.iter().filter(is_free).count() as u64;
             let price = shape.evaluations_per_pair.max(1);
             let Some(left) = (calls / price).checked_sub(needed) else {

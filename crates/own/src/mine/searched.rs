@@ -76,8 +76,10 @@ impl Own {
         }
         let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
         let good = evaluated.iter().filter(|(_, score)| **score >= at_least);
-        let mined =
-            |(&(first, second), &score): (&Pair, &f64)| Mined { pair: ScoredPair { first, second, score }, exact: true };
+        let mined = |(&(first, second), &score): (&Pair, &f64)| Mined {
+            pair: ScoredPair { first, second, score },
+            exact: true,
+        };
         let pairs = good.map(mined).collect();
         let spent = context.metered.spent().evaluations;
         text += &format!(

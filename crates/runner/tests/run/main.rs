@@ -9,6 +9,7 @@ mod exit_codes;
 mod fetch;
 mod given;
 mod glue;
+mod growing;
 mod http;
 mod identities;
 mod input;

@@ -114,10 +114,8 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
     scratch.run_well(&["--quiet", "--set", "ranks=30"]);
     let before = asked(&scratch).len();
     scratch.write("new.tsv", "key\ttext\nfirst\t7\nsecond\t41\nthird\t100\n");
-    // texts that are here already are not scored again, but for a landmark against itself
-    let factors = scratch.json("results/mine/factors/factors.json");
-    let landmarks: Vec<u64> = serde_json::from_value(factors["landmarks"].clone()).unwrap();
-    let new = 30 + landmarks.iter().filter(|item| [7, 41].contains(*item)).count();
+    // texts that are here already are not scored again, and a text equals itself
+    let new = 30;
     for bought in [new, 0] {
         let already = asked(&scratch).len();
         let said = scratch.say(&["project", "config.yaml", "new.tsv", "-k", "1", "--set", "ranks=30"]);
@@ -279,8 +277,10 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
         // a model is asked in both orders, and what it has scored serves another list of texts; what costs little is computed anew. In a store that knows
         // nothing the columns of the factors are evaluated again: eight with sixteen others, with each other and each with itself
         let columns = 8 * 16 + 8 * 7 / 2;
+        // three texts equal others, and a model is asked for equal ones once
+        let distinct = columns - 8 * 3;
         let rounds = match oracle.contains("cross_encoder") {
-            true => [("store", 2 * 8), ("store", 0), ("another", 2 * columns + 8 + 2 * 8), ("another", 0)],
+            true => [("store", 2 * 8), ("store", 0), ("another", 2 * distinct + 8 + 2 * 8), ("another", 0)],
             false => [("store", 3 * 8), ("store", 0), ("another", columns + 3 * 8), ("another", 0)],
         };
         for (store, bought) in rounds {

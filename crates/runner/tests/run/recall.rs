@@ -130,7 +130,10 @@ fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_m
     scratch.run_well(&["--quiet"]);
     let mine = [&["mine", "config.yaml"][..], &THREE_APART].concat();
     let bare = well(&scratch, &mine);
-    assert!(bare.contains("warning: these pairs are estimates") && bare.contains("`--budget CALLS` searches"), "{bare}");
+    assert!(
+        bare.contains("warning: these pairs are estimates") && bare.contains("`--budget CALLS` searches"),
+        "{bare}"
+    );
     let before = asked(&scratch).len();
     let with_budget = [&mine[..], &["--budget", "300"]].concat();
     let dry = well(&scratch, &[&with_budget[..], &["--dry-run"]].concat());

@@ -418,7 +418,7 @@ mod tests {
         let factors = factors([1.0, -1.0]);
         let (ids, texts) = (names(["=1+1", "-b", "c"]), names(["@SUM(A1)", " +2", "a = b, \"c\""]));
         let export = Export { factors: &factors, ids: &ids, texts: Some(&texts) };
-        let said = export.write(Form::Spreadsheet, folder.path()).unwrap();
+        let said = export.write(Form::Spreadsheet, folder.path()).unwrap().text;
         assert!(said.contains("4 cells"), "{said}");
         let wanted = "\u{feff}id,text,v1,v2\n'=1+1,'@SUM(A1),1,0.5\n'-b,' +2,0.25,-2\nc,\"a = b, \"\"c\"\"\",3,4\n";
         assert_eq!(fs::read_to_string(folder.path().join("items.csv")).unwrap(), wanted);

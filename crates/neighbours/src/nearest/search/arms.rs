@@ -35,7 +35,8 @@ impl Search {
         // a part of a count that fits in an f64
         let each = ((self.rounds.params().share * count as f64 / 2.0) as usize).max(1);
         let seed = self.place_of_seed();
-        let others = (0..self.proxies.len()).filter(|&place| place != seed).map(Arm::Proxy);
+        let are_worth = self.is_worth_looks();
+        let others = (0..self.proxies.len()).filter(|&place| are_worth && place != seed).map(Arm::Proxy);
         let arms: Vec<Arm> = [Arm::Learnt, Arm::Seed].into_iter().chain(others).collect();
         self.looks = arms.into_iter().map(|arm| (arm, self.picks(arm, each))).collect();
         let mut pairs: Vec<Pair> = self.looks.iter().flat_map(|(_, picks)| picks.iter().copied()).collect();
@@ -74,9 +75,9 @@ impl Search {
         let seed = self.place_of_seed();
         match arm {
             Arm::Learnt => places(pool, count, |slot| value(pool, &self.estimates, slot)),
-            Arm::Seed => places(pool, count, |slot| {
-                if pool.is_asked(slot) { pool.raw(slot) } else { pool.proxies(slot)[seed] }
-            }),
+            Arm::Seed => {
+                places(pool, count, |slot| if pool.is_asked(slot) { pool.raw(slot) } else { pool.proxies(slot)[seed] })
+            }
             Arm::Proxy(place) => places(pool, count, |slot| pool.proxies(slot)[place]),
         }
     }

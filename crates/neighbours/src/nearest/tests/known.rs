@@ -287,3 +287,35 @@ fn a_search_on_known_pairs_is_the_same_on_any_number_of_threads() {
     let one = answer(1);
     assert_eq!(one, answer(3));
 }
+
+#[test]
+fn a_proxy_makes_a_search_on_a_fit_no_worse_and_a_fit_a_search_with_a_proxy() {
+    // a proxy that tells nothing, one that tells little, and one that tells nearly all
+    let mut sums = vec![[0.0; 3]; 3];
+    for seed in SEEDS {
+        for (_, scores, little) in cases(seed).into_iter().filter(|case| case.0 != "asymmetric") {
+            let oracle = Precomputed::new(scores.clone(), AsymmetryPolicy::Reject).unwrap();
+            let fit = Fit::of(&oracle, seed);
+            let (without, _) = fit.search(&oracle, &[], 10);
+            let mut rng = stream(seed, "known", "useless", 0);
+            let vectors = Array2::from_shape_fn((N, 8), |_| rng.gen_range(-1.0..1.0));
+            let nothing: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors).unwrap());
+            let noise = Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0));
+            let nearly = &scores + &(0.02 * (&noise + &noise.t()));
+            let all: Arc<dyn Oracle> = Arc::new(Precomputed::new(nearly, AsymmetryPolicy::Reject).unwrap());
+            for (sums, proxy) in sums.iter_mut().zip([nothing, little, all]) {
+                let (found, _) = fit.search(&oracle, &[Arc::clone(&proxy)], 10);
+                let rounds = RoundsParams { k: K, calls_per_item: 10, ..RoundsParams::default() }.check().unwrap();
+                let cold = nearest(&oracle, &[proxy], &rounds, &fit.landmarks).unwrap();
+                let of = |lists: &[Vec<Neighbour>]| fit.recall(|i| items(&lists[i])) / 9.0;
+                for (sum, lists) in sums.iter_mut().zip([&found.lists, &without.lists, &cold.lists]) {
+                    *sum += of(lists);
+                }
+            }
+        }
+    }
+    for (proxy, [with, without, cold]) in ["nothing", "little", "nearly all"].into_iter().zip(sums) {
+        println!("{proxy}: {with:.3}, without the proxy {without:.3}, without the fit {cold:.3}");
+        assert!(with >= without - INTERVAL && with >= cold - INTERVAL, "{proxy}: {with} {without} {cold}");
+    }
+}
