@@ -196,7 +196,7 @@ fn a_stream_that_cannot_be_cut_or_has_changed_is_refused() {
     // nothing, packed
     let packed = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0][..], &[0; 8]].concat();
     std::fs::write(scratch.path("texts.txt"), packed).unwrap();
-    refused(&["plan", "config.yaml", "--force"], &["packed with gzip", "unpack it"]);
+    refused(&["plan", "config.yaml", "--force"], &["which is packed", "unpack it"]);
     let batches = Scratch::with(SKETCHING);
     let said = batches.say(&["plan", "config.yaml"]);
     assert_eq!(said.code, Some(2));
