@@ -14,7 +14,7 @@ use landmark_report::amounts::count;
 use landmark_tasks::neighbours::ScoredPair;
 use miette::{IntoDiagnostic, Report, Result};
 
-use super::{Found, Mined, Own, Wanted};
+use super::{Found, Mined, Own, PAIRS_AT_A_TIME, Wanted};
 use crate::calls::{checks, known_in_words, opened, proxies};
 use crate::known::{Basis, basis, stored_scores};
 
@@ -95,7 +95,7 @@ impl Own {
     fn as_far_as_allowed(&self, oracle: &Arc<dyn Oracle>, pairs: &[Pair]) -> Result<Vec<f64>> {
         let mut scores = vec![0.0; pairs.len()];
         let mut done = 0;
-        for chunk in pairs.chunks(self.pairs_at_a_time()) {
+        for chunk in pairs.chunks(PAIRS_AT_A_TIME) {
             match ask_pairs(oracle.as_ref(), chunk, &mut scores[done..done + chunk.len()]) {
                 Ok(()) => done += chunk.len(),
                 Err(error) if error.is_exhausted() => break,

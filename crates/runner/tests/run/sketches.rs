@@ -187,7 +187,7 @@ fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_one
     // nothing, packed
     let packed = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0][..], &[0; 8]].concat();
     std::fs::write(scratch.path("texts.txt"), packed).unwrap();
-    refused(&["config.yaml", "--share", "0/2"], &["packed with gzip", "unpack it"]);
+    refused(&["config.yaml", "--share", "0/2"], &["which is packed", "unpack it"]);
     let batches = Scratch::with(SKETCHING);
     let said = batches.say(&["config.yaml", "--share", "0/2"]);
     assert_eq!(said.code, Some(2));
