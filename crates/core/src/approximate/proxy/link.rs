@@ -171,9 +171,9 @@ mod tests {
         for (proxy, score) in [(560, 0), (-560, 0), (0, 900), (0, -900), (900, -900)] {
             let (p_unit, y_unit) = (2.0_f64.powi(proxy), 2.0_f64.powi(score));
             let scaled: Vec<_> = plain.iter().map(|(p, y)| (p * p_unit, y * y_unit)).collect();
-            for link in [Link::default(), Link::Polynomial { degree: 3 }, Link::Isotonic] {
+            for link in [Link::default(), Link { degree: 3 }] {
                 let (near, far) = (link.fit(&plain), link.fit(&scaled));
-                // powers of two round nothing, but the interpolation may divide first
+                // powers of two round nothing
                 let difference = far.at(0.5 * p_unit) / y_unit - near.at(0.5);
                 assert!(difference.abs() < 1e-14, "{link:?}, 2^{proxy}, 2^{score}: {difference}");
             }
