@@ -10,7 +10,6 @@
 //! Cost of a bound: no call; a few thousand operations.
 
 mod beta;
-mod column_plan;
 mod held_out;
 mod hypergeometric;
 mod labels;
@@ -22,12 +21,13 @@ mod tests;
 mod yield_plan;
 
 pub use beta::{beta_quantile, regularized_beta};
-pub use column_plan::{ColumnPlan, SeenPairs};
 pub use held_out::{depth_shares, folds, share_found, top_items};
 pub use hypergeometric::{least_wrong, most_unseen, p_value, reachable_recall, sample_size};
 pub use labels::LabelSample;
-pub use pair_audit::{AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, pairs_with_plan, pairs_with_recall};
-pub use search::{Audit, AuditError, AuditStep, Audited, AuditedSearch, Enough, KnownLists, audited_items, growing, nearest_to};
+pub use pair_audit::{AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, pairs_with_recall};
+pub use search::{
+    Audit, AuditError, AuditStep, Audited, AuditedSearch, Enough, KnownLists, audited_items, growing, nearest_to,
+};
 pub use shares::{AuditPath, Bound, Recall, TooFewAudited};
 
 use landmark_core::parameter::BadParameter;

@@ -1,13 +1,12 @@
 //! Wrong statements of a recall of pairs, counted over all draws, on populations chosen to break the rule.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::convert::Infallible;
 
 use landmark_core::oracle::Pair;
 use landmark_core::stream::stream;
 use landmark_neighbours::recall::{
-    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, SeenPairs, Target, most_unseen, pairs_with_plan,
-    pairs_with_recall,
+    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, most_unseen, pairs_with_recall,
 };
 use rand::Rng;
 
@@ -20,29 +19,25 @@ struct Population {
     columns: usize,
     /// Pairs by estimate, best first.
     order: Vec<Pair>,
-    /// Their estimates.
-    estimates: Vec<f64>,
-    /// Positives and their estimates.
-    positives: HashMap<Pair, f64>,
+    positives: HashSet<Pair>,
 }
 
 impl Population {
     /// `is_positive` and `estimate` of each pair.
     fn new(items: usize, mut pair: impl FnMut(usize, usize) -> (bool, f64)) -> Self {
         let mut all = Vec::new();
-        let mut positives = HashMap::new();
+        let mut positives = HashSet::new();
         for i in 0..items {
             for j in i + 1..items {
                 let (is_positive, estimate) = pair(i, j);
                 if is_positive {
-                    positives.insert((i, j), estimate);
+                    positives.insert((i, j));
                 }
                 all.push((estimate, (i, j)));
             }
         }
         all.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-        let (estimates, order) = all.into_iter().unzip();
-        Self { items, columns: 0, order, estimates, positives }
+        Self { items, columns: 0, order: all.into_iter().map(|(_, pair)| pair).collect(), positives }
     }
 
     fn with_columns(self, columns: usize) -> Self {
@@ -103,7 +98,7 @@ impl PairSource for Draw<'_> {
         let paid = &pairs[..pairs.len().min(self.left)];
         self.left -= paid.len();
         self.evaluated += paid.len();
-        Ok(paid.iter().map(|pair| f64::from(u8::from(self.population.positives.contains_key(pair)))).collect())
+        Ok(paid.iter().map(|pair| f64::from(u8::from(self.population.positives.contains(pair)))).collect())
     }
 
     fn may_evaluate(&mut self, batch: &Batch<'_>) -> Result<bool, Infallible> {
@@ -123,30 +118,9 @@ struct Outcome {
     by_audit: f64,
     /// Mean calls per item, columns included.
     calls: f64,
-    /// The columns made a plan.
-    planned: f64,
-}
-
-/// What the columns of some items show, and pairs of the others above each of its cuts.
-fn seen(population: &Population, is_column: &[bool]) -> (SeenPairs, Vec<u64>) {
-    let columns = |&(i, j): &Pair| usize::from(is_column[i]) + usize::from(is_column[j]);
-    let of = |count: usize| population.positives.iter().filter(move |(pair, _)| columns(pair) == count);
-    let estimates: Vec<f64> = of(1).map(|(_, &estimate)| estimate).collect();
-    let landmarks = is_column.iter().filter(|&&is_column| is_column).count();
-    let found = (estimates.len() + of(2).count()) as u64;
-    let seen = SeenPairs { items: population.items, landmarks, found, estimates };
-    let unknown = population.order.iter().zip(&population.estimates).filter(|(pair, _)| columns(pair) == 0);
-    let unknown: Vec<f64> = unknown.map(|(_, &estimate)| estimate).collect();
-    let above =
-        seen.cuts().into_iter().map(|cut| unknown.partition_point(|&estimate| estimate >= cut) as u64).collect();
-    (seen, above)
 }
 
 fn outcome(population: &Population, target: Target, budget: usize, audits: bool) -> Outcome {
-    outcome_of(population, target, budget, audits, false)
-}
-
-fn outcome_of(population: &Population, target: Target, budget: usize, audits: bool, by_columns: bool) -> Outcome {
     let n = population.items;
     let mut all = Outcome::default();
     let total = population.positives.len() as f64;
@@ -156,17 +130,13 @@ fn outcome_of(population: &Population, target: Target, budget: usize, audits: bo
         rand::seq::index::sample(&mut rng, n, population.columns).into_iter().for_each(|item| is_column[item] = true);
         let is_known = |&&(i, j): &&Pair| is_column[i] || is_column[j];
         let known = population.order.iter().filter(is_known).count();
-        let in_columns = population.positives.keys().filter(|pair| is_known(pair)).count();
+        let in_columns = population.positives.iter().filter(|pair| is_known(pair)).count();
         let order: Vec<Pair> = population.order.iter().filter(|pair| !is_known(pair)).copied().collect();
         let mut draw =
             Draw { population, order, is_column: is_column.clone(), left: budget, evaluated: 0, audits, asked: false };
         let query =
             PairQuery { items: n, at_least: 0.5, target, known: known as u64, known_positives: in_columns as u64 };
-        let plan = by_columns.then(|| seen(population, &is_column));
-        let plan =
-            plan.and_then(|(seen, above)| seen.plan(target, population.order.len() as u64 - known as u64, &above));
-        all.planned += f64::from(u8::from(plan.is_some())) / DRAWS as f64;
-        let found = pairs_with_plan(query, plan, &mut draw, &mut rng).unwrap_or_else(|never| match never {});
+        let found = pairs_with_recall(query, &mut draw, &mut rng).unwrap_or_else(|never| match never {});
         let share = (found.found.len() + in_columns) as f64 / total.max(1.0);
         let stated = match found.end {
             PairsEnd::Reached => target.recall(),
@@ -328,48 +298,6 @@ fn the_bound_of_a_search_that_a_budget_ends_is_wrong_in_no_more_draws_than_state
     assert!(ended > 1.0, "some searches end before their target");
 }
 
-#[test]
-fn a_plan_by_columns_is_wrong_in_no_more_draws_than_stated_and_cheaper_than_batches() {
-    let rng = &mut stream(3, "coverage", "columns", 0);
-    let mixed: Vec<usize> = (0..36).map(|at| 1 + at % 6).collect();
-    let (mut columns, mut batches) = (0.0, 0.0);
-    for (name, population) in [
-        ("groups with a shared error", Population::groups(120, &mixed, 0.6, 0, rng).with_columns(24)),
-        ("a seventh of the groups unseen", Population::groups(120, &[5; 21], 0.6, 3, rng).with_columns(24)),
-    ] {
-        for target in targets() {
-            let planned = outcome_of(&population, target, usize::MAX, true, true);
-            let by_yield = outcome(&population, target, usize::MAX, true);
-            println!("| {name} | {target:?} | {planned:?} | {:.1} by yield |", by_yield.calls);
-            assert!(planned.wrong <= most(target), "{name} {target:?}: {planned:?}");
-            assert!(planned.planned > 0.5 && planned.reached > 0.999, "{name} {target:?}: {planned:?}");
-            columns += planned.calls;
-            batches += by_yield.calls;
-        }
-    }
-    assert!(columns < batches, "{columns} by columns, {batches} by yield");
-}
-
-#[test]
-fn columns_that_are_few_or_show_little_make_no_plan() {
-    let seen = |landmarks: usize, positives: usize| SeenPairs {
-        items: 320,
-        landmarks,
-        found: positives as u64,
-        estimates: (0..positives).map(|at| at as f64).collect(),
-    };
-    assert!(seen(19, 40).cuts().is_empty() && seen(20, 9).cuts().is_empty());
-    let enough = seen(20, 100);
-    let cuts = enough.cuts();
-    assert!(cuts.len() == 60 && cuts.windows(2).all(|pair| pair[0] > pair[1]) && cuts[59] == 0.0);
-    let target = targets()[1];
-    let above: Vec<u64> = (1..=60).map(|place| 40 * place).collect();
-    let plan = enough.plan(target, 40_000, &above).expect("a plan");
-    assert!(plan.first <= 2400 && plan.sample > 0 && plan.first + plan.sample < 40_000, "{plan:?}");
-    // no plan if it is no cheaper than all pairs
-    assert_eq!(enough.plan(target, 2400, &vec![2400; 60]), None);
-}
-
 /// Pairs (i, j) in their order, positive if i = 0 and j is at most some item.
 struct Rows {
     items: usize,
@@ -422,11 +350,10 @@ fn a_sample_of_many_pairs_is_distinct_and_below_the_cut_and_no_pair_is_evaluated
     // 4.5 million pairs, which are not listed
     let (source, found) = rows(3000, 2500, usize::MAX, 0.0);
     assert_eq!(found.end, PairsEnd::Reached);
-    let distinct: std::collections::HashSet<Pair> = source.evaluated.iter().copied().collect();
+    let distinct: HashSet<Pair> = source.evaluated.iter().copied().collect();
     assert_eq!((distinct.len(), source.sample.len() as u64), (source.evaluated.len(), found.audited));
     assert_eq!(source.evaluated.len() as u64, found.by_estimate + found.audited);
-    let above: std::collections::HashSet<Pair> =
-        source.evaluated[..found.by_estimate as usize].iter().copied().collect();
+    let above: HashSet<Pair> = source.evaluated[..found.by_estimate as usize].iter().copied().collect();
     assert!(source.sample.iter().all(|pair| !above.contains(pair) && pair.0 < pair.1));
     // uniform: half of the first items lie below the median of min(i, j), n (1 - sqrt(1/2))
     let median = 3000.0 * (1.0 - 0.5_f64.sqrt());

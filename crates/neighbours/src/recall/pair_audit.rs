@@ -20,7 +20,6 @@ use landmark_core::oracle::Pair;
 use rand::Rng;
 
 use super::Target;
-use super::column_plan::ColumnPlan;
 use super::hypergeometric::{least_wrong, most_unseen, p_value, sample_size};
 use super::yield_plan::{Next, YieldPlan};
 
@@ -123,25 +122,12 @@ pub struct AuditedPairs {
     pub recall: f64,
 }
 
-/// Finds the pairs of a query; the first cut is chosen by what its batches find.
+/// Finds the pairs of a query.
 ///
 /// # Errors
 /// Those of the source.
 pub fn pairs_with_recall<S: PairSource>(
     query: PairQuery,
-    source: &mut S,
-    rng: &mut impl Rng,
-) -> Result<AuditedPairs, S::Error> {
-    pairs_with_plan(query, None, source, rng)
-}
-
-/// Finds the pairs of a query; the first cut and the audit are those of a plan, if there is one.
-///
-/// # Errors
-/// Those of the source.
-pub fn pairs_with_plan<S: PairSource>(
-    query: PairQuery,
-    plan: Option<ColumnPlan>,
     source: &mut S,
     rng: &mut impl Rng,
 ) -> Result<AuditedPairs, S::Error> {
@@ -156,18 +142,6 @@ pub fn pairs_with_plan<S: PairSource>(
         found: Vec::new(),
         positives: query.known_positives,
     };
-    if let Some(ColumnPlan { first, sample }) = plan {
-        // in batches, so that a budget below the plan finds what it can
-        let mut batch = (n / 2).max(1);
-        while (search.cut as u64) < first.min(unknown) {
-            let next = batch.min(first - search.cut as u64);
-            if !search.lower(next, &HashSet::new(), &mut 0)? {
-                return Ok(search.done(PairsEnd::NotAudited { sample: Some(sample) }, None));
-            }
-            batch += batch / 4 + 1;
-        }
-        return search.audit(|_, _| sample, rng);
-    }
     let mut plan = YieldPlan::new(unknown, query.items, query.target);
     let tolerated = loop {
         if search.is_exhausted() {
@@ -181,8 +155,12 @@ pub fn pairs_with_plan<S: PairSource>(
             break tolerated;
         }
     };
-    let (recall, delta) = (query.target.recall(), query.target.delta());
-    search.audit(|left, found| sample_size(left, least_wrong(found, recall), tolerated, delta), rng)
+    let left = unknown - search.cut as u64;
+    if search.positives == 0 {
+        let sample = sample_size(left, 1, 0, query.target.delta());
+        return Ok(search.done(PairsEnd::NothingFound { sample }, None));
+    }
+    search.audit(left, tolerated, rng)
 }
 
 struct Search<'a, S: PairSource> {
@@ -257,18 +235,10 @@ impl<S: PairSource> Search<'_, S> {
         Ok(is_whole)
     }
 
-    /// Draws and evaluates the sample, and lowers the cut until it passes. `size` of the sample is of the pairs that are left, and the positives found.
-    fn audit(mut self, size: impl Fn(u64, u64) -> u64, rng: &mut impl Rng) -> Result<AuditedPairs, S::Error> {
+    /// Draws and evaluates the sample, and lowers the cut until it passes.
+    fn audit(mut self, left: u64, tolerated: u64, rng: &mut impl Rng) -> Result<AuditedPairs, S::Error> {
         let (recall, delta) = (self.query.target.recall(), self.query.target.delta());
-        let left = self.unknown - self.cut as u64;
-        if left == 0 {
-            return Ok(self.done(PairsEnd::Exact, None));
-        }
-        if self.positives == 0 {
-            let sample = sample_size(left, 1, 0, delta);
-            return Ok(self.done(PairsEnd::NothingFound { sample }, None));
-        }
-        let size = size(left, self.positives).min(left);
+        let size = sample_size(left, least_wrong(self.positives, recall), tolerated, delta);
         let drawn = self.draw(left, size, rng);
         let before = self.positives;
         if !self.evaluate(&drawn, Some(left))? {

@@ -5,13 +5,13 @@
 
 use landmark_core::oracle::{Oracle, Pair};
 use landmark_core::stream::stream;
-use landmark_harness::experiments::own_data::{Statement, held_out};
+use landmark_harness::experiments::own_data::Statement;
 use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::recall::{
-    AuditedPairs, Batch, ColumnPlan, PairQuery, PairSource, PairsEnd, SeenPairs, Target, least_wrong, pairs_with_plan,
-    reachable_recall, sample_size,
+    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, least_wrong, pairs_with_recall, reachable_recall,
+    sample_size,
 };
 use landmark_report::amounts::count;
 use landmark_tasks::neighbours::ScoredPair;
@@ -20,9 +20,6 @@ use miette::{IntoDiagnostic, Report, Result};
 use super::{Found, Mined, Own, Wanted, all_pairs, missing};
 use crate::calls::checks;
 use crate::own::PAIRS_AT_A_TIME;
-
-/// Pairs per item that a plan ranks at most: cuts below cost more than they save.
-const RANKED_PER_ITEM: usize = 100;
 
 impl Own {
     /// Pairs of at least `wanted.at_least`, with a guaranteed recall.
@@ -41,6 +38,9 @@ impl Own {
             known: self.pairs_of_columns(),
             known_positives: known.len() as u64,
         };
+        if wanted.dry_run {
+            return Ok(Found { text: self.least_calls(context, query), ..Found::default() });
+        }
         // unless `--budget` is given, a priced score is asked for no more than the factors took
         let columns = self.pairs_of_columns() * context.metered.shape().evaluations_per_pair;
         let agreed = match wanted.budget {
@@ -56,13 +56,9 @@ impl Own {
             refused: None,
             query,
         };
-        let plan = self.column_plan(context, &source);
-        if wanted.dry_run {
-            return Ok(Found { text: self.least_calls(context, query, plan), ..Found::default() });
-        }
         let names = format!("pairs from {at_least} on, {} at {}", target.recall(), target.delta());
         let mut rng = stream(context.run.seed, context.problem.dataset.as_str(), &names, 0);
-        let found = pairs_with_plan(query, plan, &mut source, &mut rng)?;
+        let found = pairs_with_recall(query, &mut source, &mut rng)?;
         let refused = source.refused.take();
         let spent = context.metered.spent().evaluations;
         let statement = self.statement(query, &found, known.len() + found.found.len(), spent);
@@ -76,32 +72,6 @@ impl Own {
         );
         let is_cut_short = !matches!(found.end, PairsEnd::Reached | PairsEnd::Exact);
         Ok(Found { pairs: known, text, statement, is_cut_short })
-    }
-
-    /// First cut and audit by the columns, where these are uniform and enough; without such a plan the batches of the search decide.
-    fn column_plan(&self, context: &SweepContext<'_>, source: &Source<'_, '_>) -> Option<ColumnPlan> {
-        let (info, query) = (&self.factors.info, source.query);
-        // pairs of two landmarks are among the known ones: what is seen outside is counted after the fits
-        let known = usize::try_from(query.known_positives).unwrap_or(usize::MAX);
-        let is_enough = SeenPairs::are_enough(query.items, info.landmarks.len(), known);
-        if !is_enough || held_out::not_uniform(&self.matrix).is_some() {
-            return None;
-        }
-        let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
-        // the plan sets only the price: without fits to judge by there is none, and a store that fails does so again in the search
-        let seen = judged.pairs(context, query.at_least).ok()?;
-        let cuts = seen.cuts();
-        let unknown = all_pairs(query.items as u64) - query.known;
-        let most = usize::try_from(unknown).unwrap_or(usize::MAX).min(query.items.saturating_mul(RANKED_PER_ITEM));
-        let ranked = source.ranked(if cuts.is_empty() { 0 } else { most });
-        let least = if ranked.len() < most {
-            f64::NEG_INFINITY
-        } else {
-            ranked.last().map_or(f64::INFINITY, |pair| pair.score)
-        };
-        let above = |cut: f64| ranked.partition_point(|pair| pair.score >= cut) as u64;
-        let above: Vec<u64> = cuts.into_iter().take_while(|&cut| cut > least).map(above).collect();
-        seen.plan(query.target, unknown, &above)
     }
 
     /// What is known of the recall; `None` if nothing is.
@@ -134,8 +104,8 @@ impl Own {
         })
     }
 
-    /// The least that a search takes, for a dry run: its first batch and an audit that meets no positive, or its plan by the columns if that is less.
-    fn least_calls(&self, context: &SweepContext<'_>, query: PairQuery, plan: Option<ColumnPlan>) -> String {
+    /// The least that a search takes, for a dry run: its first batch, and an audit that meets no positive.
+    fn least_calls(&self, context: &SweepContext<'_>, query: PairQuery) -> String {
         let (n, s) = (query.items as f64, self.factors.info.landmarks.len().max(1) as f64);
         let unknown = all_pairs(query.items as u64) - query.known;
         // pairs with a landmark stand for all of them
@@ -144,9 +114,6 @@ impl Own {
         let unseen = least_wrong(expected as u64, query.target.recall());
         let first = (query.items as u64 / 2).min(unknown);
         let audit = sample_size(unknown - first, unseen, 0, query.target.delta());
-        // a plan by the columns may take less
-        let planned = plan.map(|plan| (plan.first, plan.sample)).filter(|(c, m)| c + m < first + audit);
-        let (first, audit) = planned.unwrap_or((first, audit));
         let price = context.metered.shape().evaluations_per_pair;
         format!(
             "{} pairs of the landmark columns reach {}; about {} of all are expected to\nat least {} calls: {} pairs by their estimates and an audit of \
@@ -176,13 +143,6 @@ struct Source<'a, 'b> {
     query: PairQuery,
 }
 
-impl Source<'_, '_> {
-    /// The best pairs of two items that are no landmarks.
-    fn ranked(&self, wanted: usize) -> Vec<ScoredPair> {
-        self.own.best_of_others(wanted)
-    }
-}
-
 impl PairSource for Source<'_, '_> {
     type Error = Report;
 
@@ -191,7 +151,7 @@ impl PairSource for Source<'_, '_> {
     }
 
     fn best(&mut self, wanted: usize) -> Vec<Pair> {
-        self.ranked(wanted).into_iter().map(|pair| (pair.first, pair.second)).collect()
+        self.own.best_of_others(wanted).into_iter().map(|pair| (pair.first, pair.second)).collect()
     }
 
     fn evaluate(&mut self, pairs: &[Pair]) -> Result<Vec<f64>> {

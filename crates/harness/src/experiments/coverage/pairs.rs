@@ -1,7 +1,7 @@
 //! All pairs from a similarity on: factors of uniform columns around the proxy estimate every pair, and those of high estimate are evaluated.
 //!
 //! ```text
-//! audited pairs        by the estimate down to a cut, then a uniform sample of the rest (`recall::pairs_with_plan`), as `mine --target-recall` does
+//! audited pairs        by the estimate down to a cut, then a uniform sample of the rest (`recall::pairs_with_recall`), as `mine --target-recall` does
 //! no columns           the same, with the proxy alone for an estimate
 //! held-out columns     θ by `held_out_columns`, the rule that audited pairs replaced
 //! columns believed     θ by the same columns, without a bound
@@ -18,9 +18,7 @@ use landmark_core::approximation::{Embedding, Known};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_core::rank::RankCmp;
-use landmark_neighbours::recall::{
-    Batch, ColumnPlan, LabelSample, PairQuery, PairSource, PairsEnd, SeenPairs, Target, pairs_with_plan,
-};
+use landmark_neighbours::recall::{Batch, LabelSample, PairQuery, PairSource, PairsEnd, Target, pairs_with_recall};
 
 use super::super::own_data::held_out::{Positives, positives};
 use super::held_out_columns::PairAudit;
@@ -46,7 +44,6 @@ pub(super) struct Pairs {
     is_column: Vec<bool>,
     /// All pairs, the highest proxy first.
     by_proxy: Vec<Candidate>,
-    seen: SeenPairs,
     held_out: PairAudit,
     labels: Vec<Labels>,
 }
@@ -98,12 +95,6 @@ impl Pairs {
         }
         let Positives { estimates, between } =
             positives(draw.oracle, columns, at_least, |held| fit(draw, columns, held))?;
-        let seen = SeenPairs {
-            items,
-            landmarks: columns.len(),
-            found: wanted_in_columns as u64,
-            estimates: estimates.concat(),
-        };
         let held_out = PairAudit::new(items, estimates, between);
         let all = labelled(draw, at_least)?;
         let by_proxy = |one: &Labelled| Candidate { pair: one.pair, estimate: one.proxy, is_wanted: one.is_wanted };
@@ -119,7 +110,6 @@ impl Pairs {
             candidates,
             is_column,
             by_proxy,
-            seen,
             held_out,
             labels,
         }))
@@ -130,8 +120,7 @@ impl Pairs {
         let of = |&target: &Target| {
             let bound = self.held_out.threshold(target).map(|bound| bound.threshold);
             let mut by = vec![
-                (Way::new("default", "audited pairs"), self.audited(draw, target, self.plan(target))),
-                (Way::new("audited_yield", "audited pairs, plan by yield"), self.audited(draw, target, None)),
+                (Way::new("default", "audited pairs"), self.audited(draw, target)),
                 (Way::new("audited_proxy", "audited pairs, no columns"), self.audited_by_proxy(draw, target)),
                 (Way::new("held_out", "held-out columns"), bound.map(|threshold| self.above(threshold))),
                 (
@@ -149,26 +138,19 @@ impl Pairs {
     }
 
     /// The columns, and pairs until an audit of the others passes.
-    fn audited(&self, draw: &Draw<'_>, target: Target, plan: Option<ColumnPlan>) -> Option<Stated> {
+    fn audited(&self, draw: &Draw<'_>, target: Target) -> Option<Stated> {
         let mut source = Scored { draw, is_known: &self.is_column, order: &self.candidates, calls: 0 };
-        let found = source.search(self.query(target, self.column_pairs, self.wanted_in_columns), plan)?;
+        let found = source.search(self.query(target, self.column_pairs, self.wanted_in_columns))?;
         let found = self.wanted_in_columns + found;
         let calls = self.column_pairs as u64 + source.calls;
         Some(Stated { recall: found as f64 / self.wanted as f64, calls })
-    }
-
-    /// The plan that the columns suggest.
-    fn plan(&self, target: Target) -> Option<ColumnPlan> {
-        let above = |cut: f64| self.candidates.partition_point(|candidate| candidate.estimate >= cut) as u64;
-        let above: Vec<u64> = self.seen.cuts().into_iter().map(above).collect();
-        self.seen.plan(target, self.candidates.len() as u64, &above)
     }
 
     /// The same without columns, in the order of the proxy.
     fn audited_by_proxy(&self, draw: &Draw<'_>, target: Target) -> Option<Stated> {
         let is_known = vec![false; self.items];
         let mut source = Scored { draw, is_known: &is_known, order: &self.by_proxy, calls: 0 };
-        let found = source.search(self.query(target, 0, 0), None)?;
+        let found = source.search(self.query(target, 0, 0))?;
         Some(Stated { recall: found as f64 / self.wanted as f64, calls: source.calls })
     }
 
@@ -209,10 +191,10 @@ struct Scored<'a, 'b> {
 
 impl Scored<'_, '_> {
     /// Pairs found beyond those that were known; `None` without a statement.
-    fn search(&mut self, query: PairQuery, plan: Option<ColumnPlan>) -> Option<usize> {
+    fn search(&mut self, query: PairQuery) -> Option<usize> {
         let target = query.target;
         let mut rng = self.draw.stream(&format!("audited pairs, {} at {}", target.recall(), target.delta()));
-        let found = pairs_with_plan(query, plan, self, &mut rng).unwrap_or_else(|never| match never {});
+        let found = pairs_with_recall(query, self, &mut rng).unwrap_or_else(|never| match never {});
         matches!(found.end, PairsEnd::Reached | PairsEnd::Exact).then_some(found.found.len())
     }
 }

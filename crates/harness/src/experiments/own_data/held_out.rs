@@ -13,7 +13,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
 use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
-use landmark_neighbours::recall::{SeenPairs, depth_shares, folds};
+use landmark_neighbours::recall::{depth_shares, folds};
 use ndarray::{Array1, Array2};
 
 use crate::config::{LandmarkConfig, MatrixSubject};
@@ -75,19 +75,6 @@ impl Judged<'_> {
             by_depth.iter_mut().zip(shares).for_each(|(at, share)| at.push(share));
         })?;
         Ok(depths.into_iter().zip(by_depth).collect())
-    }
-
-    /// Pairs with K ≥ `at_least` in the columns, as fits that have not seen them estimate them.
-    ///
-    /// # Errors
-    /// Those of the store and of the fits.
-    pub fn pairs(&self, context: &SweepContext<'_>, at_least: f64) -> Result<SeenPairs, JobError> {
-        let oracle = context.metered.similarities(context.fixed_gamma())?;
-        let fit = |held: &HashSet<usize>| self.fit_without(context, oracle.as_ref(), held);
-        let by_column = positives(oracle.as_ref(), self.columns, at_least, fit)?;
-        let (estimates, between) = (by_column.estimates.concat(), by_column.between);
-        let found = (estimates.len() + between) as u64;
-        Ok(SeenPairs { items: oracle.len(), landmarks: self.columns.len(), found, estimates })
     }
 
     /// The method of the factors on the columns that are left, at the largest rank that these allow.
