@@ -223,9 +223,9 @@ impl Rows {
         row.len() > 1 && [0.0, 1.0].iter().any(|start| row.iter().zip(0u32..).all(|(&x, k)| x == start + f64::from(k)))
     }
 
-    /// True where the first column is 0, 1, 2, … or 1, 2, 3, … from this row on.
-    fn first_column_counts(&self, from: usize) -> bool {
-        let column = &self.first[from..];
+    /// True where the first column is 0, 1, 2, … or 1, 2, 3, ….
+    fn first_column_counts(&self) -> bool {
+        let column = &self.first;
         let counts_from = |start: f64| column.iter().zip(0u32..).all(|(&x, k)| x == Some(start + f64::from(k)));
         column.len() > 1 && [0.0, 1.0].into_iter().any(counts_from)
     }
@@ -298,9 +298,8 @@ fn read_lines(path: &Path) -> Result<Array2<f64>, DataError> {
         return Err(DataError::Empty { path: path.to_owned(), what: "rows of numbers" });
     };
     has_names |= rows.first.iter().any(Option::is_none);
-    // a column of numbers of rows, which pandas and R write: where the matrix is square without it
-    let rows_below = count - usize::from(header.is_none() && rows.begins_with_counts(true));
-    has_names |= rows_below + 1 == width && rows.first_column_counts(count - rows_below);
+    // a column of numbers of rows, which pandas and R write: where the matrix is square without it, and not with it
+    has_names |= count + 1 == width && rows.first_column_counts();
     let columns = width - usize::from(has_names);
     let skipped = usize::from(header.is_none() && count == columns + 1 && rows.begins_with_counts(has_names));
     let mut numbers = Vec::with_capacity(count * columns);

@@ -314,7 +314,8 @@ impl Own {
         };
         let (_progress, done) = self.progress("items done");
         let best = best_pairs(vectors, wanted, f64::NEG_INFINITY, done);
-        let among_all = |pair: ScoredPair| ScoredPair { first: others[pair.first], second: others[pair.second], ..pair };
+        let among_all =
+            |pair: ScoredPair| ScoredPair { first: others[pair.first], second: others[pair.second], ..pair };
         best.into_iter().map(among_all).collect()
     }
 

@@ -21,10 +21,14 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::errors::{of_audit, of_search, value};
-use crate::pairs::target;
 use crate::reading::{self, number};
 use crate::scores::Scores;
 use crate::session::heeding;
+
+/// A recall and the probability of missing it.
+pub(crate) fn target(recall: f64, delta: f64) -> PyResult<Target> {
+    Target::new(recall, delta).map_err(|error| value(&error))
+}
 
 /// Pairs asked of the score at a time: who is interrupted loses no more of a search than that.
 const PAIRS_AT_A_TIME: usize = 1 << 12;

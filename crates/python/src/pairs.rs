@@ -21,16 +21,12 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::errors::value;
-use crate::neighbours::{self, as_far_as_paid};
+use crate::neighbours::{self, as_far_as_paid, target};
 use crate::reading::{self, number};
 use crate::scores::Scores;
 
 /// Pairs scored between two looks for an interruption.
 const PAIRS_AT_A_TIME: usize = 1 << 12;
-
-pub(crate) fn target(recall: f64, delta: f64) -> PyResult<Target> {
-    Target::new(recall, delta).map_err(|error| value(&error))
-}
 
 /// Settings of a search for pairs.
 #[derive(Debug, Clone, Deserialize)]

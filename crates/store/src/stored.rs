@@ -140,7 +140,8 @@ impl<O: Oracle> Stored<O> {
         let (held, state) = (RwLock::new(held), Mutex::new(state));
         let (has_landed, bought, closing) = (Condvar::new(), AtomicU64::new(0), AtomicU8::new(OPEN));
         let process = AtomicU32::new(std::process::id());
-        let stored = Self { oracle, identity, is_apart, shape, store, held, state, has_landed, bought, closing, process };
+        let stored =
+            Self { oracle, identity, is_apart, shape, store, held, state, has_landed, bought, closing, process };
         stored.refresh()?;
         Ok(stored)
     }

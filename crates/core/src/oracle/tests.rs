@@ -509,19 +509,6 @@ fn an_index_beyond_the_items_is_refused_by_number() {
 }
 
 #[test]
-fn halves_of_a_matrix_in_single_precision_that_differ_in_the_last_bit_are_symmetric() {
-    let (one, next) = (0.3_f32, f32::from_bits(0.3_f32.to_bits() + 1));
-    let matrix = |a: f64, b: f64| array![[1.0, a], [b, 1.0]];
-    let read = Precomputed::new(matrix(one.into(), next.into()), AsymmetryPolicy::Reject).unwrap();
-    assert_eq!(read.symmetry(), Symmetry::Symmetric);
-    let third = f32::from_bits(0.3_f32.to_bits() + 3);
-    for (a, b) in [(f64::from(one), f64::from(third)), (0.3, f64::from(next))] {
-        let error = Precomputed::new(matrix(a, b), AsymmetryPolicy::Reject).unwrap_err();
-        assert!(matches!(error, OracleError::NotSymmetric { i: 0, j: 1, .. }), "{error}");
-    }
-}
-
-#[test]
 fn a_precomputed_matrix_is_checked_once_at_the_door() {
     let error = Precomputed::new(Array2::zeros((2, 3)), AsymmetryPolicy::Reject).unwrap_err();
     assert!(error.to_string().starts_with("a similarity matrix must be square, but this one is 2 × 3"));

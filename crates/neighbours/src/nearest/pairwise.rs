@@ -124,16 +124,22 @@ impl Process {
 }
 
 impl Pairwise {
-    /// A process over the items of a pool: nodes and references are the first and the last of `order`, a uniform permutation.
+    /// A process over the items of a pool: nodes and references are the first and the last of `order`, a uniform permutation, and the proxy at place
+    /// `main` describes the items.
     ///
     /// # Errors
     /// A proxy that fails or is not finite.
-    pub(super) fn new(n: usize, order: &[usize], proxies: &[Arc<dyn Oracle>]) -> Result<Self, NeighbourError> {
+    pub(super) fn new(
+        n: usize,
+        order: &[usize],
+        proxies: &[Arc<dyn Oracle>],
+        main: usize,
+    ) -> Result<Self, NeighbourError> {
         let nodes: Vec<usize> = order.iter().copied().take(kernel::nodes(n)).collect();
         let references: Vec<usize> = order.iter().rev().copied().take((nodes.len() / 2).max(1)).collect();
         let failed = |number: usize| move |source| NeighbourError::Proxy { role: PROXY, number, source };
-        let of_proxy = match proxies.first() {
-            Some(proxy) => Some(Arc::new(kernel::of_proxy(&**proxy, &nodes).map_err(failed(1))?)),
+        let of_proxy = match proxies.get(main) {
+            Some(proxy) => Some(Arc::new(kernel::of_proxy(&**proxy, &nodes).map_err(failed(main + 1))?)),
             None => None,
         };
         let of_references = proxies

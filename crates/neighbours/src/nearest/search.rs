@@ -138,6 +138,8 @@ pub struct Search {
     is_seeded: bool,
     /// Pairs that each way of choosing would take, of a round under way of a search with a seed.
     looks: Vec<(Arm, Vec<Pair>)>,
+    /// Mean gain of each way in the round before.
+    gains: Vec<(Arm, f64)>,
     /// The way whose pairs were best in the last round.
     best_arm: Arm,
     /// True where no estimate stands before a known pair in a list.
@@ -213,6 +215,7 @@ impl Search {
             reports: Vec::new(),
             is_seeded: false,
             looks: Vec::new(),
+            gains: Vec::new(),
             best_arm: Arm::Seed,
             lists_known_first: bill.is_plain,
             rounds,

@@ -28,21 +28,29 @@ fn a_response_is_scored_with_and_without_singletons() {
 #[test]
 fn a_repeated_mention_is_dropped_with_a_warning_and_scored_as_by_the_reference_scorer() {
     let scratch = Scratch::with("");
-    // key {a g} {c-e i}; the response has a and i a second time, in a cluster of their own
+    // key {a g} {c-e i}; the response has a and i a second time, in a cluster that appears before that of i
     let key = document(["(1)", "(2", "2)", "(1)", "(2)", "-"]);
     let response = document(["(1)|(3)", "(2", "2)", "(1)", "(2)|(3)", "-"]);
     scratch.write("key", &key);
     scratch.write("response", &response);
-    scratch.write("without", &key);
     let said = scratch.say(&["score", "coref", "key", "response", "--keep-singletons"]);
-    let same = scratch.say(&["score", "coref", "key", "without", "--keep-singletons"]);
-    assert_eq!((said.code, &said.out), (Some(0), &same.out));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    // of the reference scorer 8.01 (50 100 66.66, 75 100 85.71, 75 75 75, 83.33 55.55 66.66, 75 90 77.77), rounded and not cut
+    for line in [
+        "muc            50.00     100.00     66.67",
+        "bcub           75.00     100.00     85.71",
+        "ceafm          75.00      75.00     75.00",
+        "ceafe          83.33      55.56     66.67",
+        "blanc          75.00      90.00     77.78",
+    ] {
+        assert!(said.out.contains(line), "{line} is not in\n{}", said.out);
+    }
     said.must_complain(
         "warning: response, line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `a; part 000`",
     );
     // a key is read in the same way
     let turned = scratch.say(&["score", "coref", "response", "key"]);
-    turned.must_complain("warning: key, line 6: cluster 3 repeats the mention of word 4 of cluster 2");
+    turned.must_complain("warning: key, line 6: cluster 2 repeats the mention of word 4 of cluster 3");
 }
 
 #[test]

@@ -129,7 +129,10 @@ fn entries_that_are_not_finite_are_named_by_row_and_column() {
     // distances below 0 overflow in exp(−γd)
     let mut matrix = Array2::<f64>::ones((30, 30));
     (matrix[[3, 17]], matrix[[17, 3]]) = (-1e6, -1e6);
-    mine(&matrix).complains(&["--set", "oracle={ kind: precomputed, gamma: 1.0 }"], &["inf", "must be finite"]);
+    mine(&matrix).complains(
+        &["--set", "oracle={ kind: precomputed, gamma: 1.0 }"],
+        &["`gamma` is 1", "is finite for the most negative score"],
+    );
 }
 
 #[test]

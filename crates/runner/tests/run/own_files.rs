@@ -406,7 +406,7 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
         said.must_complain(words);
     }
     let said = well(&scratch, &["mine", "config.yaml", "--pairs", "5"]);
-    assert!(said.out.contains("(of pairs with `--at-least SCORE`)"), "{}", said.out);
+    assert!(said.out.contains("(with `--at-least SCORE`)"), "{}", said.out);
     // which is what it takes
     well(&scratch, &["mine", "config.yaml", "--at-least", "0.5", "--target-recall", "0.5", "--dry-run"]);
 }

@@ -43,10 +43,7 @@ impl<O: Oracle> Stored<O> {
             // files that the parent goes on to write
             state.unpublished.clear();
             let folder = self.store.backend.folder().map(|root| root.join(&state.manifest.identity));
-            std::mem::forget(std::mem::replace(
-                &mut state.log,
-                CallLog::new(folder, self.store.sync),
-            ));
+            std::mem::forget(std::mem::replace(&mut state.log, CallLog::new(folder, self.store.sync)));
             state.looked = None;
             self.process.store(ours, Ordering::Release);
         }

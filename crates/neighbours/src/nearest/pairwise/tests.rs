@@ -119,7 +119,7 @@ fn setting(n: usize) -> (Arc<dyn Oracle>, Pool, Array2<f64>) {
 
 fn fitted(proxies: &[Arc<dyn Oracle>], pool: &Pool, is_trial: bool) -> (Pairwise, Option<Process>) {
     let order: Vec<usize> = (0..pool.len()).map(|i| (i * 7 + 3) % pool.len()).collect();
-    let mut pairwise = Pairwise::new(pool.len(), &order, proxies).expect("finite");
+    let mut pairwise = Pairwise::new(pool.len(), &order, proxies, 0).expect("finite");
     let process = pairwise.fit(pool, &vec![0.0; pool.slots()], &|_, _, _| 0.0, is_trial).expect("small");
     (pairwise, process)
 }
@@ -236,7 +236,7 @@ fn equal_vectors_useless_vectors_and_few_items_give_numbers() {
 fn where_nothing_is_left_over_there_is_no_process() {
     let (proxy, pool, _) = setting(N);
     let order: Vec<usize> = (0..N).collect();
-    let mut pairwise = Pairwise::new(N, &order, &[proxy]).expect("finite");
+    let mut pairwise = Pairwise::new(N, &order, &[proxy], 0).expect("finite");
     let exact: Vec<f64> = (0..pool.slots()).map(|slot| pool.scores[slot]).collect();
     assert!(pairwise.fit(&pool, &exact, &|_, _, _| 0.0, false).expect("small").is_none());
 }

@@ -4,6 +4,7 @@
 //! what was learnt, the seed alone, every other proxy alone: each names the pairs that it would take next, a tenth of the round
 //! all of these are evaluated      gain of a pair = 1 − r/k, at least 0, r known scores of an item are higher; the better of both items
 //! the way whose pairs have the largest mean gain gets the rest of the round; a pair that two ways name counts for both
+//! a way that gained less than half as much as the best names a quarter as many in the next round
 //! ```
 //! Which way is best depends on the matrix, on the number of columns and on the round, and no error over all pairs tells it: neighbors are the highest
 //! scores of a row. The link and kriging are fitted to pairs that were chosen for their high estimates, and with few columns they can be worse than the
@@ -38,7 +39,10 @@ impl Search {
         let are_worth = self.is_worth_looks();
         let others = (0..self.proxies.len()).filter(|&place| are_worth && place != seed).map(Arm::Proxy);
         let arms: Vec<Arm> = [Arm::Learnt, Arm::Seed].into_iter().chain(others).collect();
-        self.looks = arms.into_iter().map(|arm| (arm, self.picks(arm, each))).collect();
+        let best = self.gains.iter().fold(0.0, |best: f64, &(_, gain)| best.max(gain));
+        let is_behind = |arm: Arm| self.gains.iter().any(|&(other, gain)| other == arm && 2.0 * gain < best);
+        let named = |arm: Arm| if is_behind(arm) { (each / 4).max(1) } else { each };
+        self.looks = arms.into_iter().map(|arm| (arm, self.picks(arm, named(arm)))).collect();
         let mut pairs: Vec<Pair> = self.looks.iter().flat_map(|(_, picks)| picks.iter().copied()).collect();
         pairs.sort_unstable();
         pairs.dedup();
@@ -60,12 +64,13 @@ impl Search {
             1.0 - higher(i).min(higher(j)) as f64 / k as f64
         };
         let mean = |picks: &[Pair]| picks.iter().map(gain).sum::<f64>() / picks.len().max(1) as f64;
-        let gains = self.looks.iter().map(|(arm, picks)| (*arm, mean(picks)));
-        let best = gains.fold(None, |best: Option<(Arm, f64)>, next| match best {
+        let gains: Vec<(Arm, f64)> = self.looks.iter().map(|(arm, picks)| (*arm, mean(picks))).collect();
+        let best = gains.iter().copied().fold(None, |best: Option<(Arm, f64)>, next| match best {
             Some(best) if best.1 >= next.1 => Some(best),
             _ => Some(next),
         });
         self.best_arm = best.map_or(Arm::Learnt, |(arm, _)| arm);
+        self.gains = gains;
         self.is_estimated = false;
         self.picks(self.best_arm, count)
     }

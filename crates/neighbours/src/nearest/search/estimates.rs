@@ -285,7 +285,11 @@ impl Search {
         }
         let mut pairwise = match self.pairwise.take() {
             Some(pairwise) => pairwise,
-            None => Pairwise::new(pool.len(), &self.order, &self.proxies)?,
+            // factors describe the items by the score itself
+            None => {
+                let main = if self.is_seeded { self.place_of_seed() } else { 0 };
+                Pairwise::new(pool.len(), &self.order, &self.proxies, main)?
+            }
         };
         let h = self.popularity().items.values();
         let at = |i: usize, j: usize, proxies: &[f64]| link.at((h[i], h[j]), proxies);
