@@ -46,7 +46,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
     diagonal: float | None
     gamma: float | None
     scattered: Mapping[str, Any] | None
-    link: int | str
+    link: int
     popularity: bool
     error_samples: int
     confidence: float
@@ -265,7 +265,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         policy = self._policy()
         if policy["id"] == "given" and isinstance(self.n_components, int) and self.n_components == DEFAULT_COMPONENTS:
             # a list of landmarks says how many there are
-            rank = min(rank, len(policy.get("indices") or [0]))
+            rank = max(len(policy.get("indices") or []), 1)
         if rank > n:
             warnings.warn(f"n_components is {rank}, more than the {n} items; all of them are landmarks", stacklevel=3)
             rank = n

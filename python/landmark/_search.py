@@ -41,7 +41,7 @@ class Search(Opening):
 
         Without further arguments from the factors, at no call. With `calls_per_item` from so many new calls an item of the score itself, on top of
         what the fit has evaluated: its columns and single pairs are in the lists from the start, and the factors say where to look. No list
-        lacks a better neighbour that was evaluated; estimates fill it up only where fewer than k were. With `target_recall` the search goes on until that share of the true ones
+        lacks a better neighbor that the fit or this search evaluated; estimates fill it up only where fewer than k were. With `target_recall` the search goes on until that share of the true ones
         is there with probability 1 − `delta`; `recall_` says what was reached, and `calls_per_item` (100) is where it gives up.
         Where the budget ends before, the lists are those that it pays for, with a warning, and no recall is stated that is not known.
         `neighbors_exact_` is true where a similarity is the score's own; `neighbors_` is all of it as a table for Arrow.
@@ -184,7 +184,7 @@ class Search(Opening):
         """Pairs of at least `threshold`, best first.
 
         Without `target_recall` and `budget`, pairs come from the estimates, without a call and with a warning: their recall is unknown. `budget`
-        is the largest number of new calls. Alone, it pays for a search where each item's neighbors are likely; every evaluated pair takes part.
+        is the largest number of new calls. Alone, it pays for a search where each item's neighbors are likely; the evaluated pairs of the fit and of this search take part.
         `rescore=True` scores the candidates, one call each, and drops those below the threshold.
 
         With `target_recall`, pairs are scored in the order of their estimates, and a uniform sample of the others is audited. With probability
@@ -238,7 +238,7 @@ class Search(Opening):
         fitted, before = self._fitted(matrix), matrix.calls
         planned = json.loads(matrix.pairs(self._pair_search(threshold, target_recall, delta, None, plan=True), fitted)["statement"])
         try:
-            with self._told(planned["planned"], "pairs", batches):
+            with self._told(planned["planned"], "pairs", batches, matrix=matrix):
                 out = matrix.pairs(self._pair_search(threshold, target_recall, delta, budget, plan=False), fitted)
         finally:
             self.n_calls_ = matrix.calls

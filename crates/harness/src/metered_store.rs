@@ -404,11 +404,12 @@ impl MeteredStore {
         Ok(true)
     }
 
-    /// Pairs of two items whose wanted score the store holds; none where no store holds these, as of a matrix that is given.
+    /// Pairs of two items whose wanted score the store holds; none where no store holds these, as of a matrix that is given. Of a group of equal
+    /// items each item comes with `most_equal` of them, and of another group, or there would be as many pairs as the square of the group.
     ///
     /// # Errors
     /// A store that cannot be read.
-    pub fn stored_pairs(&self) -> Result<Vec<Pair>, StoreError> {
+    pub fn stored_pairs(&self, most_equal: usize) -> Result<Vec<Pair>, StoreError> {
         let (Some(stored), None) = (&self.stored, &self.other_order) else { return Ok(Vec::new()) };
         let mut pairs = stored.pairs()?;
         let Some(contents) = &self.contents else {
@@ -421,7 +422,10 @@ impl MeteredStore {
             pairs.extend((0..contents.len()).filter(|&item| equal[item].len() > 1).map(|item| (item, item)));
         }
         let of = |(i, j): Pair| {
-            let pairs = equal[i].iter().flat_map(|&one| equal[j].iter().map(move |&other| (one, other)));
+            let pairs = equal[i].iter().enumerate().flat_map(|(place, &one)| {
+                let others = if place < most_equal { equal[j].len() } else { most_equal };
+                equal[j].iter().take(others).map(move |&other| (one, other))
+            });
             // of two equal items once
             pairs.filter(|&(one, other)| i != j || one > other).collect::<Vec<_>>()
         };

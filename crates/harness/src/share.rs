@@ -66,12 +66,13 @@ impl Share {
         let columns = set.columns();
         let mut is_column = vec![false; shape.len];
         columns.iter().for_each(|&j| is_column[j] = true);
-        let others: Vec<usize> = (0..shape.len).filter(|&i| !is_column[i]).collect();
+        // nothing is evaluated in the row of an item that equals an earlier one
+        let others: Vec<usize> = (0..shape.len).filter(|&i| !is_column[i] && set.is_asked(i)).collect();
         let order: Vec<usize> = columns.iter().chain(&others).copied().collect();
         let is_symmetric = shape.symmetry == Symmetry::Symmetric;
 
         let width = |row: usize| if is_symmetric && row < columns.len() { row + 1 } else { columns.len() };
-        let of_columns = runs(shape.len, columns.len(), most, width).into_iter().map(|(from, to)| {
+        let of_columns = runs(order.len(), columns.len(), most, width).into_iter().map(|(from, to)| {
             let is_triangle = is_symmetric && to <= columns.len();
             Entries::Block(order[from..to].to_vec(), if is_triangle { &order[..to] } else { &columns[..] }.to_vec())
         });
@@ -106,7 +107,9 @@ fn runs(rows: usize, border: usize, most: u64, width: impl Fn(usize) -> usize) -
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::sync::Arc;
 
+    use landmark_core::contents::Contents;
     use landmark_core::entries::EntryPlan;
 
     use super::*;
@@ -149,6 +152,20 @@ mod tests {
                 assert_eq!(counts.len() as u64, set.evaluations(), "{symmetry:?}, {n} shares");
                 assert!(counts.values().all(|&count| count == 1), "{symmetry:?}, {n} shares");
             }
+        }
+    }
+
+    #[test]
+    fn shares_leave_out_the_copies_of_equal_items() {
+        let shape = shape(Symmetry::Symmetric);
+        // items 10 to 22 equal items 0 to 12
+        let contents = Arc::new(Contents::new((0..23).map(|item| [item % 10; 16]).collect()));
+        let mut set = EntrySet::among(shape, Some(&contents));
+        set.add(&EntryPlan::columns(&[4, 7]));
+        for n in [1, 3] {
+            let counts = counts(&set, shape, n);
+            assert_eq!(counts.len() as u64, set.evaluations(), "{n} shares");
+            assert!(counts.keys().all(|&(i, j)| i < 10 && j < 10), "{n} shares: {counts:?}");
         }
     }
 

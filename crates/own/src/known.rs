@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use landmark_core::oracle::{Pair, ask_pairs};
+use landmark_core::rank::RankCmp;
 use landmark_harness::experiments::own_data::FACTORS;
 use landmark_harness::factors::{Factors, FactorsError};
 use landmark_harness::run::RunError;
@@ -81,7 +82,7 @@ pub(crate) fn with_stored(
     k: usize,
     known_first: bool,
 ) -> Result<(), RunError> {
-    let pairs = context.metered.stored_pairs()?;
+    let pairs = context.metered.stored_pairs(k)?;
     if pairs.is_empty() {
         return Ok(());
     }
@@ -89,10 +90,23 @@ pub(crate) fn with_stored(
     for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
         stored.offer(pairs, &stored_scores(context, pairs)?);
     }
+    drop_known(lists, &pairs);
     for (list, best) in lists.iter_mut().zip(stored.finish()) {
         merge(list, best, k, known_first);
     }
     Ok(())
+}
+
+/// Takes estimates out of lists whose pairs were evaluated: their scores stand where they belong.
+fn drop_known(lists: &mut [Vec<Neighbour>], pairs: &[Pair]) {
+    let estimated: HashSet<Pair> = (lists.iter().enumerate())
+        .flat_map(|(item, list)| list.iter().filter(|near| !near.exact).map(move |near| (item, near.item)))
+        .collect();
+    let both = pairs.iter().flat_map(|&(i, j)| [(i, j), (j, i)]);
+    let known: HashSet<Pair> = both.filter(|pair| estimated.contains(pair)).collect();
+    for (item, list) in lists.iter_mut().enumerate() {
+        list.retain(|near| near.exact || !known.contains(&(item, near.item)));
+    }
 }
 
 /// The k best of a list and of exact scores.
@@ -102,7 +116,7 @@ fn merge(list: &mut Vec<Neighbour>, best: Vec<Neighbour>, k: usize, known_first:
     list.extend(best);
     list.sort_by(|one, other| {
         let last = |near: &Neighbour| known_first && !near.exact;
-        last(one).cmp(&last(other)).then(other.score.total_cmp(&one.score)).then(one.item.cmp(&other.item))
+        last(one).cmp(&last(other)).then(other.score.rank_cmp(&one.score)).then(one.item.cmp(&other.item))
     });
     list.truncate(k);
 }
@@ -110,6 +124,15 @@ fn merge(list: &mut Vec<Neighbour>, best: Vec<Neighbour>, k: usize, known_first:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_estimate_goes_if_its_pair_was_evaluated_however_low_its_score() {
+        let near = |item, score, exact| Neighbour { item, score, exact };
+        let mut lists =
+            vec![vec![near(2, 0.9, true), near(3, 0.8, false), near(1, 0.7, false)], vec![], vec![], vec![]];
+        drop_known(&mut lists, &[(0, 2), (3, 0), (0, 4)]);
+        assert_eq!(lists[0].iter().map(|near| near.item).collect::<Vec<_>>(), [2, 1]);
+    }
 
     #[test]
     fn a_stored_score_replaces_an_estimate_and_pushes_worse_neighbors_out() {

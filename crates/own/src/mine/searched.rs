@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Oracle, OracleShape, Pair, ask_pairs};
+use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::{NeighbourError, RoundsParams};
@@ -17,6 +18,9 @@ use miette::{IntoDiagnostic, Report, Result};
 use super::{Found, Mined, Own, PAIRS_AT_A_TIME, Wanted};
 use crate::calls::{checks, known_in_words, opened, proxies};
 use crate::known::{Basis, basis, stored_scores};
+
+/// Equal items that each item is listed with, of those that the store holds.
+const MOST_EQUAL: usize = 100;
 
 /// Neighbors that the rounds look for.
 const NEIGHBORS: usize = 10;
@@ -31,6 +35,7 @@ impl Own {
             let text = format!("{} calls at most\n{}", count(budget), checks(context));
             return Ok(Found { text, ..Found::default() });
         }
+        self.refuse_another_gamma(context)?;
         let oracle = context.similarities(self.factors.info.gamma).into_diagnostic()?;
         let Basis { known, note } = basis(context)?;
         let mut text = note + &known_in_words(&known);
@@ -69,7 +74,7 @@ impl Own {
         best.truncate(further);
         let scores = self.as_far_as_allowed(&oracle, &best)?;
         best.iter().zip(scores).for_each(|(&pair, score)| keep(&mut evaluated, pair, score));
-        let stored = context.metered.stored_pairs().into_diagnostic()?;
+        let stored = context.metered.stored_pairs(MOST_EQUAL).into_diagnostic()?;
         for pairs in stored.chunks(PAIRS_READ) {
             let scores = stored_scores(context, pairs)?;
             pairs.iter().zip(scores).for_each(|(&pair, score)| keep(&mut evaluated, pair, score));
@@ -89,6 +94,25 @@ impl Own {
             count(spent)
         );
         Ok(Found { pairs, text, ..Found::default() })
+    }
+
+    /// Refuses factors of another γ than the configuration: known and new scores would not be the same function.
+    fn refuse_another_gamma(&self, context: &SweepContext<'_>) -> Result<()> {
+        let (made, now) = (self.factors.info.gamma, context.fixed_gamma());
+        if made == now {
+            return Ok(());
+        }
+        let of = |gamma: Option<f64>| gamma.map_or_else(|| "none".to_owned(), |gamma| gamma.to_string());
+        let message = format!(
+            "cannot search: the factors were made with `gamma` {}, the configuration has {}",
+            of(made),
+            of(now)
+        );
+        Err(UsageError::new(
+            message,
+            Some("run the configuration again, or set `oracle.gamma` to that of the factors".to_owned()),
+        )
+        .into())
     }
 
     /// Scores of pairs, from the first on, until a budget ends.

@@ -40,6 +40,9 @@ impl<O: Oracle> Stored<O> {
                 continue;
             };
             held.after_fork().map_err(scratch_failed)?;
+            // threads of the parent, and a batch that it is at work on
+            std::mem::forget(state.pool.take());
+            state.is_evaluating = false;
             // files that the parent goes on to write
             state.unpublished.clear();
             let folder = self.store.backend.folder().map(|root| root.join(&state.manifest.identity));
