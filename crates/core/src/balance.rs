@@ -26,12 +26,12 @@ pub fn largest<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
 
 /// [`balancing`] of the largest entry of some matrices together.
 pub fn balancing_of(matrices: &[ArrayView2<'_, f64>]) -> f64 {
-    balancing(matrices.iter().map(|matrix| largest(matrix)).fold(0.0, f64::max))
+    balancing(matrices.iter().map(largest).fold(0.0, f64::max))
 }
 
 /// The length of a vector, whose squares may be out of range.
 pub fn length(vector: ArrayView1<'_, f64>) -> f64 {
-    let scale = balancing(largest(&vector));
+    let scale = balancing(largest(vector));
     if scale == 1.0 {
         return vector.dot(&vector).sqrt();
     }

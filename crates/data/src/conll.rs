@@ -384,10 +384,10 @@ impl OpenDocument {
 
     /// Notes a cluster at the first mark that names it.
     fn appear(&mut self, number: u64) {
-        if !self.clusters.contains_key(&number) {
-            self.clusters.insert(number, Vec::new());
+        self.clusters.entry(number).or_insert_with(|| {
             self.appeared.push(number);
-        }
+            Vec::new()
+        });
     }
 
     /// Drops mentions whose words an earlier one has, clusters in the order of their appearance.

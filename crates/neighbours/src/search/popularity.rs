@@ -68,7 +68,7 @@ impl PopularityLink {
         let (mean, deviation) = match proxy {
             Some(proxy) => {
                 let mean = proxy.mean().unwrap_or(0.0);
-                let unit = balancing(largest(&proxy));
+                let unit = balancing(largest(proxy));
                 let squares: f64 = proxy.iter().map(|p| (unit * p - unit * mean) * (unit * p - unit * mean)).sum();
                 (mean, unless_zero((squares / proxy.len() as f64).sqrt() / unit))
             }
@@ -114,7 +114,7 @@ impl PopularityLink {
 }
 
 fn deviation(values: ArrayView1<'_, f64>) -> f64 {
-    let unit = balancing(largest(&values));
+    let unit = balancing(largest(values));
     let mean = unit * values.mean().unwrap_or(0.0);
     let squares: f64 = values.iter().map(|value| (unit * value - mean) * (unit * value - mean)).sum();
     (squares / values.len().max(1) as f64).sqrt() / unit
