@@ -251,11 +251,14 @@ impl<S: PairSource> Search<'_, S> {
         let step = (first_cut as u64 / 4).max(self.query.items as u64 / 2).max(1);
         loop {
             let audit = Some((left, size, missed));
-            if size == left || self.is_exhausted() {
+            if size == left {
                 return Ok(self.done(PairsEnd::Exact, audit));
             }
             if p_value(left, size, least_wrong(self.positives, recall), missed) <= delta * (1.0 + ROUNDING) {
                 return Ok(self.done(PairsEnd::Reached, audit));
+            }
+            if self.is_exhausted() {
+                return Ok(self.done(PairsEnd::Exact, audit));
             }
             if !self.lower(step, &sampled, &mut missed)? {
                 let unseen = most_unseen(left, size, first_missed, delta) as f64;

@@ -58,38 +58,61 @@ fn a_believed_recall_is_the_share_of_the_positives_seen() {
     assert_eq!(PairAudit::new(10, vec![vec![0.5]; 9], 30).believed(0.5), Some(f64::INFINITY));
 }
 
+/// Draws of columns.
+const DRAWS: u32 = 1000;
+
+/// Items, columns, and the size and the estimate of each group: its members share the error of their estimates.
+struct Grouped {
+    items: usize,
+    columns: usize,
+    groups: Vec<(usize, f64)>,
+}
+
+impl Grouped {
+    /// Share of the draws of the columns in which the rule states a recall that is not there.
+    fn wrong(&self, target: Target) -> f64 {
+        let (mut first, mut positives) = (0, Vec::new());
+        for &(size, estimate) in &self.groups {
+            let end = (first + size).min(self.items);
+            positives.extend((first..end).flat_map(|i| (i + 1..end).map(move |j| (i, j, estimate))));
+            first = end;
+        }
+        let mut wrong = 0;
+        for draw in 0..DRAWS {
+            let columns =
+                sample(&mut stream(3, "coverage", "columns", u64::from(draw)), self.items, self.columns).into_vec();
+            let place = |item: usize| columns.iter().position(|&column| column == item);
+            let (mut seen, mut between) = (vec![Vec::new(); self.columns], 0);
+            for &(i, j, estimate) in &positives {
+                match (place(i), place(j)) {
+                    (Some(_), Some(_)) => between += 1,
+                    (Some(at), None) | (None, Some(at)) => seen[at].push(estimate),
+                    (None, None) => {}
+                }
+            }
+            let Some(bound) = PairAudit::new(self.items, seen, between).threshold(target) else { continue };
+            let is_found = |&&(i, j, estimate): &&(usize, usize, f64)| {
+                place(i).is_some() || place(j).is_some() || estimate >= bound.threshold
+            };
+            let share = positives.iter().filter(is_found).count() as f64 / positives.len() as f64;
+            wrong += u32::from(share < target.recall());
+        }
+        f64::from(wrong) / f64::from(DRAWS)
+    }
+}
+
 #[test]
 fn held_out_columns_are_wrong_in_more_draws_than_stated_if_pairs_come_in_groups() {
-    const DRAWS: u64 = 1000;
-    // 500 items: 200 pairs that the estimate sees, and a group of 20 that it does not; most draws of columns miss the group
-    const ITEMS: usize = 500;
-    const COLUMNS: usize = 20;
-    let rng = &mut stream(3, "coverage", "held-out columns", 0);
-    let (mut wrong, target) = (0, target(0.8, 0.2));
-    let seen = (0..200).map(|pair| (2 * pair, 2 * pair + 1, true));
-    let unseen = (400..420).flat_map(|i| (i + 1..420).map(move |j| (i, j, false)));
-    let positives: Vec<(usize, usize, f64)> = seen
-        .chain(unseen)
-        .map(|(i, j, is_seen)| (i, j, if is_seen { 0.5 } else { -0.5 } + 0.5 * rng.r#gen::<f64>()))
-        .collect();
-    for draw in 0..DRAWS {
-        let columns = sample(&mut stream(3, "coverage", "columns", draw), ITEMS, COLUMNS).into_vec();
-        let place = |item: usize| columns.iter().position(|&column| column == item);
-        let (mut seen, mut between) = (vec![Vec::new(); COLUMNS], 0);
-        for &(i, j, estimate) in &positives {
-            match (place(i), place(j)) {
-                (Some(_), Some(_)) => between += 1,
-                (Some(at), None) | (None, Some(at)) => seen[at].push(estimate),
-                (None, None) => {}
-            }
+    // a group that no column meets leaves no trace in the columns
+    for seed in 0..3 {
+        let rng = &mut stream(3, "coverage", "groups", seed);
+        let groups = (0..16).map(|_| (3, rng.r#gen::<f64>())).collect();
+        let grouped = Grouped { items: 50, columns: 25, groups };
+        for (recall, delta) in [(0.8, 0.2), (0.9, 0.1)] {
+            let wrong = grouped.wrong(target(recall, delta));
+            // δ and three standard errors of its estimate
+            let most = delta + 3.0 * (delta * (1.0 - delta) / f64::from(DRAWS)).sqrt();
+            assert!(wrong > most, "{wrong} of the draws at ({recall}, {delta}), {most} are allowed");
         }
-        let Some(bound) = PairAudit::new(ITEMS, seen, between).threshold(target) else { continue };
-        let is_found = |&&(i, j, estimate): &&(usize, usize, f64)| {
-            place(i).is_some() || place(j).is_some() || estimate >= bound.threshold
-        };
-        let share = positives.iter().filter(is_found).count() as f64 / positives.len() as f64;
-        wrong += u64::from(share < target.recall());
     }
-    let most = 0.2 + 3.0 * (0.2 * 0.8 / DRAWS as f64).sqrt();
-    assert!(wrong as f64 / DRAWS as f64 > most, "{wrong} of {DRAWS}");
 }
