@@ -29,6 +29,17 @@ fn assert_asked_once(scratch: &Scratch) {
     }
 }
 
+/// Share of the true pairs that are listed, each once; every listed pair is true.
+fn share_of_pairs(scratch: &Scratch) -> f64 {
+    let pairs = table(scratch, "results/mine/pairs.tsv");
+    let ends = |row: &HashMap<String, String>| (item(row, "first"), item(row, "second"));
+    let sorted = |(first, second): (i64, i64)| (first.min(second), first.max(second));
+    let distinct: HashSet<(i64, i64)> = pairs.iter().map(|row| sorted(ends(row))).collect();
+    assert_eq!(distinct.len(), pairs.len());
+    assert!(pairs.iter().all(|row| (ends(row).0 - ends(row).1).abs() <= 3 && row["exact"] == "true"));
+    distinct.len() as f64 / TRUE_PAIRS
+}
+
 /// exp(−.05 · 3) = .861: numbers at most three apart, 174 pairs of 60.
 const THREE_APART: [&str; 2] = ["--at-least", "0.86"];
 const TRUE_PAIRS: f64 = 174.0;
@@ -252,15 +263,23 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
     scratch.run_well(&["--quiet"]);
     let stated = ["--target-recall", "0.8", "--delta", "0.2"];
     let mine = [&["mine", "config.yaml"][..], &THREE_APART, &stated].concat();
+    let mut shares = Vec::new();
     for budget in [40, 70, 100, 140, 200, 400] {
         let before = asked(&scratch).len();
         let said = scratch.say(&[&mine[..], &["--budget", &budget.to_string()]].concat());
         let spent = asked(&scratch).len() - before;
         assert!(spent <= budget, "{spent} of {budget}");
         let file = scratch.path("results/mine/pairs.json");
-        let is_reached = file.exists() && scratch.json("results/mine/pairs.json")["reached"].as_bool().unwrap();
+        let statement = file.exists().then(|| scratch.json("results/mine/pairs.json"));
+        let is_reached = statement.as_ref().is_some_and(|statement| statement["reached"].as_bool().unwrap());
         assert_eq!(said.code, Some(if is_reached { 0 } else { 3 }), "{budget}: {}{}", said.out, said.err);
+        // what is stated is compared with the truth
+        let lower = statement.map_or(0.0, |statement| statement["lower"].as_f64().unwrap());
+        let share = share_of_pairs(&scratch);
+        assert!(share >= lower && (!is_reached || lower >= 0.8), "{budget}: {share} of {lower}");
+        shares.push(share);
     }
+    assert!(shares.is_sorted(), "no pair that was found is lost: {shares:?}");
     well(&scratch, &mine);
 }
 
