@@ -92,7 +92,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         diagonal: float | None = None,
         gamma: float | None = None,
         scattered: Mapping[str, Any] | None = None,
-        link: int | str = 2,
+        link: int = 2,
         popularity: bool = False,
         error_samples: int = 1000,
         confidence: float = 0.95,

@@ -86,8 +86,8 @@ def test_two_processes_share_a_store_and_the_calls(tmp_path: Path) -> None:
     (made, alone, similarity), (other, _, same) = found
     assert similarity == same
     assert min(made, other) > 0, "both took part"
-    # what both had under way before either was published may be scored twice
-    assert alone <= made + other < 1.5 * alone
+    # two runs at once may score a pair twice, but none scores it two times
+    assert alone <= made + other <= 2 * alone and max(made, other) <= alone
 
 
 def test_another_identity_is_another_score(tmp_path: Path) -> None:

@@ -95,8 +95,9 @@ fn several_pairs_share_a_prompt_and_a_wrong_count_halves_it() {
     let oracle = Http::new(chat, items(20), None).unwrap();
     let pairs: Vec<Pair> = (0..16).map(|i| (i, 17)).collect();
     assert_eq!(scored(&oracle, &pairs).unwrap(), (0..16).map(f64::from).collect::<Vec<_>>());
-    // two of 8, four of 4, eight of 2
-    assert_eq!(server.seen().len(), 14);
+    // eight of 2, after two of 8 and at most four of 4: three wrong counts make later requests smaller, and several are in flight
+    let requests = server.seen().len();
+    assert!((11..=14).contains(&requests), "{requests}");
 }
 
 #[test]
