@@ -1,12 +1,14 @@
 //! How many pairs to evaluate in the order of their estimates before the rest is audited. Only the price depends on it, never the guarantee.
 //!
 //! ```text
-//! batches of n/2, growing by a quarter; y = positives of the last four, ȳ = mean of their later half
+//! batches of n/2, growing by 15 %; y = positives of the last four, ȳ = mean of their later half
 //! r = ((ȳ + .1)/(mean of the earlier half + .1))^(1/length of the later half), at most .97
-//! M̂ = min(ȳ r/(1 − r), ȳ ln(N/c)/ln 1.25) + .3          misses to expect below the cut; positives so far + 1 before two batches
+//! M̂ = min(ȳ r/(1 − r), ȳ ln(N/c)/ln 1.15) + .3          misses to expect below the cut; positives so far + 1 before two batches
 //! x = least x with P(Bin(M̂, f_x) ≤ x) ≥ ½, f_x = BetaInv(1 − δ; x + 1, u(G)); price = c + f_x (N − c)
 //! ```
-//! The audit starts after two batches in a row without a lower price. If no x below 40 does, all pairs are evaluated.
+//! The audit starts after two batches in a row without a lower price. If no x below 40 does, all pairs are evaluated. Batches that grow by a quarter
+//! overshoot the cheapest cut by more: 337 calls per item in place of 308 on tweets, 106 in place of 67 on recipes, 31 in place of 34 on questions
+//! (`examples/recall_price.rs`, recall .9).
 
 use super::Target;
 use super::beta::beta_quantile;
@@ -14,6 +16,8 @@ use super::hypergeometric::{binomial_tail, least_wrong};
 
 /// Sampled positives that a plan tolerates at most.
 const MOST_TOLERATED: u64 = 40;
+/// Growth of the batches.
+const GROWTH: f64 = 1.15;
 /// A price counts as lower from this share on.
 const LOWER: f64 = 0.999;
 
@@ -54,7 +58,7 @@ impl YieldPlan {
     /// Takes the positives of a batch; `found` counts all positives that are known.
     pub(super) fn note(&mut self, positives: u64, found: u64) -> Next {
         self.evaluated += self.batch();
-        self.batch = (self.batch + self.batch / 4).max(self.batch + 1);
+        self.batch = (self.batch + 3 * self.batch / 20).max(self.batch + 1);
         self.yields.push(positives as f64);
         let cost = self.cheapest(self.expected(), found);
         let (price, tolerated) = cost.unwrap_or((self.pairs as f64, 0));
@@ -81,7 +85,7 @@ impl YieldPlan {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let (earlier, later) = (mean(&last[..half]), mean(&last[last.len() - half..]));
         let ratio = ((later + 0.1) / (earlier + 0.1)).powf(1.0 / half as f64).min(0.97);
-        let batches_left = (self.pairs as f64 / self.evaluated as f64).ln() / 1.25_f64.ln();
+        let batches_left = (self.pairs as f64 / self.evaluated as f64).ln() / GROWTH.ln();
         (later * ratio / (1.0 - ratio)).min(later * batches_left) + 0.3
     }
 
