@@ -7,7 +7,7 @@
 //! x = least x with P(Bin(M̂, f_x) ≤ x) ≥ ½, f_x = BetaInv(1 − δ; x + 1, u(G)); price = c + f_x (N − c)
 //! ```
 //! The audit starts after two batches in a row without a lower price. If no x below 40 does, all pairs are evaluated. Batches that grow by a quarter
-//! overshoot the cheapest cut by more: 337 calls per item in place of 308 on tweets, 106 in place of 67 on recipes, 31 in place of 34 on questions
+//! overshoot the cheapest cut by more: 335 calls per item in place of 293 on tweets, 107 in place of 67 on recipes, 30 in place of 34 on questions
 //! (`examples/recall_price.rs`, recall .9).
 
 use super::Target;
