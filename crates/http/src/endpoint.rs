@@ -376,6 +376,11 @@ impl Http {
         Ok(())
     }
 
+    /// A pair as its failure is noted: the order of a symmetric one is that of its request, which may turn it around.
+    fn told_as(&self, (i, j): Pair) -> Pair {
+        if self.params.symmetric { (i.min(j), i.max(j)) } else { (i, j) }
+    }
+
     /// Notes that a pair cannot be scored; an error where that is one, or where no pair ever was.
     fn fail(&self, (i, j): Pair, reason: String) -> Result<(), HttpError> {
         let ids = self.items.ids();
@@ -386,7 +391,7 @@ impl Http {
         };
         let pair = format!("(`{}`, `{}`)", ids[i], ids[j]);
         let error = HttpError::Malformed { url: self.url().to_string(), pair, reason, next_step };
-        self.complaints.note((i, j), error.to_string());
+        self.complaints.note(self.told_as((i, j)), error.to_string());
         let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
         let FailedPairs::Score(score) = self.params.failed_pairs else { return Err(error) };
         if failed >= HOPELESS && !self.scored.load(Ordering::Relaxed) {
@@ -480,7 +485,8 @@ impl Fallible for Http {
     fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt {
         attempt_off_diagonal((self.len(), self.params.diagonal), pairs, out, |pairs, out| {
             let error = self.runtime.block_on(self.score(pairs, out)).err();
-            let failed = self.complaints.take(pairs, out);
+            let asked: Vec<Pair> = pairs.iter().map(|&pair| self.told_as(pair)).collect();
+            let failed = self.complaints.take(&asked, out);
             // the error is that of the failed pair
             let is_told = self.stand_in().is_none() && !failed.is_empty();
             Attempt { failed, error: error.filter(|_| !is_told).map(OracleError::from) }

@@ -325,6 +325,26 @@ fn failed_pairs_are_told_from_scores_under_one_identity() {
     }
 }
 
+#[test]
+fn a_symmetric_pair_that_fails_is_told_whichever_way_round_its_request_was() {
+    let server = Server::start(|request| match request.body.to_string().contains("\"text 7\"") {
+        true => Answer::text(400, "too long"),
+        false => right(&request.body),
+    });
+    let params = HttpParams { symmetric: true, failed_pairs: FailedPairs::Score(0.0), ..params(&server) };
+    let oracle = Http::new(params, items(20), None).unwrap();
+    // item 7 is a query and a document, and first and second
+    let mut pairs: Vec<Pair> = (0..20).filter(|&i| i != 7).map(|i| (i.min(7), i.max(7))).collect();
+    pairs.extend((0..20).filter(|&i| i != 3 && i != 7).map(|i| (3, i)));
+    let mut out = vec![0.0; pairs.len()];
+    let attempt = oracle.fallible().unwrap().attempt(&pairs, &mut out);
+    assert!(attempt.error.is_none(), "{attempt:?}");
+    let failed: Vec<usize> = attempt.failed.iter().map(|failed| failed.place).collect();
+    let wanted: Vec<usize> = (0..pairs.len()).filter(|&place| pairs[place].0 == 7 || pairs[place].1 == 7).collect();
+    assert_eq!(failed, wanted);
+    assert!((0..pairs.len()).all(|place| out[place].is_nan() == wanted.contains(&place)));
+}
+
 /// Pairs of all items, in columns.
 fn all_pairs(count: usize) -> Vec<Pair> {
     (0..count).flat_map(|j| (0..count).map(move |i| (i, j))).collect()
