@@ -215,7 +215,6 @@ fn whole_length(response: &Response) -> Option<u64> {
     response.headers().get(CONTENT_RANGE)?.to_str().ok()?.strip_prefix("bytes */")?.parse().ok()
 }
 
-/// An error by its last cause.
 /// True of an address of this machine, which no proxy knows.
 fn is_of_this_machine(url: &str) -> bool {
     let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
@@ -223,6 +222,25 @@ fn is_of_this_machine(url: &str) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
+/// The variable of the environment whose proxy a request to this address goes through; its value may hold a password.
+fn proxy_variable(url: &reqwest::Url, variable: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let host = url.host_str()?;
+    let exceptions = variable("no_proxy").or_else(|| variable("NO_PROXY")).unwrap_or_default();
+    let is_excepted = |name: &str| {
+        let name = name.trim().trim_start_matches('.');
+        !name.is_empty() && (name == "*" || host == name || host.ends_with(&format!(".{name}")))
+    };
+    if is_of_this_machine(url.as_str()) || exceptions.split(',').any(is_excepted) {
+        return None;
+    }
+    let names = match url.scheme() {
+        "https" => ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
+        _ => ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"],
+    };
+    names.into_iter().find(|name| variable(name).is_some_and(|value| !value.is_empty()))
+}
+
+/// An error by its last cause, with the proxy on the way.
 fn in_words(error: &reqwest::Error) -> String {
     let mut words = match error {
         error if error.is_timeout() => "did not answer in time".to_owned(),
@@ -238,5 +256,29 @@ fn in_words(error: &reqwest::Error) -> String {
             words = format!("{words} ({error})");
         }
     }
-    words
+    match error.url().and_then(|url| proxy_variable(url, |name| std::env::var(name).ok())) {
+        Some(name) => format!("{words}, through the proxy of `{name}`"),
+        None => words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_is_named_by_its_variable_unless_the_address_is_of_this_machine_or_excepted() {
+        let environment = |name: &str| match name {
+            "http_proxy" => Some("http://me:secret@10.0.0.1:3128".to_owned()),
+            "no_proxy" => Some("localdomain, .corp".to_owned()),
+            _ => None,
+        };
+        let named = |url: &str| proxy_variable(&reqwest::Url::parse(url).unwrap(), environment);
+        assert_eq!(named("http://mirror.example.org/file"), Some("http_proxy"));
+        for url in
+            ["https://mirror.example.org/file", "http://127.0.0.1:8000/file", "http://localhost/", "http://data.corp/"]
+        {
+            assert_eq!(named(url), None, "{url}");
+        }
+    }
 }
