@@ -16,8 +16,9 @@
 //!
 //! Cost, with m = calls an item, w = candidates an item (4m) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
 //! proxies, and in each round n·(m²d + m³/3 + wd); memory about 53 bytes a candidate pair and side, 212·n·w at most. Nothing is n².
-//! 100,000 items with 768 numbers at 20 calls each take 315 s on two cores, 155 of them before the first call, 20 to 43 a round, in 3.2 GB
-//! (`examples/neighbour_times.rs`).
+//! 100,000 items with 768 numbers at 20 calls each took 315 s on two cores, 155 of them before the first call, 20 to 43 a round, in 3.2 GB
+//! (`examples/neighbour_times.rs`). That is without the process over pairs (`RoundsParams::pairwise`), whose cost stands in `nearest/pairwise.rs`;
+//! with it, all pairs are looked at once more above 20,000 items, and in every round below.
 
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::LinalgError;
