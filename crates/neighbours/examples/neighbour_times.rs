@@ -1,4 +1,5 @@
-//! Own time and memory of a search of neighbours, without the score: `neighbour_times [items] [numbers] [calls an item]`.
+//! Own time and memory of a search of neighbours, without the score: `neighbour_times [items] [numbers] [calls an item]
+//! [1: with the process over pairs]`.
 //!
 //! The score is a cosine of 24 numbers with popularity, the proxy one of its noisy copy among others, as long as an encoder's vectors.
 
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
 
     let shape = OracleShape { len: n, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
-    let rounds = RoundsParams { calls_per_item, ..RoundsParams::default() }.check()?;
+    let rounds = RoundsParams { calls_per_item, pairwise: argument(4, 0) == 1, ..RoundsParams::default() }.check()?;
     let landmarks = Landmarks::uniform(n, &mut stream(1, "neighbour times", "landmarks", 0));
     let mut search = Search::new(rounds, shape, vec![proxy], &landmarks)?;
     let (mut own, mut cpu) = (0.0, 0.0);

@@ -114,12 +114,12 @@ impl Process {
 
     /// Factors of all of its predictions: that at (i, j), i < j, is the inner product of row i of the first and row j of the second, n × 2r.
     pub(super) fn factors(&self) -> (Array2<f32>, Array2<f32>) {
-        let beside = |one: &Array2<f32>, other: &Array2<f32>| {
+        let side_by_side = |one: &Array2<f32>, other: &Array2<f32>| {
             ndarray::concatenate(Axis(1), &[one.view(), other.view()]).unwrap_or_else(|_| one.clone())
         };
         let scale = self.scale as f32;
-        let left = beside(&self.solution.left, &self.items.phi) * scale;
-        (left, beside(&self.items.phi, &self.solution.right))
+        let left = side_by_side(&self.solution.left, &self.items.phi) * scale;
+        (left, side_by_side(&self.items.phi, &self.solution.right))
     }
 }
 

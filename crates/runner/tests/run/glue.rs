@@ -122,8 +122,8 @@ fn a_run_killed_while_it_learns_and_while_it_scores_ends_as_one_that_was_not() {
 
     // a run describes its oracle before the first call
     let mut run_that_scores = start();
-    let buys = || scratch.names("store").iter().any(|name| name == "oracle.json");
-    while run_that_scores.try_wait().unwrap().is_none() && !buys() {
+    let has_begun = || scratch.names("store").iter().any(|name| name == "oracle.json");
+    while run_that_scores.try_wait().unwrap().is_none() && !has_begun() {
         std::thread::sleep(Duration::from_millis(2));
     }
     run_that_scores.kill().unwrap();

@@ -100,7 +100,7 @@ fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_as
         assert!(matches!(said.code, Some(0 | 3)), "{case}: {}", said.err);
         let kept = audited(&scratch, &list).intersection(&rows).count();
         assert!(kept >= 18, "{case}: {kept} of 24 audited rows are the same");
-        println!("{case}: {} of {fresh} calls anew, {kept} rows kept", asked(&scratch).len() - before);
+        println!("{case}: {} of {fresh} calls again, {kept} rows kept", asked(&scratch).len() - before);
         assert_eq!(pairs_asked(&scratch).len(), asked(&scratch).len(), "{case}: a pair was asked for twice");
     }
 }

@@ -9,7 +9,7 @@
 //! two products of r × r. One direction of G is much larger than the others: without a preconditioner, or from the solution of another kernel, a
 //! few dozen iterations can end with a residual above that of zero. The preconditioner is G of the 20 leading directions of Φ, and the start is zero.
 //!
-//! Cost of an iteration, with p known pairs: 8pr + 4nr² operations; memory 12nr bytes beside Φ. Sums run in a fixed order, so that the
+//! Cost of an iteration, with p known pairs: 8pr + 4nr² operations; memory 12nr bytes in addition to Φ. Sums run in a fixed order, so that the
 //! solution does not depend on the number of threads.
 
 use multiversion::multiversion;
