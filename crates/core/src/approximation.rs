@@ -30,6 +30,7 @@ mod projection;
 mod scattered;
 mod square_root;
 mod transformer;
+mod unit;
 
 pub use embedding::{Addend, AddendProjector, Embedding, NewScores};
 pub use evaluated::Evaluated;

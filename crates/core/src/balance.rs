@@ -8,15 +8,15 @@ use ndarray::{ArrayView1, ArrayView2};
 /// Scores whose largest lies within 2^±60 are left as they are: products of four of them, and sums of those, are far from both ends of the range.
 const PLAIN: i32 = 60;
 
-/// The power of two that brings numbers of this size near 1. It is 1 within 2^±60, for 0 and for what is not finite.
+/// The power of 16 that brings numbers of this size near 1. It is 1 within 2^±60, for 0 and for what is not finite.
 pub fn balancing(largest: f64) -> f64 {
     if largest == 0.0 || !largest.is_finite() {
         return 1.0;
     }
     // of a subnormal number too the exponent is an integer far within i32
     let exponent = largest.abs().log2().floor() as i32;
-    // 2^±1000 has an inverse, and brings every number of f64 near enough
-    if exponent.abs() <= PLAIN { 1.0 } else { 2.0_f64.powi(-exponent.clamp(-1000, 1000)) }
+    // a power of 16: its fourth root rounds nothing either; 2^±1000 has an inverse, and brings every number of f64 near enough
+    if exponent.abs() <= PLAIN { 1.0 } else { 2.0_f64.powi(-4 * exponent.clamp(-1000, 1000).div_euclid(4)) }
 }
 
 /// max|a|, 0 for none. NaN is passed over.

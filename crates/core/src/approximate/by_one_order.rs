@@ -16,10 +16,11 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayViewMut2};
 
 use super::{Approximate, ApproximateError, ColumnReader};
+use crate::balance::balancing;
 use crate::approximation::{Approximation, Known};
 use crate::entries::{EntryPlan, EntrySet};
 use crate::landmarks::Landmarks;
-use crate::oracle::{Coin, Identity, Oracle, OracleError, OracleShape, Pair, Remembered, Symmetry, block_of};
+use crate::oracle::{Coin, Identity, InUnit, Oracle, OracleError, OracleShape, Pair, Remembered, Symmetry, block_of};
 use crate::stream::Rng;
 
 mod effects;
@@ -175,6 +176,10 @@ impl Approximate for ByOneOrder {
         let oracle = Remembered::new(columns.oracle());
         let plan = self.entries(oracle.len(), landmarks, rank);
         oracle.evaluate_plan(&plan)?;
+        let unit = balancing(oracle.largest());
+        if unit != 1.0 {
+            return Ok(self.fit(&InUnit::new(&oracle, unit), landmarks, rank, columns.known(), rng)?.in_unit(1.0 / unit));
+        }
         let effects = self.effects(&oracle, landmarks, &plan, rank, rng)?;
         let corrected = Corrected { inner: &oracle, coin: self.coin, effects: &effects };
         let on_core = Known { diagonal: false, ..columns.known() };

@@ -21,10 +21,11 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
+use crate::balance::balancing;
 use crate::approximation::{Approximation, Known, ScatteredEntries};
 use crate::entries::{EntryPlan, EntrySet, Rows};
 use crate::landmarks::Landmarks;
-use crate::oracle::{Oracle, OracleError, OracleShape, Pair, Remembered, block_of};
+use crate::oracle::{InUnit, Oracle, OracleError, OracleShape, Pair, Remembered, block_of};
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
@@ -226,6 +227,10 @@ impl Approximate for Scattered {
         let oracle = Remembered::new(columns.oracle());
         let plan = self.method.plan(shape, landmarks, rank)?;
         oracle.evaluate_plan(&plan)?;
+        let unit = balancing(oracle.largest());
+        if unit != 1.0 {
+            return Ok(self.fit(&InUnit::new(&oracle, unit), landmarks, asked, columns.known(), rng)?.in_unit(1.0 / unit));
+        }
 
         let fitted = self.method.fit(&oracle, landmarks, rank, known, rng)?;
         // one prediction a pair, whatever its order

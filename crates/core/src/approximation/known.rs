@@ -105,6 +105,10 @@ impl KnownColumns {
         }
     }
 
+    pub(super) fn in_unit(self, unit: f64) -> Self {
+        Self { columns: self.columns * unit, ..self }
+    }
+
     pub(super) fn entry(&self, i: usize, j: usize) -> Option<f64> {
         match (self.position[j], self.position[i]) {
             (Some(b), _) => Some(self.columns[[i, b]]),

@@ -171,6 +171,11 @@ impl Placed {
         Ok(Self { entries, added })
     }
 
+    pub(super) fn in_unit(mut self, unit: f64) -> Self {
+        self.entries.scores.iter_mut().chain(&mut self.added).for_each(|score| *score *= unit);
+        self
+    }
+
     /// `out` += what these entries add to the product with x.
     pub(super) fn apply(&self, x: &[f64], out: &mut [f64]) {
         let ScatteredEntries { start, columns, .. } = &self.entries;

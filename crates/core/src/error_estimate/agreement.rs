@@ -2,9 +2,6 @@
 //!
 //! ‖K − K̃‖_F weighs every pair alike, and uses of a matrix look at its large scores: neighbours, clusters, duplicates.
 
-use std::borrow::Cow;
-
-use crate::balance::{balancing, largest};
 use crate::oracle::Pair;
 use crate::rank::RankCmp;
 
@@ -40,7 +37,6 @@ pub struct Agreement {
 
 impl Agreement {
     pub(super) fn of(drawn: &[DrawnPair]) -> Self {
-        let drawn = &balanced(drawn)[..];
         if drawn.len() < 2 * FEWEST_LARGE {
             return Self::default();
         }
@@ -51,19 +47,6 @@ impl Agreement {
         let total: f64 = large.iter().map(|pair| pair.score * pair.score).sum();
         Self { large_scores: (total > 0.0).then(|| (missed / total).sqrt()), correlation: correlation(drawn) }
     }
-}
-
-/// The same pairs, scores multiplied by a power of two if their squares could leave the range of f64.
-fn balanced(drawn: &[DrawnPair]) -> Cow<'_, [DrawnPair]> {
-    let scale = balancing(largest(drawn.iter().flat_map(|pair| [&pair.score, &pair.ours])));
-    if scale == 1.0 {
-        return Cow::Borrowed(drawn);
-    }
-    let scaled = |pair: &DrawnPair| {
-        let (score, ours) = (scale * pair.score, scale * pair.ours);
-        DrawnPair { score, ours, missed: (score - ours).powi(2), ..*pair }
-    };
-    drawn.iter().map(scaled).collect()
 }
 
 fn correlation(drawn: &[DrawnPair]) -> Option<f64> {

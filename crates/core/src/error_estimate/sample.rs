@@ -19,9 +19,10 @@ use super::draw::{draw_evaluated, draw_items, draw_pairs};
 use super::exact::{ratio, read};
 use super::interval::{Extent, Stratum, interval};
 use crate::approximation::Approximation;
+use crate::balance::{balancing, largest};
 use crate::contents::Contents;
 use crate::entries::{EntryBlock, EntryPlan, Rows};
-use crate::oracle::{Oracle, OracleError, Pair, Symmetry, ask_pairs, block_of};
+use crate::oracle::{InUnit, Oracle, OracleError, Pair, Symmetry, ask_pairs, block_of};
 use crate::stream::Rng;
 
 /// Cells of one block of rows: 8 MB.
@@ -161,8 +162,35 @@ impl Sample {
         confidence: f64,
     ) -> Result<ErrorEstimate, OracleError> {
         let drawn = draw(&self.pairs, reference, approximation)?;
+        let unit = self.unit(&drawn, approximation)?;
+        if unit == 1.0 {
+            return self.estimate_from(judged(drawn, reference, unit), reference, approximation, confidence);
+        }
+        let drawn = judged(drawn, reference, unit);
+        let approximation = approximation.clone().in_unit(unit);
+        let estimate = self.estimate_from(drawn, &InUnit::new(reference, unit), &approximation, confidence)?;
+        let (squared_error, squared_norm) = (estimate.squared_error / unit / unit, estimate.squared_norm / unit / unit);
+        Ok(ErrorEstimate { squared_error, squared_norm, ..estimate })
+    }
+
+    /// The power of two in which scores and K̃ are squared.
+    fn unit(&self, drawn: &[Drawn], approximation: &Approximation) -> Result<f64, OracleError> {
+        let of_pairs = largest(drawn.iter().flat_map(|drawn| [&drawn.score, &drawn.ours, &drawn.mirrored]));
+        let cells: Vec<Pair> = self.landmarks.iter().map(|&t| (t, t)).collect();
+        let mut ours = vec![0.0; cells.len()];
+        approximation.pairs(&cells, &mut ours)?;
+        Ok(balancing(of_pairs.max(largest(&ours))))
+    }
+
+    fn estimate_from(
+        &self,
+        drawn: Vec<DrawnPair>,
+        reference: &dyn Oracle,
+        approximation: &Approximation,
+        confidence: f64,
+    ) -> Result<ErrorEstimate, OracleError> {
         let evaluated = match &self.evaluated {
-            Some(pairs) => Some(draw(pairs, reference, approximation)?),
+            Some(pairs) => Some(judged(draw(pairs, reference, approximation)?, reference, 1.0)),
             None => None,
         };
         let exact = match &self.evaluated {
@@ -228,6 +256,8 @@ impl Sample {
     /// As [`estimate`](Self::estimate).
     pub fn agreement(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Agreement, OracleError> {
         let drawn = draw(&self.pairs, reference, approximation)?;
+        let unit = self.unit(&drawn, approximation)?;
+        let drawn = judged(drawn, reference, unit);
         let evaluated = approximation.evaluated();
         let is_open = |pair: &DrawnPair| !evaluated.contains(pair.pair.0, pair.pair.1);
         Ok(Agreement::of(&drawn.into_iter().filter(is_open).collect::<Vec<_>>()))
@@ -344,23 +374,37 @@ fn ratio_of(strata: &[Stratum], exact: Sums, confidence: f64) -> Estimate {
     Estimate { value: ratio(missed, total).sqrt(), lower: lower.sqrt(), upper: upper.sqrt() }
 }
 
+/// The score of a pair, and what K̃ says of it in both orders.
+struct Drawn {
+    pair: Pair,
+    score: f64,
+    ours: f64,
+    mirrored: f64,
+}
+
 /// Scores of pairs, and what K̃ says of them.
-fn draw(pairs: &[Pair], reference: &dyn Oracle, approximation: &Approximation) -> Result<Vec<DrawnPair>, OracleError> {
+fn draw(pairs: &[Pair], reference: &dyn Oracle, approximation: &Approximation) -> Result<Vec<Drawn>, OracleError> {
     let mut scores = vec![0.0; pairs.len()];
     ask_pairs(reference, pairs, &mut scores)?;
     let (mut ours, mut mirrored) = (vec![0.0; pairs.len()], vec![0.0; pairs.len()]);
     approximation.pairs(pairs, &mut ours)?;
     let backward: Vec<Pair> = pairs.iter().map(|&(i, j)| (j, i)).collect();
     approximation.pairs(&backward, &mut mirrored)?;
-    let is_symmetric = reference.symmetry() == Symmetry::Symmetric;
     let drawn = pairs.iter().zip(scores).zip(ours.into_iter().zip(mirrored));
-    let of = |((&pair, score), (ours, mirrored)): ((&Pair, f64), (f64, f64))| {
+    Ok(drawn.map(|((&pair, score), (ours, mirrored))| Drawn { pair, score, ours, mirrored }).collect())
+}
+
+/// What K̃ misses of drawn pairs, all numbers times `unit`.
+fn judged(drawn: Vec<Drawn>, reference: &dyn Oracle, unit: f64) -> Vec<DrawnPair> {
+    let is_symmetric = reference.symmetry() == Symmetry::Symmetric;
+    let of = |Drawn { pair, score, ours, mirrored }| {
+        let [score, ours, mirrored] = [score, ours, mirrored].map(|number| unit * number);
         // a symmetric score says what K̃ misses in both orders
         let other = if is_symmetric { mirrored } else { ours };
         let missed = 0.5 * (score - ours).powi(2) + 0.5 * (score - other).powi(2);
         DrawnPair { pair, score, ours: 0.5 * ours + 0.5 * other, missed }
     };
-    Ok(drawn.map(of).collect())
+    drawn.into_iter().map(of).collect()
 }
 
 /// Σ (K − K̃)² and Σ K².

@@ -117,6 +117,13 @@ impl<O: Oracle> Remembered<O> {
         shape.evaluations(off_diagonal, diagonal) + set.chosen_evaluations()
     }
 
+    /// max|score| of what is here.
+    pub fn largest(&self) -> f64 {
+        let memory = self.read();
+        let lines = memory.columns.values().chain(memory.rows.values()).flatten();
+        crate::balance::largest(lines.chain(memory.scattered.values()))
+    }
+
     /// Bytes held, near enough.
     pub fn bytes(&self) -> usize {
         let memory = self.read();

@@ -1,0 +1,56 @@
+//! Scores times a power of two, for arithmetic whose products would leave the range of f64.
+
+use ndarray::ArrayViewMut2;
+
+use super::{Identity, Oracle, OracleError, Pair, Symmetry};
+
+/// An oracle whose scores are multiplied by a power of two, which rounds nothing.
+pub struct InUnit<'a> {
+    inner: &'a dyn Oracle,
+    unit: f64,
+}
+
+impl<'a> InUnit<'a> {
+    /// The scores of `inner` times `unit`.
+    pub fn new(inner: &'a dyn Oracle, unit: f64) -> Self {
+        Self { inner, unit }
+    }
+}
+
+impl Oracle for InUnit<'_> {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::of(&[("unit", &self.unit.to_le_bytes()), ("inner", self.inner.identity().as_bytes())])
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.inner.known_diagonal().map(|value| self.unit * value)
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        self.inner.evaluations_per_pair()
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.inner.evaluate(pairs, out)?;
+        out.iter_mut().for_each(|score| *score *= self.unit);
+        Ok(())
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        self.inner.block(rows, cols, out.view_mut())?;
+        out.mapv_inplace(|score| score * self.unit);
+        Ok(())
+    }
+}
