@@ -1,7 +1,7 @@
 //! Requests to one server: made again until they are answered or given up, at its pace and within the money.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use landmark_core::oracle::OracleError;
@@ -25,6 +25,14 @@ pub(crate) struct Client {
     retries: AtomicU64,
     /// A wait was last told at that time.
     told: Mutex<Option<Instant>>,
+    progress: Mutex<Progress>,
+}
+
+/// The last that the server said.
+#[derive(Debug, Default)]
+struct Progress {
+    answered: Option<Instant>,
+    fault: Option<String>,
 }
 
 /// Attempts at one request.
@@ -44,6 +52,7 @@ impl Client {
             patience: params.patience(),
             retries: AtomicU64::new(0),
             told: Mutex::default(),
+            progress: Mutex::default(),
         })
     }
 
@@ -52,16 +61,26 @@ impl Client {
         self.retries.load(Ordering::Relaxed)
     }
 
-    /// One request for so many calls, made again until it is answered or given up, or `stop` says that nobody waits for it any more.
+    /// One request for so many calls, made again until it is answered or given up, or `stop` says that nobody waits for it any more. Its patience
+    /// starts when it is queued, and again whenever the server answers a request while it is there.
     pub(crate) async fn exchange(&self, body: &str, calls: usize, stop: &AtomicBool) -> Result<Reply, HttpError> {
         let mut attempts = None;
         loop {
             // about four bytes a token, which a quota a minute need not know better
-            let place = self.flow.enter(body.len() / 4, stop).await;
-            // time in the queue is no time in which this request failed
+            self.flow.pace(body.len() / 4).await;
             let attempts = attempts.get_or_insert_with(|| Attempts::new(self.patience));
+            let is_queued = attempts.count == 0;
+            let has_waited = || is_queued && self.waited_since(attempts.start) > self.patience;
+            let place = self.flow.enter(|| stop.load(Ordering::Relaxed) || has_waited()).await;
+            if is_queued {
+                attempts.start = self.start_of(attempts.start);
+            }
             let Some(place) = place else {
-                return Err(attempts.given_up(self, "another request failed for good".to_owned()));
+                let last = match stop.load(Ordering::Relaxed) {
+                    true => "another request failed for good".to_owned(),
+                    false => self.last_fault(),
+                };
+                return Err(attempts.given_up(self, last));
             };
             let reserved = self.purse.reserve(body.len(), calls).await.map_err(HttpError::from)?;
             let again = match self.connection.post(body).await {
@@ -71,6 +90,7 @@ impl Client {
                         Reply::Json(_) | Reply::NoJson(_) => reserved.settle(usage),
                     }
                     place.succeeded();
+                    self.progress().answered = Some(Instant::now());
                     return Ok(reply);
                 }
                 Err(Fault::Final(error)) => {
@@ -89,8 +109,28 @@ impl Client {
             } else {
                 drop(place);
             }
+            self.progress().fault = Some(again.what.clone());
             self.wait(attempts, again, stop).await?;
         }
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time from which a request in the queue has waited in vain: since it came, or since the last answer.
+    fn start_of(&self, queued: Instant) -> Instant {
+        self.progress().answered.map_or(queued, |answered| answered.max(queued))
+    }
+
+    fn waited_since(&self, queued: Instant) -> Duration {
+        self.start_of(queued).elapsed()
+    }
+
+    /// Reason for which requests before this one are made again.
+    fn last_fault(&self) -> String {
+        let fault = self.progress().fault.clone();
+        fault.unwrap_or_else(|| "no request before it was answered".to_owned())
     }
 
     /// One request about jobs, free of charge, made again until it is answered or given up.

@@ -37,6 +37,15 @@ const WARNINGS: u64 = 5;
 /// Failed pairs after which an endpoint that scored none is given up, whatever failed pairs may do.
 const HOPELESS: u64 = 20;
 
+/// Circumstances of a request.
+#[derive(Debug, Clone, Copy)]
+struct Under<'a> {
+    /// Nobody waits for its answer any more.
+    stop: &'a AtomicBool,
+    /// It is part of the search for an item at fault.
+    is_inquiry: bool,
+}
+
 /// An endpoint as an oracle over texts.
 pub struct Http {
     params: HttpParams,
@@ -53,6 +62,8 @@ pub struct Http {
     scored: AtomicBool,
     failed: AtomicU64,
     blame: Blame,
+    /// Held by the one request that looks for the item at fault.
+    inquiry: tokio::sync::Mutex<()>,
     /// The endpoint was asked for two items that are no suspects.
     probed: AtomicBool,
     complaints: Complaints,
@@ -81,6 +92,7 @@ impl Http {
             scored: AtomicBool::new(false),
             failed: AtomicU64::new(0),
             blame: Blame::default(),
+            inquiry: tokio::sync::Mutex::default(),
             probed: AtomicBool::new(false),
             complaints: Complaints::default(),
         })
@@ -178,7 +190,7 @@ impl Http {
             let mut scores = vec![f64::NAN; batch.pairs.len()];
             let outcome = match stop.load(Ordering::Relaxed) {
                 true => return (scores, Ok(())),
-                false => self.answer(&batch.pairs, &mut scores, stop).await,
+                false => self.answer(&batch.pairs, &mut scores, Under { stop, is_inquiry: false }).await,
             };
             mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / self.params.repeats as f64);
             if outcome.is_err() {
@@ -192,30 +204,32 @@ impl Http {
         (mean, Ok(()))
     }
 
-    /// Scores a few pairs: in one request, or in halves of it. A refusal of several pairs is halved down to what is wrong: where a pair fails
-    /// alone too, it is the fault and later requests stay as large; where none does, the request was too large, now and for good. Pairs of
+    /// Scores a few pairs: in one request, or in parts of it. A refusal of several pairs is divided down to what is wrong: if a pair fails
+    /// alone too, it is the fault and later requests stay as large; if none does, the request was too large, now and for good. Pairs of
     /// an item that was found to be at fault are asked for apart from the others, or not at all ([`Blame`]).
+    ///
+    /// Requests under way together are refused for one item together. One of them finds it, and the others wait for what it finds.
     fn answer<'a>(
         &'a self,
         pairs: &'a [Pair],
         out: &'a mut [f64],
-        stop: &'a AtomicBool,
+        under: Under<'a>,
     ) -> BoxFuture<'a, Result<(), HttpError>> {
         Box::pin(async move {
             if pairs.len() > self.largest.load(Ordering::Relaxed) {
-                return self.halves(pairs, out, stop).await;
+                return self.halves(pairs, out, under).await;
             }
             let suspects = self.blame.suspects(pairs);
             if pairs.len() > 1 && !suspects.is_empty() {
-                return self.apart(pairs, &suspects, out, stop).await;
+                return self.apart(pairs, &suspects, out, under).await;
             }
             if let &[pair] = pairs
                 && !suspects.is_empty()
-                && self.fails_unasked(pair, stop).await?
+                && self.fails_unasked(pair, under.stop).await?
             {
                 return Ok(());
             }
-            let (reason, failure) = match self.request(pairs, stop).await? {
+            let (reason, failure) = match self.request(pairs, under.stop).await? {
                 Reply::TooLarge { status, said } => (format!("it answered {status}: {said}"), Failure::Refused),
                 Reply::NoJson(said) => (format!("it answered `{said}`, which is not JSON"), Failure::Senseless),
                 Reply::Json(answer) => match self.understand(&answer, pairs.len())? {
@@ -231,7 +245,7 @@ impl Http {
                 self.blame.failed(pair, failure);
                 return self.fail(pair, format!("asked alone, {reason}"));
             }
-            self.halves(pairs, out, stop).await?;
+            self.divided(pairs, out, under, failure).await?;
             // no pair is at fault: the number of pairs is
             if !self.blame.has_any(pairs) && (failure == Failure::Refused || self.blame.strike()) {
                 let smaller = pairs.len().div_ceil(2);
@@ -245,6 +259,51 @@ impl Http {
             }
             Ok(())
         })
+    }
+
+    /// Scores pairs that were refused together. Pairs of an item that failed before leave the others first; halves find the rest.
+    async fn divided(
+        &self,
+        pairs: &[Pair],
+        out: &mut [f64],
+        under: Under<'_>,
+        failure: Failure,
+    ) -> Result<(), HttpError> {
+        // answers without sense have reasons of their own
+        let waits = failure == Failure::Refused && !under.is_inquiry;
+        let found = if waits { Some(self.inquiry.lock().await) } else { None };
+        let under = Under { is_inquiry: under.is_inquiry || waits, ..under };
+        if pairs.len() > self.largest.load(Ordering::Relaxed) {
+            // they were too many, which needs no inquiry
+            drop(found);
+            return self.halves(pairs, out, under).await;
+        }
+        let mut apart = self.blame.suspects(pairs);
+        if apart.is_empty() && failure == Failure::Refused {
+            apart = self.blame.presumed(pairs);
+        }
+        match apart.is_empty() {
+            true => self.halves(pairs, out, under).await,
+            false => self.apart(pairs, &apart, out, under).await,
+        }
+    }
+
+    /// Scores the pairs at these places in a request of their own.
+    async fn answer_at(
+        &self,
+        places: &[usize],
+        pairs: &[Pair],
+        out: &mut [f64],
+        under: Under<'_>,
+    ) -> Result<(), HttpError> {
+        if places.is_empty() {
+            return Ok(());
+        }
+        let some: Vec<Pair> = places.iter().map(|&place| pairs[place]).collect();
+        let mut scores = vec![f64::NAN; some.len()];
+        let outcome = self.answer(&some, &mut scores, under).await;
+        places.iter().zip(scores).for_each(|(&place, score)| out[place] = score);
+        outcome
     }
 
     /// The reply to a few pairs. A 400 may mean one text that is too long: a server that refuses every request ends with this error, asked for
@@ -309,34 +368,36 @@ impl Http {
         Ok(())
     }
 
-    /// Scores the pairs without a suspect together, then those at these places, each alone, the shortest first.
+    /// Scores the pairs at other places than these together, then those at these places, each alone, the shortest first. Once one of them is
+    /// answered and none has a suspect, the rest of them go together.
     async fn apart(
         &self,
         pairs: &[Pair],
-        suspects: &[usize],
+        places: &[usize],
         out: &mut [f64],
-        stop: &AtomicBool,
+        under: Under<'_>,
     ) -> Result<(), HttpError> {
-        let together: Vec<usize> = (0..pairs.len()).filter(|place| !suspects.contains(place)).collect();
+        let others: Vec<usize> = (0..pairs.len()).filter(|place| !places.contains(place)).collect();
+        self.answer_at(&others, pairs, out, under).await?;
         let texts = self.items.texts();
-        let mut suspects = suspects.to_vec();
-        suspects.sort_by_key(|&place| texts[pairs[place].0].len() + texts[pairs[place].1].len());
-        let alone = suspects.iter().map(std::slice::from_ref);
-        for places in std::iter::once(together.as_slice()).chain(alone).filter(|places| !places.is_empty()) {
-            let some: Vec<Pair> = places.iter().map(|&place| pairs[place]).collect();
-            let mut scores = vec![f64::NAN; some.len()];
-            let outcome = self.answer(&some, &mut scores, stop).await;
-            places.iter().zip(scores).for_each(|(&place, score)| out[place] = score);
-            outcome?;
+        let mut places = places.to_vec();
+        places.sort_by_key(|&place| texts[pairs[place].0].len() + texts[pairs[place].1].len());
+        for (asked, place) in places.iter().enumerate() {
+            self.answer_at(std::slice::from_ref(place), pairs, out, under).await?;
+            let rest = &places[asked + 1..];
+            let left: Vec<Pair> = rest.iter().map(|&place| pairs[place]).collect();
+            if out[*place].is_finite() && self.blame.suspects(&left).is_empty() {
+                return self.answer_at(rest, pairs, out, under).await;
+            }
         }
         Ok(())
     }
 
-    async fn halves(&self, pairs: &[Pair], out: &mut [f64], stop: &AtomicBool) -> Result<(), HttpError> {
+    async fn halves(&self, pairs: &[Pair], out: &mut [f64], under: Under<'_>) -> Result<(), HttpError> {
         let ((first, second), (of_first, of_second)) =
             (pairs.split_at(pairs.len() / 2), out.split_at_mut(pairs.len() / 2));
-        self.answer(first, of_first, stop).await?;
-        self.answer(second, of_second, stop).await
+        self.answer(first, of_first, under).await?;
+        self.answer(second, of_second, under).await
     }
 
     /// The body of a request about a few pairs.

@@ -4,7 +4,6 @@
 //! holds for all. Limits a minute that are known in advance are kept by token buckets. A request that waits holds no place.
 
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,7 +12,7 @@ use tokio::sync::Notify;
 
 use crate::params::HttpParams;
 
-/// A pause looks so often whether somebody still waits for its end.
+/// A wait looks so often whether somebody still waits for its end.
 const LOOK: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
@@ -59,8 +58,8 @@ impl Flow {
         }
     }
 
-    /// A place among those under way, once there is one and the server's limits allow it; none once `stop` says that nobody waits any more.
-    pub(crate) async fn enter(&self, tokens: usize, stop: &AtomicBool) -> Option<Place<'_>> {
+    /// Waits until the limits per minute allow a request.
+    pub(crate) async fn pace(&self, tokens: usize) {
         if let Some((limiter, limit)) = &self.tokens {
             // a request above the whole quota takes all of it
             let tokens = u32::try_from(tokens).ok().and_then(NonZeroU32::new).unwrap_or(*limit).min(*limit);
@@ -70,8 +69,12 @@ impl Flow {
         if let Some(limiter) = &self.requests {
             limiter.until_ready().await;
         }
+    }
+
+    /// A place among those under way, once there is one; none once `is_over` says that nobody waits for it any more.
+    pub(crate) async fn enter(&self, is_over: impl Fn() -> bool) -> Option<Place<'_>> {
         loop {
-            if stop.load(Ordering::Relaxed) {
+            if is_over() {
                 return None;
             }
             let mut changed = std::pin::pin!(self.changed.notified());
@@ -86,9 +89,11 @@ impl Flow {
                 }
                 pause
             };
+            let look = Instant::now() + LOOK;
             match pause {
-                Some(until) => tokio::time::sleep_until(until.min(Instant::now() + LOOK).into()).await,
-                None => changed.await,
+                Some(until) => tokio::time::sleep_until(until.min(look).into()).await,
+                // the end of this wait is looked for, whether or not a place became free
+                None => drop(tokio::time::timeout_at(look.into(), changed).await),
             }
         }
     }
@@ -135,7 +140,7 @@ impl Drop for Place<'_> {
 mod tests {
     use super::*;
 
-    static GOES_ON: AtomicBool = AtomicBool::new(false);
+    const GOES_ON: fn() -> bool = || false;
 
     fn run<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
@@ -145,14 +150,14 @@ mod tests {
     fn a_refusal_halves_once_a_round_and_successes_grow_back() {
         let flow = Flow::new(&HttpParams { in_flight: 8, ..HttpParams::default() });
         run(async {
-            let (first, second) = (flow.enter(1, &GOES_ON).await.unwrap(), flow.enter(1, &GOES_ON).await.unwrap());
+            let (first, second) = (flow.enter(GOES_ON).await.unwrap(), flow.enter(GOES_ON).await.unwrap());
             first.overwhelmed();
             second.overwhelmed();
             assert_eq!(flow.lock().limit as usize, 4, "both left before the halving");
-            flow.enter(1, &GOES_ON).await.unwrap().overwhelmed();
+            flow.enter(GOES_ON).await.unwrap().overwhelmed();
             assert_eq!(flow.lock().limit as usize, 2);
             for _ in 0..100 {
-                flow.enter(1, &GOES_ON).await.unwrap().succeeded();
+                flow.enter(GOES_ON).await.unwrap().succeeded();
             }
             assert_eq!(flow.lock().limit as usize, 8);
         });
@@ -162,8 +167,8 @@ mod tests {
     fn never_more_are_under_way_than_the_limit() {
         let flow = Flow::new(&HttpParams { in_flight: 2, ..HttpParams::default() });
         run(async {
-            let (first, second) = (flow.enter(1, &GOES_ON).await.unwrap(), flow.enter(1, &GOES_ON).await.unwrap());
-            let third = flow.enter(1, &GOES_ON);
+            let (first, second) = (flow.enter(GOES_ON).await.unwrap(), flow.enter(GOES_ON).await.unwrap());
+            let third = flow.enter(GOES_ON);
             let mut third = std::pin::pin!(third);
             assert!(futures_util::poll!(third.as_mut()).is_pending());
             drop(first);
@@ -179,7 +184,7 @@ mod tests {
         run(async {
             flow.pause(Duration::from_millis(30));
             let asked = Instant::now();
-            drop(flow.enter(1, &GOES_ON).await.unwrap());
+            drop(flow.enter(GOES_ON).await.unwrap());
             assert!(asked.elapsed() >= Duration::from_millis(29), "it left before the pause was over");
         });
     }
@@ -190,12 +195,12 @@ mod tests {
         run(async {
             flow.pause(Duration::from_secs(3600));
             let asked = Instant::now();
-            let stop = &AtomicBool::new(false);
+            let stop = &std::sync::atomic::AtomicBool::new(false);
             let ended = async {
                 tokio::time::sleep(Duration::from_millis(10)).await;
-                stop.store(true, Ordering::Relaxed);
+                stop.store(true, std::sync::atomic::Ordering::Relaxed);
             };
-            let (place, ()) = futures_util::future::join(flow.enter(1, stop), ended).await;
+            let (place, ()) = futures_util::future::join(flow.enter(|| stop.load(std::sync::atomic::Ordering::Relaxed)), ended).await;
             assert!(place.is_none() && asked.elapsed() < Duration::from_secs(5));
         });
     }

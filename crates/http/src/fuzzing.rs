@@ -21,8 +21,15 @@ use crate::shape;
 pub fn read_answer(bytes: &[u8]) {
     let Some((&count, text)) = bytes.split_first() else { return };
     if let Ok(value) = HeaderValue::from_bytes(text) {
-        for name in ["retry-after", "retry-after-ms", "x-ratelimit-reset"] {
-            let headers = HeaderMap::from_iter([(HeaderName::from_static(name), value.clone())]);
+        for (name, remaining) in [
+            ("retry-after", "retry-before"),
+            ("retry-after-ms", "retry-before-ms"),
+            ("x-ratelimit-reset", "x-ratelimit-remaining"),
+            ("x-ratelimit-reset-requests", "x-ratelimit-remaining-requests"),
+            ("x-ratelimit-reset-tokens-day", "x-ratelimit-remaining-tokens-day"),
+        ] {
+            let headers = [(name, value.clone()), (remaining, HeaderValue::from_static("0"))];
+            let headers = HeaderMap::from_iter(headers.map(|(name, value)| (HeaderName::from_static(name), value)));
             let _ = wait::asked_for(&headers, true, SystemTime::now());
         }
     }

@@ -28,7 +28,7 @@ pub(crate) struct Batch {
 }
 
 /// Cuts pairs into requests. Those of a `rerank` share their query, the item of the column; of a symmetric pair, the item that
-/// occurs more often.
+/// occurs more often. A pair of two items that are as frequent is asked for as it is, so that both orders can be compared.
 pub(crate) fn cut(params: &HttpParams, pairs: &[Pair], largest: usize) -> Vec<Batch> {
     let mut order: Vec<(usize, Pair)> = pairs.iter().copied().enumerate().collect();
     if params.shape == Shape::Rerank {
@@ -38,8 +38,7 @@ pub(crate) fn cut(params: &HttpParams, pairs: &[Pair], largest: usize) -> Vec<Ba
                 *count.entry(item).or_default() += 1;
             }
             for (_, (i, j)) in &mut order {
-                // of two that are as frequent, the one with the smaller index
-                if (count[i], *j) > (count[j], *i) {
+                if count[i] > count[j] {
                     std::mem::swap(i, j);
                 }
             }

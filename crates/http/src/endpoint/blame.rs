@@ -87,6 +87,24 @@ impl Blame {
         (0..pairs.len()).filter(has_one).collect()
     }
 
+    /// Places of the pairs with an item that failed alone with another, as either side, and was not answered more often: where to look first.
+    pub(super) fn presumed(&self, pairs: &[Pair]) -> Vec<usize> {
+        let state = self.lock();
+        let failed = |item: usize| {
+            let sides = [(item, false), (item, true)];
+            let partners: usize = sides.iter().filter_map(|side| state.partners.get(side)).map(BTreeMap::len).sum();
+            let answered: usize = sides.iter().filter_map(|side| state.answered.get(side)).sum();
+            (partners > answered).then_some(partners)
+        };
+        // of a pair that failed either may be at fault, and the other is so in few of these pairs
+        let most = pairs.iter().flat_map(|&(i, j)| [failed(i), failed(j)]).flatten().max();
+        let has_one = |&place: &usize| {
+            let (i, j) = pairs[place];
+            most.is_some() && (failed(i) == most || failed(j) == most)
+        };
+        (0..pairs.len()).filter(has_one).collect()
+    }
+
     /// The suspect of a pair that fails without a request, and the two texts with which it was refused.
     pub(super) fn decided(&self, pair: Pair, texts: &[impl AsRef<str>]) -> Option<(usize, [usize; WITNESSES])> {
         let state = self.lock();

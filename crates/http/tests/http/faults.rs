@@ -478,3 +478,59 @@ fn a_server_whose_answers_to_several_pairs_are_wrong_is_asked_for_fewer() {
     assert_eq!(scored(&oracle, &pairs[800..]).unwrap(), similarities(&pairs[800..]));
     assert_eq!(server.seen().len() - before, 800, "one request each, and none that is known to fail");
 }
+
+#[test]
+fn requests_under_way_together_look_for_a_bad_item_once() {
+    // eight columns at a time, all of which hold item 7; the server takes it on neither side
+    let server = Server::start(|request| {
+        let is_bad = request.body["documents"].to_string().contains("\"text 7\"") || request.body["query"] == "text 7";
+        if is_bad { Answer::json(413, &json!({ "error": "too long" })) } else { right(&request.body) }
+    });
+    let lenient = HttpParams {
+        failed_pairs: FailedPairs::Score(-1.0),
+        pairs_per_request: Some(16),
+        in_flight: 8,
+        ..params(&server)
+    };
+    let oracle = Http::new(lenient, items(16), None).unwrap();
+    let pairs = all_pairs(16);
+    let wanted = pairs.iter().map(|&(i, j)| if i == 7 || j == 7 { -1.0 } else { similarity(i as f64, j as f64) });
+    assert_eq!(scored(&oracle, &pairs).unwrap(), wanted.collect::<Vec<f64>>());
+    let asked = server.seen().len();
+    // 15 columns, eight of them refused at first, and the halvings of one: 1 + 2 log 16, and 3 for item 7 as the query
+    assert!(asked <= 15 + 8 + 9 + 4 + 4, "{asked} requests");
+}
+
+#[test]
+fn a_queued_request_waits_no_longer_than_its_patience_for_a_server_that_refuses_all() {
+    let server = Server::start(|_| Answer::text(503, "the model is being loaded").with("retry-after", "1"));
+    // each call asks for one pair, so that none of them ends another
+    let impatient = HttpParams { in_flight: 6, patience_seconds: 3.0, ..params(&server) };
+    let oracle = Http::new(impatient, items(8), None).unwrap();
+    let start = std::time::Instant::now();
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = (1..7).map(|j| scope.spawn({ let oracle = &oracle; move || scored(oracle, &[(0, j)]) })).collect();
+        for asked in asked {
+            let error = in_words(&asked.join().unwrap().unwrap_err());
+            assert!(error.contains("the model is being loaded"), "{error}");
+        }
+    });
+    assert!(start.elapsed() < Duration::from_millis(4500), "it waited {:?}", start.elapsed());
+}
+
+#[test]
+fn a_queue_that_moves_slowly_is_no_silence() {
+    // six requests of half a second each, one at a time, and a patience of one second
+    let server = Server::start(|request| {
+        std::thread::sleep(Duration::from_millis(500));
+        right(&request.body)
+    });
+    let impatient = HttpParams { in_flight: 1, patience_seconds: 1.0, ..params(&server) };
+    let oracle = Http::new(impatient, items(8), None).unwrap();
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = (1..7).map(|j| scope.spawn({ let oracle = &oracle; move || scored(oracle, &[(0, j)]) })).collect();
+        for (j, asked) in (1..7).zip(asked) {
+            assert_eq!(asked.join().unwrap().unwrap(), similarities(&[(0, j)]));
+        }
+    });
+}
