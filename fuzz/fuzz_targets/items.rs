@@ -8,10 +8,12 @@ use landmark_harness::table_file::TableFile;
 use libfuzzer_sys::fuzz_target;
 
 const LAYOUTS: [TextsFormat; 4] = [TextsFormat::Txt, TextsFormat::Tsv, TextsFormat::Csv, TextsFormat::Jsonl];
-const EXAMPLES: [&str; 4] = [
+const EXAMPLES: [&str; 6] = [
     "\u{0}one text\n\nanother\n",
     "\u{1}id\ttext\n1\tone\n2\ttwo\n",
     "\u{2}\u{feff}id;text\n1;\"a; b\"\n2;\"\"\"quoted\"\"\"\n",
+    "\u{1}id\ttext\n1\t\"a \"\"quoted\"\"\ttab\"\n2\ttwo \"inches\"\n",
+    "\u{2}sep=;\rid;text\r1;one\r2;\"two\rlines\"\r",
     "\u{3}{\"id\": 7, \"text\": \"one\"}\n\n{\"text\": null}\n",
 ];
 /// `id`, `text` and a row, compressed, as TSV.

@@ -147,6 +147,9 @@ impl WordVectors {
             },
         };
         gathered.check_finite(path)?;
+        if let Some(told) = gathered.left_out() {
+            tracing::warn!("`{}`: {told}", path.display());
+        }
         Ok(gathered.finish(files.name()))
     }
 
@@ -235,6 +238,12 @@ struct Gathered {
     /// Row of a word, and whether the file spells it so.
     index: HashMap<String, (u32, bool)>,
     values: Vec<f32>,
+    /// Vectors of words that have one already, and the first such word.
+    repeated: (usize, Option<String>),
+    /// Lines without a word in UTF-8.
+    wordless: Vec<usize>,
+    /// Lines with more numbers than a vector has.
+    too_long: Vec<usize>,
 }
 
 /// A word whose vector is to be parsed.
@@ -245,14 +254,19 @@ struct Slot {
 
 impl Gathered {
     fn new(dimension: usize) -> Self {
-        Self { dimension, words: Vec::new(), index: HashMap::new(), values: Vec::new() }
+        let (words, index, values, repeated, wordless, too_long) = Default::default();
+        Self { dimension, words, index, values, repeated, wordless, too_long }
     }
 
     /// Slot of the next vector of the file, if any: for a word asked for, and not there already in as good a spelling.
-    fn slot(&self, word: &str, wanted: &Wanted<'_>) -> Option<Slot> {
+    fn slot(&mut self, word: &str, wanted: &Wanted<'_>) -> Option<Slot> {
         if (wanted.keep)(word) {
-            let exact_is_here = self.index.get(word).is_some_and(|&(_, exact)| exact);
-            return (!exact_is_here).then(|| Slot { word: word.to_owned(), exact: true });
+            if self.index.get(word).is_some_and(|&(_, exact)| exact) {
+                self.repeated.0 += 1;
+                self.repeated.1.get_or_insert_with(|| word.to_owned());
+                return None;
+            }
+            return Some(Slot { word: word.to_owned(), exact: true });
         }
         let composed = (!is_nfc(word)).then(|| word.nfc().collect::<String>());
         if let Some(composed) = composed.filter(|composed| (wanted.keep)(composed)) {
@@ -276,6 +290,24 @@ impl Gathered {
         self.index.insert(slot.word.clone(), (row, slot.exact));
         self.words.push(slot.word);
         self.values.extend(values);
+    }
+
+    /// What of the file is not held, in words.
+    fn left_out(&self) -> Option<String> {
+        let of_lines = |lines: &[usize], which: &str| {
+            let first = lines.first()?;
+            Some(format!("{} lines {which} are left out, the first is line {first}", lines.len()))
+        };
+        let repeated = self.repeated.1.as_ref().map(|word| {
+            format!("{} vectors of words that have one already are left out, the first is of `{word}`", self.repeated.0)
+        });
+        let parts = [
+            of_lines(&self.wordless, "without a word in UTF-8"),
+            of_lines(&self.too_long, &format!("with more than {} numbers", self.dimension)),
+            repeated,
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     fn check_finite(&self, path: &Path) -> Result<(), DataError> {

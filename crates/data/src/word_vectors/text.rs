@@ -2,7 +2,8 @@
 //!
 //! A line is a word and d numbers between blanks or tabs, as many as there are. The word itself may hold blanks (GloVe's
 //! larger files have `. . .`) as long as none of its later pieces is a number: a number there means a vector that is too
-//! long. Blank lines are passed over. A line without a word, and one whose word is not UTF-8, is left out and counted.
+//! long, or a word such as `1 800`. Blank lines are passed over. A line without a word, one whose word is not UTF-8 and one
+//! with too many numbers are left out and counted; if half of the lines have too many, the file is refused.
 
 use std::path::Path;
 
@@ -46,7 +47,7 @@ fn read(files: &VectorFiles, wanted: &Wanted<'_>, has_header: bool) -> Result<Ga
     };
     let mut gathered;
     let mut promised = None;
-    let mut left_out = Vec::new();
+    let mut too_long = None;
     if is_header {
         let (words, dimension) = word2vec_header(path, &first.1)?;
         gathered = Gathered::new(dimension);
@@ -61,16 +62,16 @@ fn read(files: &VectorFiles, wanted: &Wanted<'_>, has_header: bool) -> Result<Ga
             });
         }
         gathered = Gathered::new(dimension);
-        read_line(path, first.0, &first.1, wanted, &mut gathered, &mut left_out)?;
+        read_line(path, first.0, &first.1, wanted, &mut gathered, &mut too_long)?;
     }
     let mut seen = 0;
     if let Some((number, line)) = &second {
-        read_line(path, *number, line, wanted, &mut gathered, &mut left_out)?;
+        read_line(path, *number, line, wanted, &mut gathered, &mut too_long)?;
         seen += 1;
     }
     while let Some((number, line)) = lines.next_lossy()? {
         if !is_blank(&line) {
-            read_line(path, number, &line, wanted, &mut gathered, &mut left_out)?;
+            read_line(path, number, &line, wanted, &mut gathered, &mut too_long)?;
             seen += 1;
         }
     }
@@ -78,14 +79,11 @@ fn read(files: &VectorFiles, wanted: &Wanted<'_>, has_header: bool) -> Result<Ga
         let reference = "in the header".to_owned();
         return Err(DataError::CountMismatch { path: path.to_owned(), what: "words", seen, wanted: words, reference });
     }
-    if let Some(first) = left_out.first() {
-        tracing::warn!(
-            "`{}`: {} lines without a word in UTF-8 are left out, the first is line {first}",
-            path.display(),
-            left_out.len()
-        );
+    let lines_read = seen + usize::from(!is_header);
+    match too_long {
+        Some(error) if 2 * gathered.too_long.len() >= lines_read => Err(error),
+        _ => Ok(gathered),
     }
-    Ok(gathered)
 }
 
 fn is_blank(line: &str) -> bool {
@@ -128,23 +126,29 @@ fn read_line(
     line: &str,
     wanted: &Wanted<'_>,
     gathered: &mut Gathered,
-    left_out: &mut Vec<usize>,
+    too_long: &mut Option<DataError>,
 ) -> Result<(), DataError> {
     let dimension = gathered.dimension;
     let (word, values) = split(line, dimension);
-    let mut later = word.split([' ', '\t']).skip(1);
-    if values.len() < dimension || later.any(is_number_in_digits) {
+    let has_number = word.split([' ', '\t']).skip(1).any(is_number_in_digits);
+    if values.len() < dimension || has_number {
         let all = fields(line);
-        return Err(DataError::WrongDimension {
+        let error = DataError::WrongDimension {
             path: path.to_owned(),
             line: number,
             word: excerpt(all.first().unwrap_or(&"")),
             seen: all.len().saturating_sub(1),
             wanted: dimension,
-        });
+        };
+        if values.len() < dimension {
+            return Err(error);
+        }
+        too_long.get_or_insert(error);
+        gathered.too_long.push(number);
+        return Ok(());
     }
     if word.is_empty() || word.contains('\u{fffd}') {
-        left_out.push(number);
+        gathered.wordless.push(number);
         return Ok(());
     }
     let Some(slot) = gathered.slot(word, wanted) else { return Ok(()) };
@@ -240,6 +244,21 @@ mod tests {
         std::fs::write(&path, b"moon 1 2\ncaf\xe9 3 4\n 5 6\nsoup 7 8\n").unwrap();
         let vectors = WordVectors::read(&VectorFiles::new(VectorFormat::GloveText, path), &|_| true).unwrap();
         assert_eq!(vectors.words(), ["moon", "soup"]);
+    }
+
+    #[test]
+    fn a_word_with_blanks_and_numbers_costs_its_line_and_a_word_that_comes_twice_its_second_vector() {
+        let text = "moon 1 2\n1 800 3 4\nmoon 5 6\nsoup 7 8\nskipped 0 0\nskipped 0 0\nmoon 9 9\n";
+        let vectors = read(VectorFormat::GloveText, text).unwrap();
+        assert_eq!((vectors.words().join(" "), vectors.vectors()), ("moon soup".into(), array![[1.0, 2.0], [7.0, 8.0]].view()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.txt");
+        std::fs::write(&path, text).unwrap();
+        let wanted = Wanted { keep: &|word| word != "skipped", fold_case: false };
+        let gathered = read_glove(&VectorFiles::new(VectorFormat::GloveText, path), &wanted).unwrap();
+        let told = "1 lines with more than 2 numbers are left out, the first is line 2; 2 vectors of words that have one already are left \
+                    out, the first is of `moon`";
+        assert_eq!(gathered.left_out().as_deref(), Some(told));
     }
 
     #[test]

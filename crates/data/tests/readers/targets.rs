@@ -85,15 +85,43 @@ fn matrices() -> Vec<Vec<u8>> {
     ]
 }
 
+/// An archive of these members.
+fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
 /// The matrices that are whole, each alone in an archive.
 fn archives() -> Vec<Vec<u8>> {
-    let archive = |matrix: Vec<u8>| {
-        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-        writer.start_file("arr_0.npy", SimpleFileOptions::default()).unwrap();
-        writer.write_all(&matrix).unwrap();
-        writer.finish().unwrap().into_inner()
-    };
-    matrices().into_iter().map(archive).collect()
+    matrices().into_iter().map(|matrix| archive(&[("arr_0.npy", matrix)])).collect()
+}
+
+/// A sparse matrix as SciPy writes it: [[0, 2], [2, 0]] by rows.
+fn sparse() -> Vec<u8> {
+    let whole = |numbers: &[i32]| -> Vec<u8> { numbers.iter().flat_map(|x| x.to_le_bytes()).collect() };
+    let wide: Vec<u8> = [2_i64, 2].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let data: Vec<u8> = [2.0_f64, 2.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    archive(&[
+        ("indices.npy", npy(1, "<i4", "(2,)", &whole(&[1, 0]))),
+        ("indptr.npy", npy(1, "<i4", "(3,)", &whole(&[0, 1, 2]))),
+        ("format.npy", npy(1, "|S3", "()", b"csr")),
+        ("shape.npy", npy(1, "<i8", "(2,)", &wide)),
+        ("data.npy", npy(1, "<f8", "(2,)", &data)),
+    ])
+}
+
+/// Matrices in lines, as pandas, R and spreadsheets write them.
+fn matrices_in_lines() -> Vec<Vec<u8>> {
+    vec![
+        b"0,1\n1,0\n".to_vec(),
+        b"\xef\xbb\xbf;a;b\r\na;0,5;1\r\nb;1;0\r\n".to_vec(),
+        b"\"\",\"a, b\",\"#c\"\n\"a, b\",0,1\n\"#c\",1,0\n".to_vec(),
+        b"sep=;\r1;2\r2;1\r".to_vec(),
+    ]
 }
 
 fn vectors() -> Vec<Vec<u8>> {
@@ -107,6 +135,9 @@ fn vectors() -> Vec<Vec<u8>> {
         b"2 3\ndog 1 2 3\ncat 0.5 -1 2e3\n".to_vec(),
         b"dog 1 2 3\ncat 0.5 -1 2e3\n".to_vec(),
         b"4000000000 4000000000\ndog 1 2\n".to_vec(),
+        // as they come: a mark, padding, NBSP, a word with numbers, a repetition, a bad byte, an end of blank lines
+        b"\xef\xbb\xbfdog  1 2 3 \np.\xc2\xa0ex. 1 0 0\n1 800 3 4 5\ndog 0 0 0\ncaf\xe9 1 2 3\ncafe\xcc\x81 1 1 1\n\n".to_vec(),
+        archive(&[("vectors.txt", b"dog 1 2 3\ncat 0.5 -1 2e3\n".to_vec())]),
         binary,
     ]
 }
@@ -120,12 +151,15 @@ fn said<T>(read: Result<T, landmark_data::DataError>) -> Result<(), String> {
     read.map(drop).map_err(|error| error.to_string())
 }
 
-pub(crate) const TARGETS: [Target; 14] = [
+pub(crate) const TARGETS: [Target; 16] = [
     Target {
         name: "documents, TSV",
         file: "items.tsv",
         read: |path, _| said(LabelledDocuments::read("mine", path, RowFormat::Tsv, &Columns::default())),
-        examples: || vec![lines(DOCUMENTS, 4), b"label\ttext\na\tx y\nb\tz\n".to_vec()],
+        examples: || {
+            let quoted = b"sep=\t\nlabel\ttext\na\t\"x \"\"y\"\"\"\nb\tz\n";
+            vec![lines(DOCUMENTS, 4), b"label\ttext\na\tx y\nb\tz\n".to_vec(), quoted.to_vec()]
+        },
     },
     Target {
         name: "documents, JSON lines",
@@ -165,7 +199,7 @@ pub(crate) const TARGETS: [Target; 14] = [
         name: "coreference, CoNLL-2012",
         file: "key.conll",
         read: |path, _| said(ConllFile::read(path)),
-        examples: || vec![CONLL.to_vec()],
+        examples: || vec![CONLL.to_vec(), b"# begin document (news/a); part 000\na 0 0 #fire (1)\n# end document\n".to_vec()],
     },
     Target {
         name: "parses, CoNLL-U",
@@ -183,7 +217,10 @@ pub(crate) const TARGETS: [Target; 14] = [
             }
             Ok(())
         },
-        examples: || vec![CONLLU.to_vec()],
+        examples: || {
+            let marked = [b"\xef\xbb\xbf1\t(:\t_\tSYM\tSYM\t_\t0\troot\t_\t_\r\n2\t10 000\t#\tNUM\tCD\t_\t1\tdep\t_\t_\r\n".as_slice()];
+            vec![CONLLU.to_vec(), marked.concat()]
+        },
     },
     Target {
         name: "examples, KeLP",
@@ -210,7 +247,9 @@ pub(crate) const TARGETS: [Target; 14] = [
             }
             Ok(())
         },
-        examples: || vec![b"(S (A x) (B y))".to_vec(), b"(S(NP(D the)(N dog))(VP barks))".to_vec()],
+        examples: || {
+            vec![b"(S (A x) (B y))".to_vec(), b"(S(NP(D the)(N dog))(VP barks))".to_vec(), b"( (S (A x)))".to_vec()]
+        },
     },
     Target {
         name: "relevancy",
@@ -219,6 +258,8 @@ pub(crate) const TARGETS: [Target; 14] = [
         examples: || vec![b"q1\ta\t1\t1\ttrue\nq1\tb\t2\t0.5\tfalse\nq2\tc\t1\t1\tfalse\n".to_vec()],
     },
     Target { name: "matrix, npy", file: "matrix.npy", read: |path, _| said(read_square(path)), examples: matrices },
+    Target { name: "matrix, sparse npz", file: "sparse.npz", read: |path, _| said(read_square(path)), examples: || vec![sparse()] },
+    Target { name: "matrix, lines", file: "matrix.csv", read: |path, _| said(read_square(path)), examples: matrices_in_lines },
     Target { name: "rows, npz", file: "rows.npz", read: |path, _| said(read_rows(path)), examples: archives },
     Target { name: "rows, npy", file: "rows.npy", read: |path, _| said(read_rows(path)), examples: matrices },
     Target {
