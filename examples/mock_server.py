@@ -25,7 +25,9 @@ MODEL = f"soft-word-overlap-v{VERSION}"
 
 def number(a, b):
     similarity = score(a, b)
-    return similarity if isinstance(similarity, float) else 0.0
+    similarity = similarity if isinstance(similarity, float) else 0.0
+    # the longer the first text, the higher
+    return similarity * (1 + 0.01 * len(a)) if options.asymmetric else similarity
 
 
 def rerank(body):
@@ -146,6 +148,7 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=8377, help="0: any that is free")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds a request takes")
     parser.add_argument("--refuse", type=float, default=0.0, help="share of requests that get 429")
+    parser.add_argument("--asymmetric", action="store_true", help="let the order of a pair matter")
     options = parser.parse_args()
     try:
         server = Server(("127.0.0.1", options.port), Handler)

@@ -339,7 +339,7 @@ impl MeteredStore {
         similarity(self.scores(), gamma)
     }
 
-    /// As [`similarities`](Self::similarities), of a program that is checked by so many pairs when the first score is to be evaluated.
+    /// As [`similarities`](Self::similarities), of a program or an endpoint that is checked by so many pairs when the first score is to be evaluated.
     ///
     /// # Errors
     /// As [`similarities`](Self::similarities).
@@ -350,13 +350,13 @@ impl MeteredStore {
         }
     }
 
-    /// Scores that are checked so; `None` where no program gives them, or nothing is to be checked.
+    /// Scores that are checked so; `None` where no program or endpoint gives them, or nothing is to be checked.
     pub(crate) fn checked(&self, checks: usize) -> Option<CheckedOnCall> {
-        let Some(Scorer::Program(program)) = self.scorer.as_ref().filter(|_| checks > 0) else { return None };
+        let scorer = self.scorer.clone().filter(|_| checks > 0)?;
         let (Some(wanted), None) = (&self.stored, &self.other_order) else { return None };
         let as_given = self.as_given.as_ref().map_or(wanted, |below| &below.stored);
         let stored = (Arc::clone(wanted), Arc::clone(as_given));
-        Some(CheckedOnCall::new(self.of_all_items(), stored, Arc::clone(program), checks))
+        Some(CheckedOnCall::new(self.of_all_items(), stored, scorer, checks))
     }
 
     /// True where scores can be had now: of a model that is still to be fine-tuned they cannot.

@@ -83,7 +83,7 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
         false
     }
 
-    /// Pairs by which a program is checked before its scores are paid for.
+    /// Pairs by which a program or an endpoint is checked before its scores are evaluated.
     fn checks(&self) -> usize {
         0
     }

@@ -1,7 +1,7 @@
-//! Cheap checks of a user's program before its scores are paid for: what it says of itself, on a few pairs.
+//! Cheap checks of a user's program or endpoint before its scores are evaluated: what it says of itself, on a few pairs.
 //!
 //! ```text
-//! symmetric     16 pairs of the plan, asked in the other order as well
+//! symmetric     16 pairs of the plan, asked in the other order as well (8 of an endpoint, which is checked by these alone)
 //! identity      16 pairs that the store holds under this identity, asked again
 //! similarity    no item less like itself than any two are alike: distances would pass for similarities
 //! ```
@@ -12,7 +12,7 @@ use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 
 use crate::job::JobError;
-use crate::metered_store::checked::{LOOKED_THROUGH, refuse_another_score, refuse_order};
+use crate::metered_store::checked::{LOOKED_THROUGH, apart, order_refusal, refuse_another_score};
 use crate::metered_store::scattered_pairs;
 use crate::oracles::scorer::Scorer;
 use crate::sweep::context::SweepContext;
@@ -33,11 +33,15 @@ impl Picked {
         let (problem, metered) = (context.problem, context.metered);
         let mut picked = Self { both_orders: Vec::new(), stored: Vec::new() };
         let most = context.matrix.oracle.settings().checks();
-        let Some(Scorer::Program(program)) = problem.scorer().filter(|_| most > 0) else { return Ok(picked) };
+        let Some(scorer) = problem.scorer().filter(|_| most > 0) else { return Ok(picked) };
         if metered.other_order().is_some() {
             return Ok(picked);
         }
-        let is_symmetric = program.greeting().symmetric;
+        let is_symmetric = scorer.is_symmetric();
+        let Scorer::Program(_) = scorer else {
+            let scattered = scattered_pairs(entries, metered.shape().len).take(LOOKED_THROUGH);
+            return Ok(Self { both_orders: apart(scattered.filter(|_| is_symmetric), most), ..picked });
+        };
         let (all, missing) = (entries.evaluations(), metered.missing(entries).map_err(OracleError::from)?);
         for pair in scattered_pairs(entries, metered.shape().len).take(LOOKED_THROUGH) {
             if is_symmetric && picked.both_orders.len() < most {
@@ -96,8 +100,7 @@ fn priced(context: &SweepContext<'_>, entries: &EntrySet) -> Result<(u64, bool),
 /// # Errors
 /// A program that is not what it says, and whatever it refuses.
 pub(crate) fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Vec<String>, JobError> {
-    let Some(Scorer::Program(program)) = context.problem.scorer().filter(|_| matches!(bill(context, entries), Ok(1..)))
-    else {
+    let Some(scorer) = context.problem.scorer().filter(|_| matches!(bill(context, entries), Ok(1..))) else {
         return Ok(Vec::new());
     };
     let picked = Picked::of(context, entries)?;
@@ -110,12 +113,16 @@ pub(crate) fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Ve
     // before anything is added to what the store holds
     let kept = scores_of(context.metered.scores().as_ref(), &picked.stored)?;
     let again = scores_of(context.problem.raw.as_ref(), &picked.stored)?;
-    refuse_another_score(program, &picked.stored, &kept, &again).map_err(in_words)?;
+    refuse_another_score(scorer, &picked.stored, &kept, &again).map_err(in_words)?;
     // these are evaluations of the plan, and kept
     let forward = scores_of(context.metered.scores().as_ref(), &picked.both_orders)?;
-    let turned: Vec<Pair> = picked.both_orders.iter().map(|&(i, j)| (j, i)).collect();
-    let back = scores_of(program.as_ref(), &turned)?;
-    refuse_order(program, &picked.both_orders, &forward, &back).map_err(in_words)?;
+    let raw = context.problem.raw.as_ref();
+    if let Some(reason) =
+        order_refusal(scorer, &picked.both_orders, &forward, |pairs| scores_of(raw, pairs))?
+    {
+        return Err(in_words(reason));
+    }
+    let Scorer::Program(program) = scorer else { return Ok(Vec::new()) };
     let columns = entries.columns();
     let of_itself = match program.greeting().diagonal {
         Some(diagonal) => vec![diagonal],

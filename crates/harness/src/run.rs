@@ -237,7 +237,7 @@ fn run_at(
     if checks > 0 {
         let warnings = source.check(&forecast).map_err(|error| RunError::Asked(Box::new(error)))?;
         if !options.quiet {
-            eprintln!("{} checked the program", counted(checks, "evaluation"));
+            eprintln!("{} checked the scorer", counted(checks, "evaluation"));
         }
         warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     }

@@ -201,7 +201,7 @@ fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
 pub(crate) fn checks(context: &SweepContext<'_>) -> String {
     match context.most_checks() {
         0 => String::new(),
-        most => format!("and at most {} that check the program, if anything is evaluated\n", count(most)),
+        most => format!("and at most {} that check the scorer, if anything is evaluated\n", count(most)),
     }
 }
 

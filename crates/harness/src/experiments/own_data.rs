@@ -153,7 +153,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
         program_check::check(context, &entries)?.iter().for_each(|warning| tracing::warn!("{warning}"));
     } else if context.target(cell).is_none() && program_check::are_left_out(context, &entries)? {
         let checks = counted(context.most_checks(), "evaluation");
-        tracing::warn!("the budget leaves nothing for the checks of the program: {checks} more have them made");
+        tracing::warn!("the budget leaves nothing for the checks of the scorer: {checks} more have them made");
     }
     let gamma = context.fixed_gamma();
     let Fitted { approximation, spent, grown } = fit(context, cell, gamma)?;

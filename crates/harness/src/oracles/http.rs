@@ -65,6 +65,7 @@ pub static HTTP: OracleSpec = OracleSpec {
                 "32",
                 "pairs asked again, twice, where several share a prompt: do their scores depend on that?",
             ),
+            parameter("checks", "8", "`symmetric: true`: pairs that are asked in both orders before the first score"),
             parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
             parameter(
                 "symmetrize",
@@ -90,11 +91,18 @@ struct HttpConfig {
     /// Symmetrization of an asymmetric score, where given.
     #[serde(skip_serializing_if = "Option::is_none")]
     symmetrize: Option<Orders>,
+    /// Pairs that are asked in both orders; they move no score.
+    #[serde(skip)]
+    checks: usize,
 }
+
+/// Pairs that are asked in both orders by default.
+const CHECKS: usize = 8;
 
 fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
     let gamma = gamma(section);
     let symmetrize = section.optional("symmetrize");
+    let checks = section.or("checks", CHECKS);
     let problems = section.problems();
     let mut params: HttpParams = problems.read(&section.rest(), "oracle")?;
     params.certificate = params.certificate.map(|file| folder.join(file));
@@ -103,7 +111,7 @@ fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>>
         problems.add(Problem::new(format!("`oracle`: {error}")).at(section.place()));
     }
     let gamma = gamma.map_or(Some(None), |gamma| gamma.map(Some))?;
-    Some(Arc::new(HttpConfig { params, gamma, symmetrize }))
+    Some(Arc::new(HttpConfig { params, gamma, symmetrize, checks }))
 }
 
 impl OracleSettings for HttpConfig {
@@ -117,6 +125,11 @@ impl OracleSettings for HttpConfig {
 
     fn orders(&self) -> Option<Orders> {
         self.symmetrize
+    }
+
+    fn checks(&self) -> usize {
+        // a job of many requests takes hours
+        if self.params.symmetric && self.params.batch.is_none() { self.checks } else { 0 }
     }
 
     fn is_remote(&self) -> bool {

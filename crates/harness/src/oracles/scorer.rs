@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Itemless, Oracle as _};
+use landmark_core::oracle::{Itemless, Oracle as _, Symmetry};
 use landmark_http::{Company, Http, PriceEstimate};
 use landmark_oracles::subprocess::{PairForm, Subprocess};
 use landmark_report::amounts::counted;
@@ -22,6 +22,22 @@ impl Scorer {
         match self {
             Self::Program(program) => &program.greeting().identity,
             Self::Endpoint(endpoint) => endpoint.url().as_str(),
+        }
+    }
+
+    /// True if it is taken as symmetric, by its own word or by yours.
+    pub fn is_symmetric(&self) -> bool {
+        match self {
+            Self::Program(program) => program.greeting().symmetric,
+            Self::Endpoint(endpoint) => endpoint.symmetry() == Symmetry::Symmetric,
+        }
+    }
+
+    /// Ids of the items.
+    pub fn ids(&self) -> &[String] {
+        match self {
+            Self::Program(program) => program.items().ids(),
+            Self::Endpoint(endpoint) => endpoint.items().ids(),
         }
     }
 

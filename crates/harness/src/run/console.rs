@@ -137,7 +137,7 @@ pub(super) fn print_dry_run(
     // after the sample: what it has scored is asked again
     let checks = checks()?;
     if checks > 0 {
-        line(format!("and {} that check the program (`oracle.checks`)", counted(checks, "evaluation")));
+        line(format!("and {} that check the scorer (`oracle.checks`)", counted(checks, "evaluation")));
     }
     line(match timing {
         Timing::None(why) => why.to_owned(),

@@ -75,6 +75,22 @@ fn an_endpoint_gives_the_factors_of_the_program_that_it_serves() {
 }
 
 #[test]
+fn an_endpoint_that_is_not_symmetric_is_refused_before_its_scores_are_kept() {
+    let Some(Server(_, ref url)) = Server::start(&["--asymmetric"]) else { return };
+    let scratch = place();
+    let oracle = |more: &str| format!("oracle={{ kind: http, url: \"{url}/rerank\", symmetric: true{more} }}");
+    let planned = scratch.run_well(&["--set", &oracle(""), "--dry-run"]).out;
+    assert_eq!(number_before(&planned, " evaluations that check the scorer"), 8);
+    scratch.complains(
+        &["--set", &oracle("")],
+        &["in one order", "`oracle.symmetric` is true", "oracle.symmetrize: mean", "oracle.checks: 0"],
+    );
+    scratch.run_well(&["--set", &oracle(", checks: 0"), "--set", "name=believed"]);
+    let both = format!("oracle={{ kind: http, url: \"{url}/rerank\", symmetrize: mean }}");
+    scratch.run_well(&["--set", &both, "--set", "name=both"]);
+}
+
+#[test]
 fn a_judge_stops_before_its_money_is_spent() {
     let Some(Server(_, ref url)) = Server::start(&[]) else { return };
     let scratch = place();

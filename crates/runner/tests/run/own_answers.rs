@@ -348,7 +348,7 @@ fn commands_that_evaluate_check_the_program_first() {
     let scratch = checked();
     scratch.write("scorer.sh", &PROGRAM.replace("${d#-}", "$((d > 0 ? d : 0))"));
     let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2", "--dry-run"]);
-    assert!(said.out.contains("and at most 32 that check the program"), "{}", said.out);
+    assert!(said.out.contains("and at most 32 that check the scorer"), "{}", said.out);
     let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2"]);
     assert!(said.code != Some(0), "{}", said.out);
     said.must_complain("the program says that its score is symmetric");

@@ -402,7 +402,7 @@ fn a_program_is_checked_within_a_budget_too() {
     let scratch = place();
     scratch.write("config.yaml", &CONFIG.replace("checks: 0", "checks: 16"));
     let said = scratch.run_well(&["--set", "budget.entries=742"]);
-    assert!(said.err.contains("leaves nothing for the checks of the program"), "{}", said.err);
+    assert!(said.err.contains("leaves nothing for the checks of the scorer"), "{}", said.err);
     assert!(asked(&scratch).len() <= 742);
 }
 

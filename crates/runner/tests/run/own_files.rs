@@ -164,7 +164,7 @@ fn a_program_to_start_from_runs_as_it_is() {
     let program = std::fs::read_to_string(scratch.path("x_score.py")).unwrap();
     assert!(program.contains("python3 x_score.py < batches") && !program.contains("sentence_similarity"), "{program}");
     let run = well(&scratch, &["x.yaml"]);
-    assert!(run.err.contains("evaluations checked the program"), "{}", run.err);
+    assert!(run.err.contains("evaluations checked the scorer"), "{}", run.err);
 }
 
 const LABELLED: &str = "\
@@ -321,7 +321,7 @@ fn a_program_that_is_not_what_it_says_is_found_before_it_is_paid_for() {
     // another score under the same name
     let scratch = with(PROGRAM, &checked);
     let bill = scratch.run_well(&["--dry-run"]);
-    assert_eq!(number_before(&bill.out, " evaluations that check the program"), 16);
+    assert_eq!(number_before(&bill.out, " evaluations that check the scorer"), 16);
     scratch.run_well(&["--quiet"]);
     let before = asked(&scratch).len();
     scratch.run_well(&["--quiet"]);
