@@ -223,9 +223,24 @@ impl QuerySearch {
             Ok(values)
         };
         let proxy = proxy.as_ref().map(|(to_items, to_anchors)| (to_items.as_slice(), to_anchors.as_slice()));
-        let answer = self.index.query(proxy, score, calls);
+        let known = self.known(&metered, scores.as_ref()).map_err(oracle_failed)?;
+        let answer = self.index.query_knowing(proxy, &known, score, calls);
         metered.flush()?;
         answer.map_err(failed)
+    }
+
+    /// What the store holds of one query.
+    fn known(&self, metered: &MeteredStore, scores: &dyn Oracle) -> Result<Vec<(usize, f64)>, OracleError> {
+        let n = self.index.len();
+        let (all, mut stored) = ((0..n).collect::<Vec<usize>>(), vec![f64::NAN; n]);
+        if !metered.stored_column(&all, n, &mut stored)? {
+            return Ok(Vec::new());
+        }
+        let pairs: Vec<Pair> = all.into_iter().filter(|&item| stored[item].is_finite()).map(|item| (item, n)).collect();
+        let mut values = vec![0.0; pairs.len()];
+        // of the store, without a call
+        scores.evaluate(&pairs, &mut values)?;
+        Ok(pairs.into_iter().map(|(item, _)| item).zip(values).collect())
     }
 
     /// Identity of the scores of one query with the items.
@@ -453,7 +468,27 @@ mod tests {
         let alone = tempfile::tempdir().unwrap();
         for (query, answer) in queries.iter().zip(&answers) {
             let one = search_for(&[query], alone.path()).answer(6, || ()).unwrap();
-            assert_eq!(&one[0], answer, "{query}");
+            assert_eq!((&one[0].scores, &one[0].is_known), (&answer.scores, &answer.is_known), "{query}");
         }
+    }
+
+    #[test]
+    fn stored_scores_of_a_query_teach_from_the_start_and_are_not_called_for_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let ask = |calls: usize| {
+            let search = search_for(&["1.23"], folder.path());
+            let answer = search.answer(calls, || ()).unwrap().remove(0);
+            (search.called(), answer)
+        };
+        let known = |answer: &Answer| answer.is_known.iter().filter(|&&known| known).count();
+        let (called, first) = ask(6);
+        assert_eq!((called, known(&first)), (6, 6));
+        let (called, again) = ask(6);
+        assert_eq!((called, &again.scores), (0, &first.scores));
+        let (called, fewer) = ask(3);
+        assert_eq!((called, &fewer.scores), (0, &first.scores), "a smaller budget forgets nothing");
+        let (called, more) = ask(9);
+        assert_eq!((called, known(&more)), (3, 9));
+        assert!((0..first.scores.len()).all(|item| more.is_known[item] || !first.is_known[item]));
     }
 }

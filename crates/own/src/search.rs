@@ -89,10 +89,11 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     let default = run::results_folder(&config, &options).join("searched").join(answers_name(asked.file));
     let path = invocation.out.clone().unwrap_or(default);
     write_table(&path, columns)?;
+    let known = answers.iter().map(|answer| answer.is_known.iter().filter(|&&known| known).count() as u64).sum::<u64>();
     let unkriged: usize = answers.iter().map(|answer| answer.unkriged_rounds).sum();
     options.record.file(&path);
     options.record.fact("queries", new.ids.len());
-    options.record.fact("scores", bill);
+    options.record.fact("scores", known);
     options.record.fact("calls", search.called());
     options.record.fact("rounds_without_kriging", unkriged);
     let warning = match unkriged {
@@ -103,7 +104,7 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     };
     Ok(format!(
         "{number} queries answered from {} scores, {} of them called for now: `{}`\n{warning}",
-        count(bill),
+        count(known),
         count(search.called()),
         path.display()
     ))

@@ -62,6 +62,19 @@ impl<S: FnMut(&[usize]) -> Result<Vec<f64>, OracleError>> Asking<S> {
         Self { score, items: Vec::new(), values: Vec::new(), is_known: vec![false; n], rounds: Vec::new() }
     }
 
+    /// Takes scores that were evaluated before, of distinct items.
+    pub(super) fn know(&mut self, known: &[(usize, f64)]) -> Result<(), SearchError> {
+        for &(item, value) in known {
+            if !value.is_finite() {
+                return Err(SearchError::NotFinite { what: "a known score of the query", row: 0, column: item, value });
+            }
+            self.is_known[item] = true;
+            self.items.push(item);
+            self.values.push(value);
+        }
+        Ok(())
+    }
+
     /// Asks for items that are not known yet, as one round.
     pub(super) fn ask(&mut self, items: Vec<usize>) -> Result<(), SearchError> {
         if items.is_empty() {

@@ -218,6 +218,21 @@ impl Index {
         score: impl FnMut(&[usize]) -> Result<Vec<f64>, OracleError>,
         calls: usize,
     ) -> Result<Answer, SearchError> {
+        self.query_knowing(proxy, &[], score, calls)
+    }
+
+    /// The same from scores that are known already, of distinct items: they teach from the start, and count as calls that were made. So an answer
+    /// that was stored comes back without a call, and a larger budget asks for the rest alone.
+    ///
+    /// # Errors
+    /// As [`query`](Self::query), and a known score that is not finite.
+    pub fn query_knowing(
+        &self,
+        proxy: Option<(&[f64], &[f64])>,
+        known: &[(usize, f64)],
+        score: impl FnMut(&[usize]) -> Result<Vec<f64>, OracleError>,
+        calls: usize,
+    ) -> Result<Answer, SearchError> {
         if proxy.is_some() != self.has_proxy() {
             return Err(SearchError::Proxy { index: self.has_proxy() });
         }
@@ -228,8 +243,15 @@ impl Index {
         let IndexParams { rounds, share, .. } = self.parts.params;
         let (calls, prior) = (self.plan(calls), self.prior(proxy));
         let (mut asking, mut estimate, mut unkriged) = (Asking::new(self.len(), score), prior.clone(), 0);
+        if !known.is_empty() {
+            asking.know(known)?;
+            match self.krige(&prior, &asking) {
+                Some(kriged) => estimate = kriged,
+                None => unkriged += 1,
+            }
+        }
         for round in 0..rounds {
-            let budget = (calls - asking.items.len()) / (rounds - round);
+            let budget = calls.saturating_sub(asking.items.len()) / (rounds - round);
             // a share of a count that fits in an f64
             let by_proxy = proxy.map_or(0, |_| (share * budget as f64).round() as usize);
             let mut batch = proxy.map_or_else(Vec::new, |(p, _)| best_unknown(p, &asking.is_known, by_proxy));
@@ -240,7 +262,7 @@ impl Index {
                 continue;
             }
             asking.ask(batch)?;
-            match self.krige(&prior, &asking.items, &asking.values) {
+            match self.krige(&prior, &asking) {
                 Some(kriged) => estimate = kriged,
                 None => unkriged += 1,
             }
@@ -261,8 +283,12 @@ impl Index {
         prior
     }
 
-    /// E from the scores known so far; `None` where the kernel is not positive definite.
-    fn krige(&self, prior: &Array1<f64>, items: &[usize], values: &[f64]) -> Option<Array1<f64>> {
+    /// E from the scores known so far, whatever their order; `None` where the kernel is not positive definite.
+    fn krige<S>(&self, prior: &Array1<f64>, asking: &Asking<S>) -> Option<Array1<f64>> {
+        let mut known: Vec<(usize, f64)> = asking.items.iter().copied().zip(asking.values.iter().copied()).collect();
+        known.sort_unstable_by_key(|&(item, _)| item);
+        let (items, values): (Vec<usize>, Vec<f64>) = known.into_iter().unzip();
+        let items = items.as_slice();
         let profiles = self.profiles.select(Axis(0), items);
         let mut kernel = profiles.dot(&profiles.t());
         let half = if self.has_proxy() { 0.5 } else { 1.0 };
@@ -270,7 +296,7 @@ impl Index {
             kernel = (kernel + proxy.among(items)) * half;
         }
         kernel.diag_mut().iter_mut().for_each(|entry| *entry += self.parts.params.ridge);
-        let weights: Vec<f64> = items.iter().zip(values).map(|(&item, value)| value - prior[item]).collect();
+        let weights: Vec<f64> = items.iter().zip(&values).map(|(&item, value)| value - prior[item]).collect();
         // a proxy that is no kernel teaches nothing in this round, which the answer counts
         let weights = Cholesky::of(kernel.view()).and_then(|factor| factor.solution(weights)).ok()?;
         let weights = Array1::from(weights) * half;
