@@ -41,8 +41,11 @@ class Search(Opening):
 
         Without further arguments from the factors, at no call. With `calls_per_item` from so many new calls an item of the score itself, on top of
         what the fit has evaluated: its columns and single pairs are in the lists from the start, and the factors say where to look. No list
-        lacks a better neighbor that the fit or this search evaluated; estimates fill it up only where fewer than k were. With `target_recall` the search goes on until that share of the true ones
-        is there with probability 1 − `delta`; `recall_` says what was reached, and `calls_per_item` (100) is where it gives up.
+        lacks a better neighbor that the fit or this search evaluated; estimates fill it up only where fewer than k were.
+
+        With `target_recall` the search continues until that share of the true ones is there with probability 1 − `delta`; `recall_` says what was
+        reached. It gives up at `calls_per_item`, which include the calls of the audited rows; if they are fewer than these, it raises an error
+        before the first call. Without `calls_per_item` it gives up after 100 calls per item beyond those of the audit.
         Where the budget ends before, the lists are those that it pays for, with a warning, and no recall is stated that is not known.
         `neighbors_exact_` is true where a similarity is the score's own; `neighbors_` is all of it as a table for Arrow.
         """
@@ -53,8 +56,8 @@ class Search(Opening):
         matrix, batches = self._opened()
         search = self._search(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
         proxies = self._proxies(self._items)
-        fitted = self._fitted(matrix) if target_recall is None else None
-        known = None if fitted is None else _distinct(len(self._items), fitted[0], fitted[2])
+        fitted = self._fitted(matrix)
+        known = _distinct(len(self._items), fitted[0], fitted[2])
         bill, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies), known))["calls"], matrix.calls
         try:
             with self._told(bill, "neighbours", batches, matrix=matrix):
@@ -107,14 +110,16 @@ class Search(Opening):
         return found, items
 
     def plan_kneighbors(
-        self, X: Any = None, k: int = 10, *, calls_per_item: int = 20, target_recall: float | None = None, delta: float = 0.1
+        self, X: Any = None, k: int = 10, *, calls_per_item: int | None = None, target_recall: float | None = None, delta: float = 0.1
     ) -> int:
-        """Calls of such a search beyond the fit, at most. No call is made."""
+        """Calls of such a search beyond the fit, at most. No call is made. Without `target_recall`, `calls_per_item` is 20 by default."""
         if X is None:
             check_is_fitted(self)
         items = self._items_of(X, reset=False) if X is not None else self._items
         order = None if X is None else self._presumed_order()
         matrix = self._open(items, shares=False, order=order)[0]
+        if calls_per_item is None and target_recall is None:
+            calls_per_item = 20
         search = self._search(k, calls_per_item, target_recall, delta, 4, 0.2, False, None)
         known = None
         if target_recall is None:
@@ -151,6 +156,7 @@ class Search(Opening):
             "delta": delta,
             "strict": strict,
             "audit_rows": audit_rows,
+            "is_bounded": calls_per_item is not None,
         }
 
     def kneighbors_graph(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -209,9 +210,41 @@ def test_a_stated_recall_is_kept_and_a_search_that_misses_it_says_so(score: Coun
     lm = Landmark(score, n_components=4, error_samples=0).fit(texts)
     lm.kneighbors(5, target_recall=0.8, delta=0.2)
     assert lm.recall_.is_reached and lm.recall_.lower >= 0.8 and lm.recall_.recall >= lm.recall_.lower
+    fresh = Landmark(score, n_components=4, error_samples=0).fit(texts)
+    before = score.calls
+    with pytest.raises(ValueError, match=r"audited rows alone take \d+ calls") as refused:
+        fresh.kneighbors(5, target_recall=0.95, calls_per_item=2)
+    assert score.calls == before
+    least = int(re.search(r"at least `calls_per_item=(\d+)`", str(refused.value))[1])
     with pytest.warns(UserWarning, match="not reached"):
-        lm.kneighbors(5, target_recall=0.95, calls_per_item=2)
-    assert not lm.recall_.is_reached
+        fresh.kneighbors(5, target_recall=0.95, calls_per_item=least)
+    assert not fresh.recall_.is_reached and score.calls - before <= least * len(texts)
+
+
+def test_a_search_with_a_recall_stands_on_the_fit_and_keeps_to_its_calls() -> None:
+    x = np.random.default_rng(1).standard_normal((300, 6))
+    asked: set[tuple[int, int]] = set()
+
+    def score(pairs: list[tuple[int, int]]) -> list[float]:
+        asked.update((min(i, j), max(i, j)) for i, j in pairs)
+        return [float(x[i] @ x[j]) for i, j in pairs]
+
+    lm = Landmark(score, n_components=60, error_samples=0).fit(list(range(300)))
+    for calls_per_item in (100, 120):
+        before = lm.n_calls_
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _, items = lm.kneighbors(5, target_recall=0.9, calls_per_item=calls_per_item)
+        assert lm.n_calls_ - before <= 300 * calls_per_item
+        # no list lacks a better neighbor that was evaluated, by the fit or by the search
+        for i, of in enumerate(items):
+            known = [j for j in range(300) if (min(i, j), max(i, j)) in asked and j != i]
+            best = sorted(known, key=lambda j: -(x[i] @ x[j]))[:5]
+            assert set(best) <= set(of.tolist()) or len(known) < 5
+    # rows of the landmarks come back whole
+    for landmark in lm.component_indices_[:60]:
+        true = np.argsort(-(x @ x[landmark]) + np.where(np.arange(300) == landmark, np.inf, 0.0))[:5]
+        assert set(true.tolist()) == set(items[landmark].tolist())
 
 
 def clusters() -> np.ndarray:
@@ -467,7 +500,9 @@ def test_a_budget_that_ends_in_the_search_leaves_the_recall_that_is_known_then()
 
     settings = {"n_components": 4, "error_samples": 0}
     fitted = Landmark(score, **settings).fit(x)
-    rows = fitted.plan_kneighbors(x, 5, calls_per_item=1, target_recall=0.9)
+    with pytest.raises(ValueError, match="audited rows alone take") as refused:
+        fitted.kneighbors(5, calls_per_item=1, target_recall=0.9)
+    rows = int(re.search(r"take (\d+) calls", str(refused.value))[1])
     cut = Landmark(score, **settings, budget=fitted.n_calls_ + rows + 2000).fit(x)
     with pytest.warns(UserWarning, match="the budget ended before a recall of 0.9 was known"):
         _, items = cut.kneighbors(5, target_recall=0.9)

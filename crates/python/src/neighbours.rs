@@ -47,6 +47,9 @@ pub(crate) struct SearchSettings {
     strict: bool,
     #[serde(default)]
     audit_rows: Option<usize>,
+    /// True if the calls of audited rows count within `rounds.calls_per_item`.
+    #[serde(default)]
+    is_bounded: bool,
 }
 
 fn usual_delta() -> f64 {
@@ -66,6 +69,8 @@ pub(crate) struct Ready {
 pub(crate) enum SearchError {
     Search(NeighbourError),
     Audit(AuditError),
+    /// Calls per item that are fewer than audited rows take.
+    TooFewCalls(String),
 }
 
 impl SearchError {
@@ -73,6 +78,7 @@ impl SearchError {
         match self {
             Self::Search(error) => of_search(py, error),
             Self::Audit(error) => of_audit(py, error),
+            Self::TooFewCalls(message) => PyValueError::new_err(message.clone()),
         }
     }
 }
@@ -99,6 +105,12 @@ impl SearchSettings {
         Ok(Some(Audit { target, is_strict: self.strict, rows: self.audit_rows, calls: None }))
     }
 
+    /// Calls of a search and its audit together, if they are bounded.
+    fn calls(&self, shape: OracleShape) -> Option<u64> {
+        let all = (shape.len as u64).saturating_mul(self.rounds.calls_per_item as u64);
+        self.is_bounded.then(|| all.saturating_mul(shape.evaluations_per_pair.max(1)))
+    }
+
     /// JSON of the bill: an upper bound where audited rows decide, where a search on so many `known` pairs may run out of candidates, or where items
     /// are equal.
     pub(crate) fn bill(&self, scores: &Scores, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
@@ -116,6 +128,7 @@ impl SearchSettings {
                 let rows = audit.rows.unwrap_or_else(|| RecallBound::of(k, audit.is_strict).rows(audit.target));
                 let rows = rows.min(shape.len) as u64;
                 let whole = rows * n.saturating_sub(1) - rows * rows.saturating_sub(1) / 2;
+                let whole = if self.is_bounded { 0 } else { whole };
                 let most = (whole + n.saturating_mul(self.rounds.calls_per_item as u64)).min(all);
                 json!({ "calls": most * shape.evaluations_per_pair, "exact": false })
             }
@@ -136,13 +149,15 @@ impl Ready {
         let Some(audit) = self.audit else {
             return self.in_rounds(&self.rounds, oracle.as_ref(), &landmarks).map_err(SearchError::Search);
         };
+        let audit = Audit { calls: self.settings.calls(OracleShape::of(oracle)), ..audit };
         if let Some(unpaid) = self.unpaid(scores, audit, &landmarks)? {
             return self.without_recall(unpaid, audit, oracle.as_ref(), &landmarks).map_err(SearchError::Search);
         }
-        let (shape, wanted) = (OracleShape::of(oracle), self.audited(scores, &landmarks));
+        let wanted = self.audited(scores, &landmarks);
         let mut rng = self.stream("audit");
         let found = nearest_to(oracle.as_ref(), wanted, audit, &mut rng);
-        let Audited { lists, rows, bound, steps, refused, .. } = found.map_err(SearchError::Audit)?;
+        let found = found.map_err(|error| self.no_recall(oracle.len(), error))?;
+        let Audited { lists, rows, bound, steps, refused, is_cut_short, .. } = found;
         let last = steps.last().copied();
         let asked = last.map_or(0, |step| step.asked);
         // the bound of the step at which the search stopped was chosen by looking
@@ -150,14 +165,25 @@ impl Ready {
             None => audit.target.recall(),
             Some(_) => last.map_or(0.0, |step| step.lower),
         };
-        let all = self.rounds.bill(shape, !self.proxies.is_empty()).pairs;
         let statement = json!({
             "target_recall": audit.target.recall(), "delta": audit.target.delta(), "reached": refused.is_none(),
             "recall": last.map(|step| step.recall), "lower": lower,
             "bound": bound.to_string(), "audited_rows": rows.len(), "scored_pairs": asked,
-            "cut_short": refused.is_some() && asked < all, "enough": refused.map(in_words),
+            "cut_short": refused.is_some() && is_cut_short, "enough": refused.map(in_words),
         });
         Ok(Lists { lists, k: self.settings.rounds.k, statement, asked: Vec::new() })
+    }
+
+    fn no_recall(&self, n: usize, error: AuditError) -> SearchError {
+        let AuditError::TooFewCalls { rows, needed, given } = error else { return SearchError::Audit(error) };
+        let per_item = self.settings.rounds.calls_per_item;
+        // calls of one more per item
+        let each = (given / (per_item as u64).max(1)).max(n as u64).max(1);
+        let least = needed.div_ceil(each);
+        SearchError::TooFewCalls(format!(
+            "cannot guarantee a recall with `calls_per_item={per_item}`: the {rows} audited rows alone take {needed} calls (expected at least \
+             `calls_per_item={least}`, got {given} calls); give more for the search itself, or leave `target_recall` out"
+        ))
     }
 
     fn stream(&self, purpose: &str) -> Rng {
@@ -181,7 +207,8 @@ impl Ready {
         let shape = scores.shape();
         let mut rng = self.stream("audit");
         let items =
-            audited_items(shape, self.audited(scores, landmarks), audit, &mut rng).map_err(SearchError::Audit)?;
+            audited_items(shape, self.audited(scores, landmarks), audit, &mut rng)
+                .map_err(|error| self.no_recall(shape.len, error))?;
         let mut set = scores.set();
         for &item in &items {
             (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));

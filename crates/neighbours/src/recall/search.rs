@@ -266,19 +266,42 @@ fn open(shape: OracleShape, wanted: AuditedSearch<'_>, audit: Audit, rng: &mut R
     let left = match audit.calls {
         None => None,
         Some(calls) => {
-            let audited: HashSet<usize> = items.iter().copied().collect();
-            let is_free =
-                |&&((i, j), score): &&(Pair, f64)| score.is_finite() && (audited.contains(&i) || audited.contains(&j));
-            let needed = pairs_of(n, rows) - pairs.iter().filter(is_free).count() as u64;
-            let price = shape.evaluations_per_pair.max(1);
-            let Some(left) = (calls / price).checked_sub(needed) else {
-                return Err(AuditError::TooFewCalls { rows, needed: needed * price, given: calls });
+            let needed = calls_of_rows(shape, &items, contents, &pairs);
+            let Some(left) = calls.checked_sub(needed) else {
+                return Err(AuditError::TooFewCalls { rows, needed, given: calls });
             };
+            let left = left / shape.evaluations_per_pair.max(1);
             search.limit(left);
             Some(left)
         }
     };
     Ok(Opened { search, items, path, bound, k, known: pairs, left })
+}
+
+/// Calls that the rows of some items take beyond what is known. Pairs of copies are called for once, as pairs of the first of them, and pairs of two
+/// copies as a self-similarity.
+fn calls_of_rows(
+    shape: OracleShape,
+    items: &[usize],
+    contents: Option<&Contents>,
+    known: &[(Pair, f64)],
+) -> u64 {
+    let first = |item: usize| contents.map_or(item, |contents| contents.first(item));
+    let audited: HashSet<usize> = items.iter().map(|&item| first(item)).collect();
+    let mut copies = vec![0_usize; shape.len];
+    (0..shape.len).for_each(|item| copies[first(item)] += 1);
+    let is_known = |&&((i, j), score): &&(Pair, f64)| {
+        score.is_finite() && i != j && (audited.contains(&first(i)) || audited.contains(&first(j)))
+    };
+    let known: HashSet<Pair> = (known.iter().filter(is_known))
+        .map(|&((i, j), _)| (first(i).min(first(j)), first(i).max(first(j))))
+        .collect();
+    let known_of_two = known.iter().filter(|(i, j)| i != j).count() as u64;
+    let is_asked_of_itself =
+        |&&item: &&usize| !shape.diagonal_known && copies[item] > 1 && !known.contains(&(item, item));
+    let of_themselves = audited.iter().filter(is_asked_of_itself).count() as u64;
+    let groups = contents.map_or(shape.len, Contents::distinct);
+    shape.evaluations(pairs_of(groups, audited.len()) - known_of_two, of_themselves)
 }
 
 /// Pairs that have one of so many items.

@@ -4,7 +4,7 @@ use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
-use landmark_core::oracle::{AsymmetryPolicy, Budget, EmbeddingProxy, Metered, Precomputed};
+use landmark_core::oracle::{AsymmetryPolicy, Budget, DistinctItems, EmbeddingProxy, Metered, Precomputed};
 use landmark_core::stream::stream;
 
 /// Cosines of hidden vectors with the popularity of both items, and a proxy that sees half of their numbers.
@@ -212,6 +212,36 @@ fn fewer_calls_than_the_audit_takes_are_refused_before_a_call() {
     let error = search(&metered, &proxy, params(10, 20), few, 1).unwrap_err();
     assert!(matches!(error, AuditError::TooFewCalls { rows: 44, needed: 6050, given: 3200 }), "{error}");
     assert_eq!(metered.spent().cells, 0);
+}
+
+#[test]
+fn copies_of_items_are_no_calls_of_the_audit() {
+    // 80 items, each twice: 44 audited rows are of at least 22 items
+    let (scores, proxy) = problem(80, 1);
+    let twice = Array2::from_shape_fn((160, 160), |(i, j)| scores[[i % 80, j % 80]]);
+    let [twice_proxy] = [proxy].map(|proxy| {
+        let all: Vec<usize> = (0..160).map(|item| item % 80).collect();
+        let matrix = landmark_core::oracle::block_of(proxy.as_ref(), &all, &all).unwrap();
+        Arc::new(Precomputed::new(matrix, AsymmetryPolicy::Mean).unwrap()) as Arc<dyn Oracle>
+    });
+    let digest = |item: usize| std::array::from_fn(|byte| if byte == 0 { (item % 80) as u8 } else { 0 });
+    let contents = Arc::new(Contents::new((0..160).map(digest).collect()));
+    let metered = Arc::new(Metered::new(oracle(&twice)));
+    let distinct = DistinctItems::new(Arc::clone(&metered), Arc::clone(&contents));
+    let landmarks = Landmarks::drawn(160, Some(&contents), &mut stream(1, "recall", "landmarks", 0));
+    let run = |calls: u64| {
+        let proxies = std::slice::from_ref(&twice_proxy);
+        let wanted = AuditedSearch { contents: Some(&contents), ..plain(proxies, params(10, 60), &landmarks) };
+        let audit = Audit { calls: Some(calls), ..audit(0.8, 0.2) };
+        nearest_to(&distinct, wanted, audit, &mut stream(1, "recall", "audit", 0))
+    };
+    let refused = run(1).unwrap_err();
+    let AuditError::TooFewCalls { rows, needed, .. } = refused else { panic!("{refused}") };
+    assert!(needed < pairs_of(160, rows) / 2, "{needed} calls of {rows} rows");
+    assert!(matches!(run(needed - 1), Err(AuditError::TooFewCalls { .. })));
+    assert_eq!(metered.spent().evaluations, 0);
+    run(needed).unwrap();
+    assert_eq!(metered.spent().evaluations, needed);
 }
 
 #[test]
