@@ -1,6 +1,6 @@
 //! A similarity matrix to be approximated: from a checked configuration to items, a raw oracle and its proxies.
 //!
-//! Nothing is evaluated here. The stack that evaluates is built by [`MeteredStore`](crate::metered store::MeteredStore) on top of [`Problem::raw`].
+//! Nothing is evaluated here. The stack that evaluates is built by [`MeteredStore`](crate::metered_store::MeteredStore) on top of [`Problem::raw`].
 
 use std::path::Path;
 use std::sync::Arc;

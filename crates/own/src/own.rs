@@ -15,6 +15,7 @@ use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, Ended, RunOptions};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::recall::Target;
+use landmark_report::amounts::count;
 use landmark_report::columns::{Column, write_parquet, write_separated};
 use landmark_report::{check_writable, write_file};
 use landmark_tasks::neighbours::SignedVectors;
@@ -110,7 +111,11 @@ impl Own {
         if now == *then {
             return Ok(());
         }
-        let message = format!("the items have changed since the factors were made: they were `{then}` and are `{now}`");
+        let how = match (self.factors.info.items, items.ids.len()) {
+            (then, now) if then == now => "some of their ids or texts, or their order".to_owned(),
+            (then, now) => format!("there were {} and are {}", count(then as u64), count(now as u64)),
+        };
+        let message = format!("cannot use the factors: the items have changed since they were made ({how})");
         let help = "run the configuration again; scores of items that are the same are not evaluated again if the program names them so";
         Err(UsageError::new(message, Some(help.to_owned())).into())
     }

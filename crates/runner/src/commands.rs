@@ -32,7 +32,10 @@ mod verify;
 
 /// The program.
 pub fn main() -> ExitCode {
-    if let Err(report) = std::env::args_os().nth(1).map_or(Ok(()), |word| refuse_mistyped_command(Path::new(&word))) {
+    // `--json` and the like may come before the command
+    const FLAGS: [&str; 6] = ["--json", "--quiet", "-q", "--verbose", "-v", "-vv"];
+    let mut words = std::env::args_os().skip(1).skip_while(|word| FLAGS.iter().any(|flag| word == flag));
+    if let Err(report) = words.next().map_or(Ok(()), |word| refuse_mistyped_command(Path::new(&word))) {
         output::print_error(&report);
         return Exit::Usage.into();
     }

@@ -35,7 +35,7 @@ const FOLDS: usize = 5;
 /// Share of its own score that an evaluated cell keeps.
 const SHARE: f64 = 0.85;
 
-/// Rows predicted at a time: 8 MB.
+/// Cells predicted at a time: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
 /// A method on an oracle that answers one order a pair ([`OneOrder`](crate::oracle::OneOrder)) by the same coin.

@@ -52,7 +52,7 @@ pub struct ShiftRidgeParams {
     pub folds: usize,
     /// The part held out, 0 < part ≤ 1/2.
     pub held_out: f64,
-    /// Rows outside the landmarks that a prediction is judged on, at most.
+    /// Rows outside the landmarks that a prediction is judged on, at most. With 0 it is judged on the landmarks that were held out alone.
     pub validation_rows: usize,
     /// Clip g at 0 in K̃ itself, so that it is positive semi-definite.
     pub clip: bool,

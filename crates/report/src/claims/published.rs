@@ -9,8 +9,9 @@ use serde_json::Value as Json;
 use crate::amounts::count;
 use crate::results::{ResultRow, ResultsError, rows_from_parquet};
 
-/// Profiles with folders of their own, the largest first; `laptop` has `results/<name>`.
-const LARGER: [&str; 3] = ["paper", "full", "desk"];
+/// The profile that comes first, and the one that is no publication.
+const FIRST: &str = "paper";
+const TRIAL: &str = "smoke";
 
 /// One run: its rows, and its `run.json`.
 #[derive(Debug, Clone)]
@@ -74,14 +75,20 @@ impl Published {
 }
 
 impl PublishedRun {
-    /// The runs of a name: the profile `paper` before `full`, `desk` and `laptop`.
+    /// The runs of a name: `results/<name>`, and `results/<profile>/<name>` of every profile but `smoke`. `paper` comes first, then the run of
+    /// most items.
     ///
     /// # Errors
     /// A `results.parquet` that can't be read.
     pub fn find(results: &Path, name: &str) -> Result<Vec<Self>, ResultsError> {
-        let folders = LARGER.iter().map(|profile| Path::new(profile).join(name)).chain([PathBuf::from(name)]);
+        let profiles = fs::read_dir(results).into_iter().flatten().flatten().map(|entry| PathBuf::from(entry.file_name()));
+        let folders = profiles.filter(|profile| profile != Path::new(TRIAL)).map(|profile| profile.join(name));
+        let folders = folders.chain([PathBuf::from(name)]);
         let published = folders.filter(|folder| results.join(folder).join("results.parquet").is_file());
-        published.map(|folder| Self::read(results, folder)).collect()
+        let mut runs: Vec<Self> = published.map(|folder| Self::read(results, folder)).collect::<Result<_, _>>()?;
+        let is_first = |run: &Self| run.folder.starts_with(FIRST) && run.folder != Path::new(name);
+        runs.sort_by_key(|run| (!is_first(run), std::cmp::Reverse(run.items()), run.folder.clone()));
+        Ok(runs)
     }
 
     /// The run in a folder.
@@ -165,5 +172,18 @@ mod tests {
         assert_eq!(scores(0, 4_794_156), "4,794,156 found");
         assert_eq!(scores(1_200, 3_000), "1,200 and 3,000 found");
         assert_eq!(scores(0, 0), "–");
+    }
+
+    #[test]
+    fn runs_of_profiles_of_ones_own_are_found_and_trials_are_not() {
+        let results = tempfile::tempdir().unwrap();
+        for profile in ["", "mine", "paper", "smoke"] {
+            let folder = results.path().join(profile).join("trees");
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("results.parquet"), crate::results::tables::rows_to_parquet(&[]).unwrap()).unwrap();
+        }
+        let runs = PublishedRun::find(results.path(), "trees").unwrap();
+        let folders: Vec<&Path> = runs.iter().map(|run| run.folder.as_path()).collect();
+        assert_eq!(folders, ["paper/trees", "mine/trees", "trees"].map(Path::new));
     }
 }

@@ -132,7 +132,14 @@ fn command_of(arguments: impl Iterator<Item = String>) -> String {
         ["--quiet", "--verbose", "--json", "--force", "--keep-going", "--fail-fast", "--fetch", "--accept-licences"];
     let is_short = |word: &str| word.len() > 1 && word.starts_with('-') && word[1..].chars().all(|c| "qv".contains(c));
     let moves_nothing = |word: &String| MOVES_NOTHING.contains(&word.as_str()) || is_short(word);
+    let mut is_value = false;
+    // the number of threads moves no result, and is a word of its own or stands behind `=`
+    let mut is_of_threads = |word: &String| {
+        let is_number = std::mem::replace(&mut is_value, word == "--threads");
+        is_number || word == "--threads" || word.starts_with("--threads=")
+    };
     let arguments = arguments.skip_while(|word| word == "run").filter(|word| !moves_nothing(word));
+    let arguments = arguments.filter(|word| !is_of_threads(word));
     let arguments = arguments.map(|word| for_a_shell(&redacted(&word)));
     std::iter::once("runner".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
@@ -220,6 +227,9 @@ mod tests {
             "-qv",
             "--json",
             "--set=ranks=[1,2]",
+            "--threads",
+            "2",
+            "--threads=8",
             "it's",
             "$(rm x)",
             "a\n```\u{1b}",

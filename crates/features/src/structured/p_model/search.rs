@@ -10,6 +10,14 @@ pub(super) enum Outcome {
     GaveUp,
 }
 
+/// An edge in progress: its free colours, the next to be tried, and how many colours other edges have.
+struct Branch {
+    edge: usize,
+    free: u128,
+    next: usize,
+    seen: usize,
+}
+
 /// Depth-first search with the most constrained edge next. Colours are bits of a word.
 pub(super) struct Search<'a> {
     edges: &'a [(usize, usize)],
@@ -29,38 +37,41 @@ impl<'a> Search<'a> {
         let available = u128::MAX >> (128 - number);
         let mut search =
             Self { edges, used: vec![0; nodes], colors: vec![None; edges.len()], available, steps: effort };
-        match search.color_the_rest(0) {
+        match search.color_all() {
             Some(true) => Outcome::Found(search.colors.into_iter().flatten().collect()),
             Some(false) => Outcome::Impossible,
             None => Outcome::GaveUp,
         }
     }
 
-    /// `None` when the steps are used up. Of the colours that no edge has yet only the first is tried: they are alike.
-    fn color_the_rest(&mut self, colors_seen: usize) -> Option<bool> {
-        let Some((edge, free)) = self.most_constrained() else { return Some(true) };
-        self.steps = self.steps.checked_sub(1)?;
-        let (a, b) = self.edges[edge];
-        for color in 0..128 {
-            if color > colors_seen || free >> color == 0 {
-                break;
+    /// `None` when the steps are used up. Of the colours that no edge has yet only the first is tried: they are alike. Edges in progress are on a
+    /// stack of their own, since a graph may have more of them than a thread has room for calls.
+    fn color_all(&mut self) -> Option<bool> {
+        let mut stack: Vec<Branch> = Vec::new();
+        let mut seen = 0;
+        'deeper: loop {
+            let Some((edge, free)) = self.most_constrained() else { return Some(true) };
+            self.steps = self.steps.checked_sub(1)?;
+            stack.push(Branch { edge, free, next: 0, seen });
+            while let Some(branch) = stack.last_mut() {
+                let (a, b) = self.edges[branch.edge];
+                if let Some(color) = self.colors[branch.edge].take() {
+                    self.used[a] &= !(1 << color);
+                    self.used[b] &= !(1 << color);
+                }
+                let last = branch.seen.min(127);
+                if let Some(color) = (branch.next..=last).find(|color| branch.free >> color & 1 == 1) {
+                    self.colors[branch.edge] = Some(color);
+                    self.used[a] |= 1 << color;
+                    self.used[b] |= 1 << color;
+                    branch.next = color + 1;
+                    seen = branch.seen.max(color + 1);
+                    continue 'deeper;
+                }
+                stack.pop();
             }
-            let bit = 1_u128 << color;
-            if free & bit == 0 {
-                continue;
-            }
-            self.colors[edge] = Some(color);
-            self.used[a] |= bit;
-            self.used[b] |= bit;
-            let result = self.color_the_rest(colors_seen.max(color + 1));
-            if result != Some(false) {
-                return result;
-            }
-            self.colors[edge] = None;
-            self.used[a] &= !bit;
-            self.used[b] &= !bit;
+            return Some(false);
         }
-        Some(false)
     }
 
     /// The uncoloured edge with the fewest free colours, and those.
@@ -70,5 +81,32 @@ impl<'a> Search<'a> {
             .filter(|&edge| self.colors[edge].is_none())
             .map(|edge| (edge, free(edge)))
             .min_by_key(|(_, free)| free.count_ones())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_edges_are_colored_on_a_small_stack() {
+        // each edge would be a call within a call
+        let edges: Vec<(usize, usize)> = (0..3_000).map(|edge| (2 * edge, 2 * edge + 1)).collect();
+        let run = move || match Search::run(6_000, &edges, 2, 10_000) {
+            Outcome::Found(colors) => colors.len(),
+            _ => 0,
+        };
+        let small = std::thread::Builder::new().stack_size(128 << 10).spawn(run).unwrap();
+        assert_eq!(small.join().unwrap(), 3_000);
+    }
+
+    #[test]
+    fn a_triangle_needs_three_colors_and_steps_run_out() {
+        let triangle = [(0, 1), (1, 2), (0, 2)];
+        assert!(matches!(Search::run(3, &triangle, 2, 100), Outcome::Impossible));
+        let Outcome::Found(mut colors) = Search::run(3, &triangle, 3, 100) else { panic!("three colors") };
+        colors.sort_unstable();
+        assert_eq!(colors, [0, 1, 2]);
+        assert!(matches!(Search::run(3, &triangle, 3, 1), Outcome::GaveUp));
     }
 }
