@@ -117,9 +117,7 @@ pub(crate) fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Ve
     // these are evaluations of the plan, and kept
     let forward = scores_of(context.metered.scores().as_ref(), &picked.both_orders)?;
     let raw = context.problem.raw.as_ref();
-    if let Some(reason) =
-        order_refusal(scorer, &picked.both_orders, &forward, |pairs| scores_of(raw, pairs))?
-    {
+    if let Some(reason) = order_refusal(scorer, &picked.both_orders, &forward, |pairs| scores_of(raw, pairs))? {
         return Err(in_words(reason));
     }
     let Scorer::Program(program) = scorer else { return Ok(Vec::new()) };

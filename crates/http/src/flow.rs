@@ -200,7 +200,8 @@ mod tests {
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 stop.store(true, std::sync::atomic::Ordering::Relaxed);
             };
-            let (place, ()) = futures_util::future::join(flow.enter(|| stop.load(std::sync::atomic::Ordering::Relaxed)), ended).await;
+            let (place, ()) =
+                futures_util::future::join(flow.enter(|| stop.load(std::sync::atomic::Ordering::Relaxed)), ended).await;
             assert!(place.is_none() && asked.elapsed() < Duration::from_secs(5));
         });
     }

@@ -206,9 +206,8 @@ impl Ready {
         let Some(left) = scores.left() else { return Ok(None) };
         let shape = scores.shape();
         let mut rng = self.stream("audit");
-        let items =
-            audited_items(shape, self.audited(scores, landmarks), audit, &mut rng)
-                .map_err(|error| self.no_recall(shape.len, error))?;
+        let items = audited_items(shape, self.audited(scores, landmarks), audit, &mut rng)
+            .map_err(|error| self.no_recall(shape.len, error))?;
         let mut set = scores.set();
         for &item in &items {
             (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));

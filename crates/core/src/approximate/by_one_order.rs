@@ -16,8 +16,8 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayViewMut2};
 
 use super::{Approximate, ApproximateError, ColumnReader};
-use crate::balance::balancing;
 use crate::approximation::{Approximation, Known};
+use crate::balance::balancing;
 use crate::entries::{EntryPlan, EntrySet};
 use crate::landmarks::Landmarks;
 use crate::oracle::{Coin, Identity, InUnit, Oracle, OracleError, OracleShape, Pair, Remembered, Symmetry, block_of};
@@ -178,7 +178,9 @@ impl Approximate for ByOneOrder {
         oracle.evaluate_plan(&plan)?;
         let unit = balancing(oracle.largest());
         if unit != 1.0 {
-            return Ok(self.fit(&InUnit::new(&oracle, unit), landmarks, rank, columns.known(), rng)?.in_unit(1.0 / unit));
+            return Ok(self
+                .fit(&InUnit::new(&oracle, unit), landmarks, rank, columns.known(), rng)?
+                .in_unit(1.0 / unit));
         }
         let effects = self.effects(&oracle, landmarks, &plan, rank, rng)?;
         let corrected = Corrected { inner: &oracle, coin: self.coin, effects: &effects };

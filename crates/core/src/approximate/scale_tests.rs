@@ -87,9 +87,15 @@ fn all_methods() -> Vec<(String, Arc<dyn Approximate>)> {
     let mut all: Vec<(String, Arc<dyn Approximate>)> = Vec::new();
     let scattered = ScatteredParams { columns: 0.5, ..ScatteredParams::default() };
     for (name, method) in methods() {
-        all.push((format!("{name} around a proxy"), Arc::new(Proxied::new(Arc::clone(&method), proxy(), Link { degree: 2 }))));
+        all.push((
+            format!("{name} around a proxy"),
+            Arc::new(Proxied::new(Arc::clone(&method), proxy(), Link { degree: 2 })),
+        ));
         if name != "optimal" {
-            all.push((format!("{name} with pairs"), Arc::new(scattered.around(Arc::clone(&method), vec![proxy()]).unwrap())));
+            all.push((
+                format!("{name} with pairs"),
+                Arc::new(scattered.around(Arc::clone(&method), vec![proxy()]).unwrap()),
+            ));
         }
         all.push((name.to_owned(), method));
     }
@@ -137,7 +143,9 @@ fn every_method_and_the_sampled_error_are_the_same_to_the_last_bit_in_units_of_a
         let wanted = results(method.as_ref(), &plain, 10, 1.0);
         for exponent in [-560, 560] {
             let found = results(method.as_ref(), &plain, 10, 2.0_f64.powi(exponent));
-            for (part, (wanted, found)) in ["dense", "product", "errors", "report"].iter().zip(wanted.iter().zip(&found)) {
+            for (part, (wanted, found)) in
+                ["dense", "product", "errors", "report"].iter().zip(wanted.iter().zip(&found))
+            {
                 assert_eq!(wanted, found, "{part} of {name} at 2^{exponent}");
             }
         }

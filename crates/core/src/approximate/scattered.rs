@@ -21,8 +21,8 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
-use crate::balance::balancing;
 use crate::approximation::{Approximation, Known, ScatteredEntries};
+use crate::balance::balancing;
 use crate::entries::{EntryPlan, EntrySet, Rows};
 use crate::landmarks::Landmarks;
 use crate::oracle::{InUnit, Oracle, OracleError, OracleShape, Pair, Remembered, block_of};
@@ -229,7 +229,9 @@ impl Approximate for Scattered {
         oracle.evaluate_plan(&plan)?;
         let unit = balancing(oracle.largest());
         if unit != 1.0 {
-            return Ok(self.fit(&InUnit::new(&oracle, unit), landmarks, asked, columns.known(), rng)?.in_unit(1.0 / unit));
+            return Ok(self
+                .fit(&InUnit::new(&oracle, unit), landmarks, asked, columns.known(), rng)?
+                .in_unit(1.0 / unit));
         }
 
         let fitted = self.method.fit(&oracle, landmarks, rank, known, rng)?;

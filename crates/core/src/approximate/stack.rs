@@ -39,8 +39,8 @@ use super::scattered::residual_size::ResidualSize;
 use super::scattered::selection::Search;
 use super::scattered::{Chosen, Division, FEWEST_LANDMARKS, evaluate};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, Link, Proxied, ShiftRidgeParams};
-use crate::balance::balancing;
 use crate::approximation::{Approximation, Diagonal, Factors, Known, Signed};
+use crate::balance::balancing;
 use crate::entries::{EntryPlan, EntrySet};
 use crate::landmarks::Landmarks;
 use crate::oracle::{InUnit, Oracle, OracleShape, Pair, Remembered, ask_pairs};
@@ -216,7 +216,9 @@ impl Approximate for Stack {
         oracle.evaluate_plan(&EntryPlan::columns(&landmarks.order()[..first.rank]))?;
         let unit = balancing(oracle.largest());
         if unit != 1.0 {
-            return Ok(self.fit(&InUnit::new(&oracle, unit), landmarks, rank, columns.known(), rng)?.in_unit(1.0 / unit));
+            return Ok(self
+                .fit(&InUnit::new(&oracle, unit), landmarks, rank, columns.known(), rng)?
+                .in_unit(1.0 / unit));
         }
         let read = |rank| Columns::read(&oracle, &self.proxies, &landmarks.order()[..rank]);
         let start = read(first.rank)?;

@@ -2,6 +2,9 @@
 //!
 //! ‖K − K̃‖_F weighs every pair alike, and uses of a matrix look at its large scores: neighbours, clusters, duplicates.
 
+use std::borrow::Cow;
+
+use crate::balance::{balancing, largest};
 use crate::oracle::Pair;
 use crate::rank::RankCmp;
 
@@ -20,8 +23,10 @@ pub(super) struct DrawnPair {
     pub(super) pair: Pair,
     /// K.
     pub(super) score: f64,
-    /// K̃, of both orders where they differ.
+    /// K̃, the mean of both orders where they differ.
     pub(super) ours: f64,
+    /// Half of what they differ by.
+    pub(super) apart: f64,
     /// (K − K̃)².
     pub(super) missed: f64,
 }
@@ -37,6 +42,7 @@ pub struct Agreement {
 
 impl Agreement {
     pub(super) fn of(drawn: &[DrawnPair]) -> Self {
+        let drawn = &balanced(drawn)[..];
         if drawn.len() < 2 * FEWEST_LARGE {
             return Self::default();
         }
@@ -47,6 +53,19 @@ impl Agreement {
         let total: f64 = large.iter().map(|pair| pair.score * pair.score).sum();
         Self { large_scores: (total > 0.0).then(|| (missed / total).sqrt()), correlation: correlation(drawn) }
     }
+}
+
+/// The same pairs, multiplied by a power of two if their squares could leave the range of f64.
+fn balanced(drawn: &[DrawnPair]) -> Cow<'_, [DrawnPair]> {
+    let scale = balancing(largest(drawn.iter().flat_map(|pair| [&pair.score, &pair.ours])));
+    if scale == 1.0 {
+        return Cow::Borrowed(drawn);
+    }
+    let scaled = |pair: &DrawnPair| {
+        let [score, ours, apart] = [pair.score, pair.ours, pair.apart].map(|number| scale * number);
+        DrawnPair { score, ours, apart, missed: (score - ours).powi(2) + apart.powi(2), ..*pair }
+    };
+    drawn.iter().map(scaled).collect()
 }
 
 fn correlation(drawn: &[DrawnPair]) -> Option<f64> {

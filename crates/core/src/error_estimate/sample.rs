@@ -402,7 +402,7 @@ fn judged(drawn: Vec<Drawn>, reference: &dyn Oracle, unit: f64) -> Vec<DrawnPair
         // a symmetric score says what K̃ misses in both orders
         let other = if is_symmetric { mirrored } else { ours };
         let missed = 0.5 * (score - ours).powi(2) + 0.5 * (score - other).powi(2);
-        DrawnPair { pair, score, ours: 0.5 * ours + 0.5 * other, missed }
+        DrawnPair { pair, score, ours: 0.5 * ours + 0.5 * other, apart: 0.5 * (ours - other), missed }
     };
     drawn.into_iter().map(of).collect()
 }

@@ -238,6 +238,17 @@ fn large_scores_and_correlation_are_those_of_the_sample() {
     let constant = Precomputed::new(Array2::from_elem((n, n), 0.3), AsymmetryPolicy::Reject).unwrap();
     let agreement = sample.agreement(&constant, &fitted(&shift_ridge(), &constant, 20)).unwrap();
     assert!(agreement.large_scores.unwrap() < 1e-6 && agreement.correlation.is_none(), "{agreement:?}");
+    // scores off the diagonal that are far from those on it, as of exp(−γd): what they are multiplied by moves nothing
+    let plain = Array2::from_shape_fn((n, n), |(i, j)| if i == j { 0.0 } else { oracle.matrix()[[i, j]] });
+    let of = |scale: f64| {
+        let mut matrix = &plain * scale;
+        matrix.diag_mut().fill(1.0);
+        let zero = Factors::Dense(Array2::from_elem((n, n), 0.5 * scale) + &matrix * 0.1);
+        let approximation = Approximation::new(zero, Vec::new(), FitReport::default());
+        sample.agreement(&Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap(), &approximation).unwrap()
+    };
+    assert_eq!(of(2.0_f64.powi(-560)), of(2.0_f64.powi(-600)));
+    assert!(of(2.0_f64.powi(-560)).correlation.is_some_and(|correlation| correlation > 0.99));
     // too few to tell the large ones
     let few = Sample::draw(n, approximation.landmarks(), 15, &mut stream(4, "error estimate", "s", 0));
     assert_eq!(few.agreement(&oracle, &approximation).unwrap(), Agreement::default());

@@ -250,7 +250,10 @@ mod tests {
     fn a_word_with_blanks_and_numbers_costs_its_line_and_a_word_that_comes_twice_its_second_vector() {
         let text = "moon 1 2\n1 800 3 4\nmoon 5 6\nsoup 7 8\nskipped 0 0\nskipped 0 0\nmoon 9 9\n";
         let vectors = read(VectorFormat::GloveText, text).unwrap();
-        assert_eq!((vectors.words().join(" "), vectors.vectors()), ("moon soup".into(), array![[1.0, 2.0], [7.0, 8.0]].view()));
+        assert_eq!(
+            (vectors.words().join(" "), vectors.vectors()),
+            ("moon soup".into(), array![[1.0, 2.0], [7.0, 8.0]].view())
+        );
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.txt");
         std::fs::write(&path, text).unwrap();

@@ -136,7 +136,8 @@ fn vectors() -> Vec<Vec<u8>> {
         b"dog 1 2 3\ncat 0.5 -1 2e3\n".to_vec(),
         b"4000000000 4000000000\ndog 1 2\n".to_vec(),
         // as they come: a mark, padding, NBSP, a word with numbers, a repetition, a bad byte, an end of blank lines
-        b"\xef\xbb\xbfdog  1 2 3 \np.\xc2\xa0ex. 1 0 0\n1 800 3 4 5\ndog 0 0 0\ncaf\xe9 1 2 3\ncafe\xcc\x81 1 1 1\n\n".to_vec(),
+        b"\xef\xbb\xbfdog  1 2 3 \np.\xc2\xa0ex. 1 0 0\n1 800 3 4 5\ndog 0 0 0\ncaf\xe9 1 2 3\ncafe\xcc\x81 1 1 1\n\n"
+            .to_vec(),
         archive(&[("vectors.txt", b"dog 1 2 3\ncat 0.5 -1 2e3\n".to_vec())]),
         binary,
     ]
@@ -199,7 +200,9 @@ pub(crate) const TARGETS: [Target; 16] = [
         name: "coreference, CoNLL-2012",
         file: "key.conll",
         read: |path, _| said(ConllFile::read(path)),
-        examples: || vec![CONLL.to_vec(), b"# begin document (news/a); part 000\na 0 0 #fire (1)\n# end document\n".to_vec()],
+        examples: || {
+            vec![CONLL.to_vec(), b"# begin document (news/a); part 000\na 0 0 #fire (1)\n# end document\n".to_vec()]
+        },
     },
     Target {
         name: "parses, CoNLL-U",
@@ -218,7 +221,9 @@ pub(crate) const TARGETS: [Target; 16] = [
             Ok(())
         },
         examples: || {
-            let marked = [b"\xef\xbb\xbf1\t(:\t_\tSYM\tSYM\t_\t0\troot\t_\t_\r\n2\t10 000\t#\tNUM\tCD\t_\t1\tdep\t_\t_\r\n".as_slice()];
+            let marked =
+                [b"\xef\xbb\xbf1\t(:\t_\tSYM\tSYM\t_\t0\troot\t_\t_\r\n2\t10 000\t#\tNUM\tCD\t_\t1\tdep\t_\t_\r\n"
+                    .as_slice()];
             vec![CONLLU.to_vec(), marked.concat()]
         },
     },
@@ -258,8 +263,18 @@ pub(crate) const TARGETS: [Target; 16] = [
         examples: || vec![b"q1\ta\t1\t1\ttrue\nq1\tb\t2\t0.5\tfalse\nq2\tc\t1\t1\tfalse\n".to_vec()],
     },
     Target { name: "matrix, npy", file: "matrix.npy", read: |path, _| said(read_square(path)), examples: matrices },
-    Target { name: "matrix, sparse npz", file: "sparse.npz", read: |path, _| said(read_square(path)), examples: || vec![sparse()] },
-    Target { name: "matrix, lines", file: "matrix.csv", read: |path, _| said(read_square(path)), examples: matrices_in_lines },
+    Target {
+        name: "matrix, sparse npz",
+        file: "sparse.npz",
+        read: |path, _| said(read_square(path)),
+        examples: || vec![sparse()],
+    },
+    Target {
+        name: "matrix, lines",
+        file: "matrix.csv",
+        read: |path, _| said(read_square(path)),
+        examples: matrices_in_lines,
+    },
     Target { name: "rows, npz", file: "rows.npz", read: |path, _| said(read_rows(path)), examples: archives },
     Target { name: "rows, npy", file: "rows.npy", read: |path, _| said(read_rows(path)), examples: matrices },
     Target {

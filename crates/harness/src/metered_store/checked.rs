@@ -127,12 +127,7 @@ fn shown(scorer: &Scorer, (i, j): Pair) -> String {
 const OFF: &str = "`oracle.checks: 0` leaves this out";
 
 /// Refuses a program that gives pairs another score `now` than it gave `then`, under the same name.
-pub(crate) fn refuse_another_score(
-    scorer: &Scorer,
-    pairs: &[Pair],
-    then: &[f64],
-    now: &[f64],
-) -> Result<(), String> {
+pub(crate) fn refuse_another_score(scorer: &Scorer, pairs: &[Pair], then: &[f64], now: &[f64]) -> Result<(), String> {
     let Some(at) = difference(then, now) else { return Ok(()) };
     Err(format!(
         "the program calls itself `{}`, as it did when its scores were stored, but gives {} now {} where the store has {}: a program that \
@@ -156,7 +151,9 @@ pub(crate) fn order_refusal<E>(
     let back = ask(&turned)?;
     let Some(at) = difference(forward, &back) else { return Ok(None) };
     let advice = match scorer {
-        Scorer::Program(_) => "the program says that its score is symmetric: let it greet with `\"symmetric\": false`".to_owned(),
+        Scorer::Program(_) => {
+            "the program says that its score is symmetric: let it greet with `\"symmetric\": false`".to_owned()
+        }
         Scorer::Endpoint(_) => {
             let again = ask(pairs)?;
             let largest = |other: &[f64]| {

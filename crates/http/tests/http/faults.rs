@@ -509,7 +509,14 @@ fn a_queued_request_waits_no_longer_than_its_patience_for_a_server_that_refuses_
     let oracle = Http::new(impatient, items(8), None).unwrap();
     let start = std::time::Instant::now();
     std::thread::scope(|scope| {
-        let asked: Vec<_> = (1..7).map(|j| scope.spawn({ let oracle = &oracle; move || scored(oracle, &[(0, j)]) })).collect();
+        let asked: Vec<_> = (1..7)
+            .map(|j| {
+                scope.spawn({
+                    let oracle = &oracle;
+                    move || scored(oracle, &[(0, j)])
+                })
+            })
+            .collect();
         for asked in asked {
             let error = in_words(&asked.join().unwrap().unwrap_err());
             assert!(error.contains("the model is being loaded"), "{error}");
@@ -528,7 +535,14 @@ fn a_queue_that_moves_slowly_is_no_silence() {
     let impatient = HttpParams { in_flight: 1, patience_seconds: 1.0, ..params(&server) };
     let oracle = Http::new(impatient, items(8), None).unwrap();
     std::thread::scope(|scope| {
-        let asked: Vec<_> = (1..7).map(|j| scope.spawn({ let oracle = &oracle; move || scored(oracle, &[(0, j)]) })).collect();
+        let asked: Vec<_> = (1..7)
+            .map(|j| {
+                scope.spawn({
+                    let oracle = &oracle;
+                    move || scored(oracle, &[(0, j)])
+                })
+            })
+            .collect();
         for (j, asked) in (1..7).zip(asked) {
             assert_eq!(asked.join().unwrap().unwrap(), similarities(&[(0, j)]));
         }

@@ -280,12 +280,7 @@ fn open(shape: OracleShape, wanted: AuditedSearch<'_>, audit: Audit, rng: &mut R
 
 /// Calls that the rows of some items take beyond what is known. Pairs of copies are called for once, as pairs of the first of them, and pairs of two
 /// copies as a self-similarity.
-fn calls_of_rows(
-    shape: OracleShape,
-    items: &[usize],
-    contents: Option<&Contents>,
-    known: &[(Pair, f64)],
-) -> u64 {
+fn calls_of_rows(shape: OracleShape, items: &[usize], contents: Option<&Contents>, known: &[(Pair, f64)]) -> u64 {
     let first = |item: usize| contents.map_or(item, |contents| contents.first(item));
     let audited: HashSet<usize> = items.iter().map(|&item| first(item)).collect();
     let mut copies = vec![0_usize; shape.len];
@@ -293,9 +288,8 @@ fn calls_of_rows(
     let is_known = |&&((i, j), score): &&(Pair, f64)| {
         score.is_finite() && i != j && (audited.contains(&first(i)) || audited.contains(&first(j)))
     };
-    let known: HashSet<Pair> = (known.iter().filter(is_known))
-        .map(|&((i, j), _)| (first(i).min(first(j)), first(i).max(first(j))))
-        .collect();
+    let known: HashSet<Pair> =
+        (known.iter().filter(is_known)).map(|&((i, j), _)| (first(i).min(first(j)), first(i).max(first(j)))).collect();
     let known_of_two = known.iter().filter(|(i, j)| i != j).count() as u64;
     let is_asked_of_itself =
         |&&item: &&usize| !shape.diagonal_known && copies[item] > 1 && !known.contains(&(item, item));

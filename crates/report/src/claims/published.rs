@@ -81,7 +81,8 @@ impl PublishedRun {
     /// # Errors
     /// A `results.parquet` that can't be read.
     pub fn find(results: &Path, name: &str) -> Result<Vec<Self>, ResultsError> {
-        let profiles = fs::read_dir(results).into_iter().flatten().flatten().map(|entry| PathBuf::from(entry.file_name()));
+        let profiles =
+            fs::read_dir(results).into_iter().flatten().flatten().map(|entry| PathBuf::from(entry.file_name()));
         let folders = profiles.filter(|profile| profile != Path::new(TRIAL)).map(|profile| profile.join(name));
         let folders = folders.chain([PathBuf::from(name)]);
         let published = folders.filter(|folder| results.join(folder).join("results.parquet").is_file());

@@ -61,8 +61,8 @@ fn an_endpoint_gives_the_factors_of_the_program_that_it_serves() {
     scratch.run_well(&[]);
     let vectors = |name: &str| std::fs::read(scratch.path(&format!("results/{name}/factors/vectors.npy"))).unwrap();
     let served = [
-        ("rerank", format!("{{ kind: http, url: \"{url}/rerank\", symmetric: true, pairs_per_request: 7 }}")),
-        ("score", format!("{{ kind: http, url: \"{url}/score\", shape: score, symmetric: true }}")),
+        ("rerank", format!("{{ kind: http, url: \"{url}/rerank\", symmetric: true, checks: 0, pairs_per_request: 7 }}")),
+        ("score", format!("{{ kind: http, url: \"{url}/score\", shape: score, symmetric: true, checks: 0 }}")),
     ];
     for (name, oracle) in served {
         let oracle = format!("oracle={oracle}");
@@ -140,7 +140,7 @@ fn a_sample_prices_the_plan_with_an_interval() {
     let Some(Server(_, ref url)) = Server::start(&[]) else { return };
     let scratch = place();
     let oracle = format!(
-        "oracle={{ {JUDGE}, url: \"{url}/v1/chat/completions\", price: {{ input: 1000, output: 2000, output_tokens: 8, request: 0.001 }} }}"
+        "oracle={{ {JUDGE}, checks: 0, url: \"{url}/v1/chat/completions\", price: {{ input: 1000, output: 2000, output_tokens: 8, request: 0.001 }} }}"
     );
     let flags = ["--set", &oracle, "--set", "budget.money=500", "--dry-run"];
     let unasked = scratch.run_well(&flags);

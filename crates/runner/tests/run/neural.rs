@@ -108,3 +108,20 @@ fn a_list_of_texts_that_grew_asks_a_model_only_for_pairs_of_new_ones() {
     // every call that is kept is one less, those of the new list are all there are
     assert_eq!(bought, alone - carried, "{}", said.err);
 }
+
+#[cfg(feature = "torch")]
+#[test]
+fn pairs_above_the_limit_of_the_model_are_counted_in_the_run_and_on_its_page() {
+    let scratch = Scratch::with(
+        "name: mine\nexperiment: own_data\ndataset: { name: texts, path: items.txt }\n\
+         oracle: { kind: cross_encoder, model: tiny, device: cpu, order: mean, max_length: 16 }\nmethods: [shift_ridge]\nranks: 3\n",
+    );
+    // 13 tokens are left for two texts: three long ones among six, so that a pair of two short ones alone fits
+    let long = "a b c d e f g h i j k l";
+    scratch.write("items.txt", &["a b", "c d", "e f", long, "b c d e f g h i j k l a", "c d e f g h i j k l a b"].join("\n"));
+    let said = scratch.run_well(&[]);
+    let told = "12 of 15 pairs have more than the 16 tokens that the model reads at most, and are cut";
+    assert!(said.out.contains(told), "{}", said.out);
+    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    assert!(page.contains(told), "the page does not say it");
+}
