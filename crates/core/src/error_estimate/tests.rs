@@ -7,8 +7,9 @@ use rand::Rng as _;
 
 use super::*;
 use crate::approximate::{Approximate, ApproximateError, Link, Nystrom, Proxied, ShiftRidgeParams, SiCurParams};
-use crate::approximation::{Approximation, Known};
+use crate::approximation::{Approximation, Factors, Known};
 use crate::entries::EntrySet;
+use crate::fit_report::FitReport;
 use crate::landmarks::Landmarks;
 use crate::linalg;
 use crate::oracle::{

@@ -61,7 +61,10 @@ fn an_endpoint_gives_the_factors_of_the_program_that_it_serves() {
     scratch.run_well(&[]);
     let vectors = |name: &str| std::fs::read(scratch.path(&format!("results/{name}/factors/vectors.npy"))).unwrap();
     let served = [
-        ("rerank", format!("{{ kind: http, url: \"{url}/rerank\", symmetric: true, checks: 0, pairs_per_request: 7 }}")),
+        (
+            "rerank",
+            format!("{{ kind: http, url: \"{url}/rerank\", symmetric: true, checks: 0, pairs_per_request: 7 }}"),
+        ),
         ("score", format!("{{ kind: http, url: \"{url}/score\", shape: score, symmetric: true, checks: 0 }}")),
     ];
     for (name, oracle) in served {

@@ -118,7 +118,10 @@ fn pairs_above_the_limit_of_the_model_are_counted_in_the_run_and_on_its_page() {
     );
     // 13 tokens are left for two texts: three long ones among six, so that a pair of two short ones alone fits
     let long = "a b c d e f g h i j k l";
-    scratch.write("items.txt", &["a b", "c d", "e f", long, "b c d e f g h i j k l a", "c d e f g h i j k l a b"].join("\n"));
+    scratch.write(
+        "items.txt",
+        &["a b", "c d", "e f", long, "b c d e f g h i j k l a", "c d e f g h i j k l a b"].join("\n"),
+    );
     let said = scratch.run_well(&[]);
     let told = "12 of 15 pairs have more than the 16 tokens that the model reads at most, and are cut";
     assert!(said.out.contains(told), "{}", said.out);
