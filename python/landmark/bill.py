@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native
+from . import _native, groups
+from ._checks import one_of
 
 
 def _number(value: Any) -> str:
@@ -120,12 +121,50 @@ class Neighbors:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table, in the types that it has."""
+        columns = self._columns()
+        return _native.arrow_table(list(columns), list(columns.values()))
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
         rows, ranks = np.nonzero(self.items >= 0)
         at = (rows, ranks)
-        return _native.arrow_table(
-            ["item", "rank", "other", "similarity", "exact"],
-            [rows.astype(np.int64), ranks.astype(np.int64), self.items[at], self.scores[at], self.exact[at]],
-        )
+        values = [rows.astype(np.int64), ranks.astype(np.int64), self.items[at], self.scores[at], self.exact[at]]
+        return dict(zip(["item", "rank", "other", "similarity", "exact"], values))
+
+    def to_arrow(self) -> Any:
+        """Convert to a table of pyarrow, which must be installed.
+
+        Returns
+        -------
+        pyarrow.Table
+            A neighbor per row: ``item``, ``rank`` (from 0), ``other``, ``similarity``, ``exact``.
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> Any:
+        """Convert to a frame of polars, which must be installed.
+
+        Returns
+        -------
+        polars.DataFrame
+            A neighbor per row: ``item``, ``rank`` (from 0), ``other``, ``similarity``, ``exact``.
+        """
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """Convert to a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A neighbor per row: ``item``, ``rank`` (from 0), ``other``, ``similarity``, ``exact``.
+        """
+        import pandas
+
+        return pandas.DataFrame(self._columns())
 
 
 @dataclass(frozen=True, repr=False)
@@ -142,6 +181,8 @@ class Pairs:
     n_items: int
     calls: int = 0
     recall: Recall | None = None
+    left: int | None = None
+    threshold: float | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -163,32 +204,117 @@ class Pairs:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table, in the types that it has."""
+        columns = self._columns()
+        return _native.arrow_table(list(columns), list(columns.values()))
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
         first, second = (np.ascontiguousarray(side) for side in self.items.T)
-        return _native.arrow_table(["item", "other", "similarity", "exact"], [first, second, self.scores, self.exact])
+        return {"item": first, "other": second, "similarity": np.ascontiguousarray(self.scores), "exact": np.ascontiguousarray(self.exact)}
+
+    def to_arrow(self) -> Any:
+        """Convert to a table of pyarrow, which must be installed.
+
+        Returns
+        -------
+        pyarrow.Table
+            A pair per row: ``item``, ``other``, ``similarity``, ``exact``.
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> Any:
+        """Convert to a frame of polars, which must be installed.
+
+        Returns
+        -------
+        polars.DataFrame
+            A pair per row: ``item``, ``other``, ``similarity``, ``exact``.
+        """
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """Convert to a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A pair per row: ``item``, ``other``, ``similarity``, ``exact``.
+        """
+        import pandas
+
+        return pandas.DataFrame(self._columns())
 
     def __repr__(self) -> str:
         said = "" if self.recall is None else f", about {self.recall.recall:.3f} of all" if self.recall.is_reached else ", no recall stated"
         return f"Pairs({len(self):,} of {self.n_items:,} items{said}, {self.calls:,} calls)"
 
-    def groups(self) -> NDArray[np.int64]:
-        """A number for each item; items that pairs connect share it. Numbers count from 0 in the order of the items.
+    def groups(self, link: Literal["components", "average", "complete"] = "components", *, verify: Any = None) -> NDArray[np.int64]:
+        """Group the items.
 
-        The recall of pairs says nothing of groups: one missed pair can leave two large groups apart.
+        With ``"components"`` items that pairs connect share a group: one wrong pair merges two groups, and one missed pair can leave two apart. With
+        ``"average"`` or ``"complete"`` the mean, or the least, similarity inside a group is at least the threshold of the pairs; the pairs inside
+        components that are not listed are evaluated for it. `plan_groups` counts them before.
+
+        Parameters
+        ----------
+        link : {"components", "average", "complete"}, default="components"
+            What makes a group.
+        verify : Landmark or callable, default=None
+            Score of the pairs that are not listed: the fitted estimator, or a function of an array of pairs of item numbers. Needed if `link` is not
+            ``"components"``.
+
+        Returns
+        -------
+        ndarray of shape (n_items,)
+            A number for each item, from 0 in the order of the items. Of two lists, items of the second come after those of the first.
+
+        Raises
+        ------
+        ValueError
+            If `verify` is missing, or pairs are those of two lists and `link` is not ``"components"``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from landmark import Pairs
+        >>> K = np.kron(np.eye(2), np.ones((3, 3))) * 0.9
+        >>> K[2, 3] = K[3, 2] = 0.9  # one wrong pair
+        >>> i, j = np.nonzero(np.triu(K, 1) >= 0.5)
+        >>> pairs = Pairs(np.stack([i, j], axis=1), K[i, j], np.ones(len(i), dtype=bool), 6, threshold=0.5)
+        >>> pairs.groups().tolist()
+        [0, 0, 0, 0, 0, 0]
+        >>> pairs.groups("average", verify=lambda pairs: K[pairs[:, 0], pairs[:, 1]]).tolist()
+        [0, 0, 0, 1, 1, 1]
         """
-        parent = list(range(self.n_items))
+        offset = 0 if self.left is None else self.left
+        items = self.items + np.array([0, offset])
+        if one_of("link", link, groups.LINKS) == "components":
+            return groups.components(items, self.n_items)
+        if self.left is not None:
+            raise ValueError('pairs within a list do not exist: two lists have groups by `link="components"` only')
+        if verify is None:
+            raise ValueError(f'`link="{link}"` evaluates pairs inside groups: give `verify`, the fitted `Landmark` or a function of pairs of item numbers')
+        least = float(np.min(self.scores)) if self.threshold is None and len(self) else self.threshold
+        return groups.linked(items, self.scores, self.n_items, link, 0.0 if least is None else least, groups.asker(verify)[0])
 
-        def root(item: int) -> int:
-            while parent[item] != item:
-                parent[item] = parent[parent[item]]
-                item = parent[item]
-            return item
+    def plan_groups(self, verify: Any = None) -> int:
+        """Count the calls of `groups` by ``"average"`` or ``"complete"``. No call is made.
 
-        for i, j in self.items.tolist():
-            a, b = root(i), root(j)
-            parent[max(a, b)] = min(a, b)
-        roots = [root(item) for item in range(self.n_items)]
-        number = {of: place for place, of in enumerate(dict.fromkeys(roots))}
-        return np.array([number[of] for of in roots], dtype=np.int64)
+        Parameters
+        ----------
+        verify : Landmark or callable, default=None
+            That of `groups`; scores in its store take no call.
+
+        Returns
+        -------
+        int
+            Calls, exactly.
+        """
+        rest = groups.missing_inside(self.items, self.n_items)
+        return len(rest) if verify is None else int(groups.asker(verify)[1](rest))
 
     def keep(self) -> NDArray[np.int64]:
         """The first item of each group: what is left when duplicates go."""

@@ -71,7 +71,7 @@ class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def __init__(
         self,
         kernel: str | Mapping[str, Any] = "gaussian",
-        family: str | Mapping[str, Any] = "circulant",
+        family: str | Mapping[str, Any] = "hd3",
         n_components: int = 1024,
         *,
         sigma: float = 1.0,

@@ -239,13 +239,21 @@ def _takes_two(function: Callable[..., Any]) -> bool:
 
 
 def _predict(predict: Callable[..., Any], pairs: list[tuple[Any, Any]]) -> Any:
-    # sentence-transformers wants lists of two texts, and draws a bar of its own unless told not to
+    return predicted(predict, pairs, {})
+
+
+def predicted(predict: Callable[..., Any], pairs: list[tuple[Any, Any]], how: Mapping[str, Any]) -> Any:
+    """What an object with `predict` answers. sentence-transformers wants lists of two texts, and draws a bar of its own unless told not to."""
     try:
-        quiet = "show_progress_bar" in inspect.signature(predict).parameters
+        parameters = inspect.signature(predict).parameters
+        takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+        takes = {name for name in ("show_progress_bar", "batch_size") if name in parameters}
     except (TypeError, ValueError):
-        quiet = False
-    wanted = [list(pair) for pair in pairs]
-    return predict(wanted, show_progress_bar=False) if quiet else predict(wanted)
+        takes_all, takes = False, set()
+    params = {name: value for name, value in how.items() if takes_all or name in takes or name not in ("show_progress_bar", "batch_size")}
+    if "show_progress_bar" in takes:
+        params.setdefault("show_progress_bar", False)
+    return predict([list(pair) for pair in pairs], **params)
 
 
 def is_matrix(score: Any) -> bool:

@@ -32,19 +32,8 @@ ESTIMATORS = [
 ]
 
 
-def expected(estimator: object) -> dict[str, str]:
-    """What fails, and why."""
-    if not isinstance(estimator, Landmark):
-        return {}
-    why = "`score` is the parameter that scores a pair, and no method that judges a fit"
-    names = ["check_n_features_in_after_fitting"]
-    if estimator.score is not None:
-        names += ["check_fit_score_takes_y", "check_pipeline_consistency"]
-    return dict.fromkeys(names, why)
-
-
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected)
+@parametrize_with_checks(ESTIMATORS)
 def test_rules(estimator, check) -> None:
     check(estimator)
 
@@ -70,13 +59,13 @@ def test_clusterings_take_the_matrix_or_the_graph() -> None:
     affinity = np.clip(lm.similarities(every, every), 0.0, None)
     found = SpectralClustering(3, affinity="precomputed", random_state=0).fit_predict((affinity + affinity.T) / 2)
     assert adjusted_rand_score(labels, found) == 1.0
-    graph = lm.kneighbors_graph(10)
+    graph = lm.kneighbors_graph(n_neighbors=10)
     assert graph.shape == (90, 90) and graph.nnz == 900
     # edges between blobs, where there are none, are what scikit-learn warns of
     with pytest.warns(UserWarning, match="connected components"):
         found = AgglomerativeClustering(3, connectivity=graph.maximum(graph.T)).fit_predict(x)
     assert adjusted_rand_score(labels, found) == 1.0
-    distances = lm.kneighbors_graph(15, mode="distance")
+    distances = lm.kneighbors_graph(n_neighbors=15, mode="distance")
     distances = distances.maximum(distances.T)
     found = DBSCAN(eps=0.3, min_samples=5, metric="precomputed").fit_predict(distances)
     assert adjusted_rand_score(labels, found) > 0.9
@@ -88,7 +77,7 @@ def test_clusterings_take_the_matrix_or_the_graph() -> None:
 
 
 def test_parameters_travel_as_they_are() -> None:
-    settings = {"score": rbf, "method": {"id": "sms_nystrom", "alpha": 2.0}, "landmarks": [3, 1], "n_components": 2, "error_samples": 0}
+    settings = {"similarity": rbf, "method": {"id": "sms_nystrom", "alpha": 2.0}, "landmarks": [3, 1], "n_components": 2, "error_samples": 0}
     lm = Landmark(**settings)
     assert clone(lm).get_params()["method"] == settings["method"]
     fitted = clone(lm).set_params(n_components=1).fit(np.random.default_rng(0).normal(size=(20, 2)))
