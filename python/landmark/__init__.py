@@ -7,7 +7,8 @@
 >>> lm.fit(["a", "b", "c"]).similarities(0, 1)
 0.5
 
-Classes are imported when they are asked for: `import landmark` needs neither scikit-learn nor SciPy.
+Classes are imported when they are first used: `import landmark` needs neither scikit-learn nor SciPy. `landmark.sbert` has the utilities of
+sentence-transformers by a cross-encoder.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
         StoreFailure as StoreFailure,
         landmark_policies as landmark_policies,
     )
+    from ._exchange import PairBatch as PairBatch
     from .bill import Bill as Bill, Neighbors as Neighbors, Pairs as Pairs, Recall as Recall
     from .cached import Cached as Cached
-    from ._exchange import PairBatch as PairBatch
     from .estimator import Landmark as Landmark
     from .features import FrequentDirections as FrequentDirections, StructuredFeatures as StructuredFeatures
     from .recall import plan_recall_of as plan_recall_of, recall_of as recall_of
@@ -43,11 +44,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "plan_recall_of": "recall",
-    "recall_of": "recall",
-    "join": "two_sided",
-    "TwoSided": "two_sided",
-    "Worker": "workers",
     "PairBatch": "_exchange",
     "BudgetExhausted": "_native",
     "NotFiniteError": "_native",
@@ -61,6 +57,8 @@ _HOMES = {
     "Landmark": "estimator",
     "FrequentDirections": "features",
     "StructuredFeatures": "features",
+    "plan_recall_of": "recall",
+    "recall_of": "recall",
     "Blockwise": "scores",
     "Program": "scores",
     "TreeKernel": "scores",
@@ -74,7 +72,10 @@ _HOMES = {
     "emd": "transport",
     "wmd": "transport",
     "wmd_matrix": "transport",
+    "TwoSided": "two_sided",
+    "join": "two_sided",
     "Tile": "workers",
+    "Worker": "workers",
     "work": "workers",
 }
 

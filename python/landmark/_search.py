@@ -314,7 +314,7 @@ class Search(Opening):
         Returns
         -------
         scipy.sparse.csr_matrix of shape (n_items, n_items)
-            The graph, with sorted indices.
+            The graph; distances of an item ascend, other values are in the order of their indices.
 
         Examples
         --------
@@ -343,7 +343,8 @@ class Search(Opening):
         n, m = len(items), len(self._factors)
         if symmetric is not None:
             rows, columns, values = _symmetric(rows, columns, values, n, symmetric)
-        order = np.lexsort((columns, rows))
+        # scikit-learn wants distances in ascending order
+        order = np.lexsort((columns, values, rows)) if mode == "distance" else np.lexsort((columns, rows))
         starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
         return csr_matrix((values[order], columns[order], starts), shape=(n, m))
 

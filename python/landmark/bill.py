@@ -33,11 +33,28 @@ def table(title: str, rows: list[tuple[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class Bill:
-    """Calls of a fit or a search, before the first of them.
+    """Planned calls of a fit.
 
-    `calls` are those still to be made; `calls_alone` what it would take with an empty store. `is_exact` is false where what is asked
-    depends on what was seen: then both are upper bounds. `calls_of_the_probe` are among them: pairs in the other order, which tell whether the score
-    is symmetric.
+    Parameters
+    ----------
+    items : int
+        Number of items.
+    calls : int
+        Calls still to be made.
+    calls_alone : int
+        Calls with an empty store.
+    calls_of_the_estimate : int
+        Calls of the error estimate.
+    entries : int
+        Pairs.
+    n_components : int
+        Landmarks.
+    budget : int or None
+        Most calls.
+    is_exact : bool
+        False if the pairs depend on scores: `calls` and `calls_alone` are upper bounds then.
+    calls_of_the_probe : int, default=0
+        Calls in the other order, which tell whether the score is symmetric.
     """
 
     items: int
@@ -83,11 +100,31 @@ class Bill:
 
 @dataclass(frozen=True)
 class Recall:
-    """Share of the true neighbours, or pairs, that was found, as far as it can be stated: at least `lower` with probability 1 − `delta`.
+    """Share of the true neighbors, or pairs, that was found, as far as it can be stated.
 
-    It holds if `is_reached` is true. For `mine` it also holds if a budget ended the search after its audit; for `kneighbors`, `lower` is an estimate then.
-    If the budget ended before anything was known, `is_reached` is false, `recall` is NaN and `lower` is 0. `rows` counts audited rows, and audited pairs
-    of `mine`.
+    With probability 1 − `delta` it is at least `lower`, if `is_reached` is true. For `mine` that also holds if a budget ended the search after its
+    audit; for `kneighbors`, `lower` is an estimate then.
+
+    Parameters
+    ----------
+    target : float
+        Recall that was asked for.
+    delta : float
+        Probability that the recall is lower than stated.
+    is_reached : bool
+        True if the statement holds.
+    recall : float
+        Estimate; NaN if nothing is known.
+    lower : float
+        Lower bound; 0 if nothing is known.
+    bound : str
+        Kind of bound.
+    rows : int
+        Audited items, or audited pairs.
+    scored_pairs : int
+        Pairs that were evaluated.
+    enough : str or None, default=None
+        What would be enough, if the target was not reached.
     """
 
     target: float
@@ -106,10 +143,18 @@ class Recall:
 
 @dataclass(frozen=True)
 class Neighbors:
-    """Lists of neighbours, n × k, best first: `items` (−1 where a list ends early), `scores` (NaN there), and `exact`, true where a score is the
-    score's own.
+    """Lists of neighbors, best first.
 
-    To Arrow it is a table of `item`, `rank` (from 0), `other`, `similarity` and `exact`, a neighbour a row: `polars.DataFrame(lm.neighbors_)`.
+    To Arrow it is a table of ``item``, ``rank`` (from 0), ``other``, ``similarity`` and ``exact``, a neighbor per row: ``polars.DataFrame(lm.neighbors_)``.
+
+    Parameters
+    ----------
+    items : ndarray of shape (n_items, k)
+        Item numbers, −1 where a list ends early.
+    scores : ndarray of shape (n_items, k)
+        Similarities, NaN where a list ends early.
+    exact : ndarray of shape (n_items, k)
+        True for evaluated scores.
     """
 
     items: NDArray[np.int64]
@@ -169,10 +214,29 @@ class Neighbors:
 
 @dataclass(frozen=True, repr=False)
 class Pairs:
-    """Pairs of items, best first: `items` (m × 2), `scores`, and `exact`, true where the score is the score's own and no estimate.
+    """Pairs of items, best first.
 
-    Iterating gives (score, i, j), as `sentence_transformers.util.paraphrase_mining` does. To Arrow it is a table of `item`, `other`, `similarity`
-    and `exact`, a pair a row: `polars.DataFrame(pairs)`, `pyarrow.table(pairs)`.
+    Iterating gives (score, i, j), as ``sentence_transformers.util.paraphrase_mining`` does; ``pairs[:10]`` are the ten best. To Arrow it is a table of
+    ``item``, ``other``, ``similarity`` and ``exact``, a pair per row: ``polars.DataFrame(pairs)``, ``pyarrow.table(pairs)``.
+
+    Parameters
+    ----------
+    items : ndarray of shape (n_pairs, 2)
+        Item numbers.
+    scores : ndarray of shape (n_pairs,)
+        Similarities.
+    exact : ndarray of shape (n_pairs,)
+        True for evaluated scores.
+    n_items : int
+        Number of items, those of both lists if there are two.
+    calls : int, default=0
+        Calls of the search.
+    recall : Recall or None, default=None
+        What is known of the recall.
+    left : int or None, default=None
+        Items of the first of two lists.
+    threshold : float or None, default=None
+        Least similarity that was asked for.
     """
 
     items: NDArray[np.int64]
@@ -317,7 +381,13 @@ class Pairs:
         return len(rest) if verify is None else int(groups.asker(verify)[1](rest))
 
     def keep(self) -> NDArray[np.int64]:
-        """The first item of each group: what is left when duplicates go."""
+        """Keep the first item of each group: what is left when duplicates go.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,)
+            Item numbers.
+        """
         return np.unique(self.groups(), return_index=True)[1].astype(np.int64)
 
 

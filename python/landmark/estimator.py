@@ -371,8 +371,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
 
         Parameters
         ----------
-        rows, columns : int, array-like of int, or boolean mask of shape (n_items,)
-            Item numbers.
+        rows, columns : int or array-like of int
+            Item numbers, or masks of one truth value per item.
 
         Returns
         -------

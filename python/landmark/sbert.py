@@ -170,16 +170,16 @@ def _mined(
     if pairs >= every or pairs <= n:
         return _first_pairs(cached, texts, min(pairs, every), every, proxy, threshold)
     rank = max(int(pairs * _COLUMNS) // n, 1)
-    # the diagonal is of no use to pairs
-    lm = Landmark(cached, n_components=min(rank, n), proxy=proxy, error_samples=0, diagonal=cached.diagonal, random_state=seed, verbose=verbose)
-    lm.fit(texts)
+    # through the cache, which makes one score of both orders: the estimator counts pairs
+    settings: dict[str, Any] = {"order": "symmetric", "error_samples": 0, "diagonal": cached.diagonal, "random_state": seed, "verbose": verbose}
+    lm = Landmark(cached.__call__, n_components=min(rank, n), proxy=proxy, **settings).fit(texts)
     least = -np.inf if threshold is None else threshold
     try:
         if target_recall is not None:
-            left = None if budget is None else max(budget - lm.n_calls_, 1)
+            left = None if budget is None else max(budget // each - lm.n_calls_, 1)
             found = lm.mine(least, target_recall=target_recall, delta=delta, budget=left)
         else:
-            found = lm.mine(least, budget=max(pairs * each - lm.n_calls_, 1))
+            found = lm.mine(least, budget=max(pairs - lm.n_calls_, 1))
     except BudgetExhausted as error:
         warnings.warn(f"{error}: pairs are those that were scored", stacklevel=3)
         found = lm.mine(least)

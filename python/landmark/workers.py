@@ -10,6 +10,7 @@ about a second of scoring.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,18 @@ _PAIRS_AT_A_TIME = 1 << 14
 class Tile:
     """Pairs of a fit that one worker scores: stretches of columns, and single pairs.
 
-    A stretch is (place among `columns`, first row, last row). A pair of two columns belongs to the earlier one.
+    Parameters
+    ----------
+    lm : Landmark
+        Estimator of the plan.
+    items : list or array
+        Items.
+    columns : ndarray of int
+        Columns of the fit. A pair of two columns belongs to the earlier one.
+    stretches : tuple of (int, int, int)
+        Place among `columns`, first row, last row.
+    single : ndarray of shape (n_pairs, 2)
+        Single pairs.
     """
 
     lm: Landmark
@@ -38,7 +50,13 @@ class Tile:
     single: NDArray[np.int64]
 
     def pairs(self) -> Iterator[NDArray[np.int64]]:
-        """The pairs, some thousands at a time."""
+        """Iterate over the pairs, some thousands at a time.
+
+        Yields
+        ------
+        ndarray of shape (n_pairs, 2)
+            Item numbers.
+        """
         for place, first, last in self.stretches:
             column = self.columns[place]
             for start in range(first, last, _PAIRS_AT_A_TIME):
@@ -112,7 +130,7 @@ class Worker:
     >>> lm = Landmark(close, n_components=2, order="symmetric", store=tempfile.mkdtemp(), identity="close", error_samples=0)
     >>> plan = lm.tiles(range(6), calls=5)
     >>> worker = Worker(plan)
-    >>> worker({"tile": list(range(len(plan)))})["calls"].sum()
+    >>> worker({"tile": list(range(len(plan)))})["calls"].sum().item()
     11
     >>> lm.fit(range(6)).n_calls_
     0
@@ -122,10 +140,14 @@ class Worker:
         self._plan = plan
         self._tiles: Sequence[Tile] | None = None
         self._opened: tuple[MeteredStore, Any] | None = None
+        self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
+        return {"_plan": self._plan}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
         # opened again where it is called
-        return {"_plan": self._plan, "_tiles": None, "_opened": None}
+        self.__init__(state["_plan"])  # type: ignore[misc]
 
     def __len__(self) -> int:
         return len(self._loaded())
@@ -159,7 +181,9 @@ class Worker:
             ``{"tile": numbers, "calls": calls of each}``. A tile that was scored before takes none.
         """
         numbers = np.atleast_1d(np.asarray(batch["tile"] if hasattr(batch, "keys") else batch, dtype=np.int64))
-        calls = [self._work(int(number)) for number in numbers]
+        # one tile at a time: a process has one model
+        with self._lock:
+            calls = [self._work(int(number)) for number in numbers]
         return {"tile": numbers, "calls": np.array(calls, dtype=np.int64)}
 
     def map_in_arrow(self, batches: Iterator[Any]) -> Iterator[Any]:
