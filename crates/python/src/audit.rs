@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use landmark_core::oracle::Pair;
 use landmark_core::stream::stream;
-use landmark_neighbours::recall::{GivenLists, GivenPairs, Universe, share_found};
+use landmark_neighbours::recall::{GivenLists, GivenPairs, Universe, sample_of, share_found};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -42,17 +42,10 @@ pub(crate) fn audit_pairs<'py>(
     let (all, left_out) = (given.len() as u64, universe.len() - given.len() as u64);
     let (of_candidates, of_others) = py.detach(|| {
         let mut rng = stream(seed, name, "audit of candidates", 0);
-        let of_candidates = if scored >= all {
-            given
-        } else {
-            let mut shuffled = given;
-            let wanted = usize::try_from(scored).unwrap_or(usize::MAX);
-            for place in 0..wanted {
-                let other = rand::Rng::gen_range(&mut rng, place..shuffled.len());
-                shuffled.swap(place, other);
-            }
-            shuffled.truncate(wanted);
-            shuffled
+        // in their order if all of them are scored
+        let of_candidates = match scored >= all {
+            true => given,
+            false => sample_of(given, usize::try_from(scored).unwrap_or(usize::MAX), &mut rng),
         };
         let mut rng = stream(seed, name, "audit of pairs left out", 0);
         (of_candidates, universe.sample(left_out, sampled, |pair| !is_candidate.contains(pair), &mut rng))
@@ -108,12 +101,6 @@ pub(crate) fn audited_rows<'py>(
     name: &str,
 ) -> Bound<'py, PyArray1<i64>> {
     let mut rng = stream(seed, name, "audit of lists", 0);
-    let mut items: Vec<i64> = (0..n).map(number).collect();
-    let count = count.min(n);
-    for place in 0..count {
-        let other = rand::Rng::gen_range(&mut rng, place..n);
-        items.swap(place, other);
-    }
-    items.truncate(count);
-    items.into_pyarray(py)
+    let items: Vec<i64> = (0..n).map(number).collect();
+    sample_of(items, count, &mut rng).into_pyarray(py)
 }

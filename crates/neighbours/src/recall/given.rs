@@ -70,14 +70,7 @@ impl Universe {
     pub fn sample(&self, count: u64, size: u64, is_left: impl Fn(&Pair) -> bool, rng: &mut impl Rng) -> Vec<Pair> {
         let wanted = usize::try_from(size.min(count)).unwrap_or(usize::MAX);
         if count <= LISTED || size > count / 4 || count < self.len() / 64 {
-            let mut all: Vec<Pair> = self.pairs().filter(is_left).collect();
-            let wanted = wanted.min(all.len());
-            for place in 0..wanted {
-                let other = rng.gen_range(place..all.len());
-                all.swap(place, other);
-            }
-            all.truncate(wanted);
-            return all;
+            return sample_of(self.pairs().filter(is_left).collect(), wanted, rng);
         }
         let (mut drawn, mut seen) = (Vec::with_capacity(wanted), HashSet::with_capacity(wanted));
         while drawn.len() < wanted {
@@ -88,6 +81,17 @@ impl Universe {
         }
         drawn
     }
+}
+
+/// A uniform sample without replacement of a list, in random order; all of it if it is as large.
+pub fn sample_of<T>(mut list: Vec<T>, size: usize, rng: &mut impl Rng) -> Vec<T> {
+    let size = size.min(list.len());
+    for place in 0..size {
+        let other = rng.gen_range(place..list.len());
+        list.swap(place, other);
+    }
+    list.truncate(size);
+    list
 }
 
 /// Candidate pairs that were scored, all or a sample of them, and a sample of the pairs left out.
