@@ -265,10 +265,10 @@ pub enum Command {
     /// Look after the bought entries: list them (`ls`), check them (`verify`), clean up (`gc`)
     #[command(subcommand, arg_required_else_help = true)]
     Store(StoreCommand),
-    /// Keep the generated tables of docs/reference/methods.md and docs/data.md up to date
+    /// Keep the generated tables of docs/reference/methods.md and docs/reference/datasets.md up to date
     Docs {
         /// The files that have the markers
-        #[arg(default_values = ["docs/reference/methods.md", "docs/data.md"], value_hint = ValueHint::FilePath)]
+        #[arg(default_values = ["docs/reference/methods.md", "docs/reference/datasets.md"], value_hint = ValueHint::FilePath)]
         files: Vec<PathBuf>,
         /// Fail if a table is out of date (default)
         #[arg(long, conflicts_with = "write")]

@@ -170,11 +170,11 @@ fn the_version_names_the_revision() {
 fn the_help_lists_commands_and_exit_codes() {
     let help = printed(&["--help"]);
     assert!(help.contains("Exit codes:") && help.contains("validate"), "{help}");
-    let tour = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tour.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/exit-codes.md")).unwrap();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (code, meaning) in runner::exit::CODES {
         assert!(words(&help).contains(&format!("{code} {meaning}")), "{code}: {help}");
-        assert!(tour.contains(&format!("| {code} | {meaning} |")), "{code}");
+        assert!(page.contains(&format!("| {code} | {meaning} |")), "{code}");
     }
     runner(&[]).assert().code(2).stderr(contains("Usage:"));
     runner(&["--no-such-flag"]).assert().code(2);
@@ -240,7 +240,7 @@ fn stale_tables_are_refused_and_written_anew() {
 fn the_tables_of_the_documentation_are_those_of_the_registry() {
     let methods = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/methods.md");
     runner(&["docs", "--check"]).arg(methods).assert().success();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/datasets.md");
     runner(&["docs", "--check"]).arg(data).assert().success();
 }
 

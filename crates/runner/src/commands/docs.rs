@@ -1,6 +1,6 @@
 //! `landmark docs`: the tables of the documentation that are generated from the registry.
 //!
-//! Those of docs/reference/methods.md stand between `<!-- registry:begin -->` and `<!-- registry:end -->`; that of the datasets, in docs/data.md, between
+//! Those of docs/reference/methods.md stand between `<!-- registry:begin -->` and `<!-- registry:end -->`; that of the datasets, in docs/reference/datasets.md, between
 //! `<!-- data:begin -->` and `<!-- data:end -->`.
 
 use std::path::{Path, PathBuf};
