@@ -133,7 +133,8 @@ fn a_mistyped_name_list_or_command_is_guessed() {
     // behind a flag as well
     assert!(complaint(&["--quiet", "valdate"]).contains("the command `validate`?"));
     // clap complains of the second word
-    for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`landmark --help`")] {
+    for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`landmark --help`")]
+    {
         let complaint = complaint(&words);
         assert!(complaint.contains("neither a command nor a file") && complaint.contains(help), "{complaint}");
     }
@@ -170,7 +171,8 @@ fn the_version_names_the_revision() {
 fn the_help_lists_commands_and_exit_codes() {
     let help = printed(&["--help"]);
     assert!(help.contains("Exit codes:") && help.contains("validate"), "{help}");
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/exit-codes.md")).unwrap();
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/exit-codes.md")).unwrap();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (code, meaning) in runner::exit::CODES {
         assert!(words(&help).contains(&format!("{code} {meaning}")), "{code}: {help}");
