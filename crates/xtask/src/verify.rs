@@ -1,4 +1,4 @@
-//! `landmark verify`: what can be checked of a published run without computing it again, and what two runs differ by.
+//! `cargo xtask verify`: what can be checked of a published run without computing it again.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -7,33 +7,20 @@ use std::path::{Path, PathBuf};
 use landmark_data::catalog;
 use landmark_harness::config::Config;
 use landmark_harness::run::{self, RunError, RunOptions};
-use landmark_report::differences::{differences, digest};
+use landmark_report::differences::digest;
 use landmark_report::{ResultRow, rows_from_parquet};
 use miette::{IntoDiagnostic, Result, miette};
+use runner::catalogue;
+use runner::cli::{LogArgs, OverlayArgs, PlaceArgs};
+use runner::commands::published::{facts, overlay};
+use runner::commands::run::options;
+use runner::exit::Exit;
+use runner::output::Answer;
 use serde_json::{Value as Json, json};
 
-use super::published::{facts, overlay};
-use super::run::options;
-use crate::catalogue;
-use crate::cli::{LogArgs, OverlayArgs, PlaceArgs};
-use crate::exit::Exit;
-use crate::output::Answer;
-
-/// Checks one run, or compares two.
-pub(super) fn verify(
-    results: &Path,
-    against: Option<&Path>,
-    skip_smoke: bool,
-    places: &PlaceArgs,
-    log: LogArgs,
-) -> Result<Exit> {
+/// Checks one run.
+pub(crate) fn verify(results: &Path, skip_smoke: bool, places: &PlaceArgs, log: LogArgs) -> Result<(Answer, Exit)> {
     let rows = rows_from_parquet(&results.join("results.parquet")).into_diagnostic()?;
-    if let Some(other) = against {
-        let others = rows_from_parquet(&other.join("results.parquet")).into_diagnostic()?;
-        let (text, is_alike) = differences(&rows, &others).into_diagnostic()?;
-        Answer::new(text, json!({ "equal": is_alike })).print(log).into_diagnostic()?;
-        return Ok(if is_alike { Exit::Done } else { Exit::Failed });
-    }
     let mut checks = Checks::default();
     let facts = facts(results)?;
     provenance(&facts, &mut checks);
@@ -55,8 +42,8 @@ pub(super) fn verify(
         }
     }
     let result = json!({ "sound": checks.failed == 0, "checks": checks.found });
-    Answer::new(checks.text, result).print(log).into_diagnostic()?;
-    Ok(if checks.failed == 0 { Exit::Done } else { Exit::Failed })
+    let exit = if checks.failed == 0 { Exit::Done } else { Exit::Failed };
+    Ok((Answer::new(checks.text, result), exit))
 }
 
 /// Lines of the answer.
@@ -222,7 +209,7 @@ impl Scratch {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("landmark-verify-{}-{number}", std::process::id()));
-        std::fs::create_dir(&path).map_err(|error| miette!("`{}` can't be made: {error}", path.display()))?;
+        std::fs::create_dir(&path).map_err(|error| miette!("cannot create `{}`: {error}", path.display()))?;
         Ok(Self(path))
     }
 }

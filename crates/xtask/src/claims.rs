@@ -1,4 +1,4 @@
-//! `landmark claims`: verdicts on the claims of the papers, from published rows.
+//! `cargo xtask claims`: verdicts on the claims of the papers, from published rows.
 //!
 //! They are written into the README of each paper, between `<!-- claims:begin -->` and `<!-- claims:end -->`, and into `results/README.md`.
 
@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use landmark_data::catalog;
 use landmark_report::{Claims, JudgedClaim, KnownNames, Published, Reference, claims_table, index};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use runner::catalogue::METHODS;
+use runner::exit::UsageError;
+use runner::output::Answer;
 use serde_json::{Value as Json, json};
-
-use crate::catalogue::METHODS;
-use crate::cli::LogArgs;
-use crate::exit::{Exit, UsageError};
-use crate::output::Answer;
 
 const BEGIN: &str = "<!-- claims:begin -->";
 const END: &str = "<!-- claims:end -->";
@@ -20,7 +18,7 @@ const END: &str = "<!-- claims:end -->";
 const PAPERS: &str = "experiments";
 
 /// Prints the verdicts, or compares or writes the files that hold them.
-pub(super) fn claims(results: &Path, check: bool, write: bool, log: LogArgs) -> Result<Exit> {
+pub(crate) fn claims(results: &Path, check: bool, write: bool) -> Result<Answer> {
     let papers = read_papers()?;
     let names = papers.iter().flat_map(|(claims, _)| claims.runs()).collect::<Vec<_>>();
     let published = Published::read(results, names).into_diagnostic()?;
@@ -35,8 +33,7 @@ pub(super) fn claims(results: &Path, check: bool, write: bool, log: LogArgs) -> 
         let papers = papers.iter().map(|(claims, judged)| {
             json!({ "paper": claims.paper, "title": claims.title, "claims": judged.iter().map(facts).collect::<Json>() })
         });
-        Answer::new(text, json!({ "papers": papers.collect::<Json>() })).print(log).into_diagnostic()?;
-        return Ok(Exit::Done);
+        return Ok(Answer::new(text, json!({ "papers": papers.collect::<Json>() })));
     }
     let mut files = vec![(results.join("README.md"), index(&papers, &published, results))];
     for (claims, judged) in &papers {
@@ -56,18 +53,14 @@ pub(super) fn claims(results: &Path, check: bool, write: bool, log: LogArgs) -> 
         }
         let name = path.display();
         if check {
-            return Err(miette!(
-                help = "`landmark claims --write` writes it",
-                "the verdicts in `{name}` are out of date"
-            ));
+            return Err(miette!(help = "run `cargo xtask claims --write`", "the verdicts in `{name}` are out of date"));
         }
-        std::fs::write(&path, new).into_diagnostic().wrap_err_with(|| format!("`{name}` can't be written"))?;
+        std::fs::write(&path, new).into_diagnostic().wrap_err_with(|| format!("cannot write `{name}`"))?;
         text += &format!("{name}: written\n");
         written.push(path);
     }
     text += "the verdicts are up to date\n";
-    Answer::new(text, json!({ "up_to_date": true })).with_files(written).print(log).into_diagnostic()?;
-    Ok(Exit::Done)
+    Ok(Answer::new(text, json!({ "up_to_date": true })).with_files(written))
 }
 
 /// A claim with its verdict, as data.
@@ -103,7 +96,7 @@ fn read_papers() -> Result<Vec<(Claims, KnownNames)>> {
 }
 
 fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).into_diagnostic().wrap_err_with(|| format!("`{}` can't be read", path.display()))
+    std::fs::read_to_string(path).into_diagnostic().wrap_err_with(|| format!("cannot read `{}`", path.display()))
 }
 
 /// The text with a table in its place; `None` where it has none.

@@ -1,60 +1,43 @@
-//! `landmark show`: one name explained, or one configuration as it will run.
+//! `landmark list NAME`: one name of the catalogue explained.
 
-use std::path::Path;
-
-use landmark_harness::config::{COLLECTION, Config};
-use landmark_yaml::{Entry, Parameter, did_you_mean};
-use miette::{IntoDiagnostic, Result};
+use landmark_harness::config::COLLECTION;
+use landmark_yaml::{Entry, Parameter};
 use serde_json::{Value as Json, json};
 
-use super::list::entry_facts;
 use crate::catalogue::proxies::MENTION_COSINE;
 use crate::catalogue::{self, KINDS, Kind};
-use crate::cli::OverlayArgs;
-use crate::exit::UsageError;
 use crate::output::{Answer, columns};
 
-/// A name of the registry, or a file.
-pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<Answer> {
-    let is_file = what.ends_with(".yaml") || what.ends_with(".yml") || Path::new(what).is_file();
-    if is_file {
-        return configuration(Path::new(what), overlay);
-    }
+/// The explanation of a name; `None` if nothing has it.
+pub(super) fn explained(name: &str) -> Option<Answer> {
     let found: Vec<(&Kind, Entry)> = KINDS
         .iter()
-        .flat_map(|kind| (kind.entries)().into_iter().filter(|entry| entry.id == what).map(move |entry| (kind, entry)))
+        .flat_map(|kind| (kind.entries)().into_iter().filter(|entry| entry.id == name).map(move |entry| (kind, entry)))
         .collect();
-    if !found.is_empty() {
-        let texts: Vec<String> = found.iter().map(|(kind, entry)| explain(kind, entry)).collect();
-        let facts = |(kind, entry): &(&Kind, Entry)| {
-            let mut facts = entry_facts(kind, entry);
-            facts["kind"] = kind.singular.into();
-            facts
-        };
-        return Ok(Answer::new(texts.join("\n"), json!({ "found": found.iter().map(facts).collect::<Json>() })));
-    }
-    let ids: Vec<&str> = KINDS.iter().flat_map(|kind| (kind.entries)()).map(|entry| entry.id).collect();
-    let help = match did_you_mean(what, ids) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`landmark list` shows every name; a configuration ends in `.yaml`".to_owned(),
+    let texts: Vec<String> = found.iter().map(|(kind, entry)| explain(kind, entry)).collect();
+    let facts = |(kind, entry): &(&Kind, Entry)| {
+        let mut facts = entry_facts(kind, entry);
+        facts["kind"] = kind.singular.into();
+        facts
     };
-    Err(UsageError::new(format!("nothing is called `{what}`"), Some(help)).into())
+    let result = json!({ "found": found.iter().map(facts).collect::<Json>() });
+    (!found.is_empty()).then(|| Answer::new(texts.join("\n"), result))
 }
 
-fn configuration(file: &Path, overlay: &OverlayArgs) -> Result<Answer> {
-    let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
-    let reduced = match config.reduction() {
-        Some(reduction) => format!("# reduced: {reduction}\n"),
-        None => String::new(),
-    };
-    let hash = config.config_hash().into_diagnostic()?;
-    let head = format!("# {}, profile `{}`, hash {}\n", file.display(), config.run.profile.name, hash.short());
-    let text = format!("{head}{reduced}{}", config.to_yaml().into_diagnostic()?);
-    let result = json!({
-        "file": file, "profile": config.run.profile.name, "hash": hash.to_hex(), "reduced": config.reduction(),
-        "configuration": serde_json::to_value(&config).into_diagnostic()?,
+/// A name of the registry as data.
+pub(super) fn entry_facts(kind: &Kind, entry: &Entry) -> Json {
+    let parameters = entry.parameters.iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
+    let mut json = json!({
+        "id": entry.id,
+        "summary": entry.summary,
+        "source": entry.source,
+        "parameters": parameters.collect::<Vec<_>>(),
     });
-    Ok(Answer::new(text, result))
+    if let Some(method) = catalogue::catalogue().ingredients.method(entry.id).filter(|_| kind.plural == "methods") {
+        json["formula"] = method.formula.into();
+        json["entries"] = method.entries.into();
+    }
+    json
 }
 
 fn explain(kind: &Kind, entry: &Entry) -> String {

@@ -1,4 +1,4 @@
-//! `landmark validate`: every profile of every file, or the one that is named, nothing run; it takes the flags of a run.
+//! `landmark check`: every profile of every file, or the one that is named, without a run; it takes the flags of a run.
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,16 @@ use crate::cli::{LogArgs, OverlayArgs, PlaceArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Answer};
 
-/// Checks files and says which are good.
-pub(super) fn validate(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
-    // a folder is there, or will be; an address may be none
+/// Checks files and prints which are good.
+pub(super) fn check(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
+    // a folder exists or will be made; an address may be wrong
     if let Some(address) = places.store.as_deref().filter(|store| store.contains("://")) {
         TileStore::open(address).map_err(|error| UsageError::new(error.to_string(), None))?;
     }
     let mut exit = Exit::Done;
     let mut checked = Vec::new();
     for file in files {
-        match check(file, overlay, places.data().as_deref()) {
+        match check_one(file, overlay, places.data().as_deref()) {
             Ok(profiles) if log.json => checked.push(json!({ "file": file, "good": true, "profiles": profiles })),
             Ok(profiles) if log.quiet => tracing::debug!("{} is good in {}", file.display(), profiles.join(", ")),
             Ok(profiles) => {
@@ -40,8 +40,25 @@ pub(super) fn validate(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceA
     Ok(exit)
 }
 
-/// The first profile that is wrong speaks for the file, and is named unless all of them are wrong.
-fn check(file: &Path, overlay: &OverlayArgs, data: Option<&Path>) -> Result<Vec<String>, Report> {
+/// Prints a configuration as it would run.
+pub(super) fn resolved(file: &Path, overlay: &OverlayArgs) -> Result<Answer> {
+    let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
+    let reduced = match config.reduction() {
+        Some(reduction) => format!("# reduced: {reduction}\n"),
+        None => String::new(),
+    };
+    let hash = config.config_hash().into_diagnostic()?;
+    let head = format!("# {}, profile `{}`, hash {}\n", file.display(), config.run.profile.name, hash.short());
+    let text = format!("{head}{reduced}{}", config.to_yaml().into_diagnostic()?);
+    let result = json!({
+        "file": file, "profile": config.run.profile.name, "hash": hash.to_hex(), "reduced": config.reduction(),
+        "configuration": serde_json::to_value(&config).into_diagnostic()?,
+    });
+    Ok(Answer::new(text, result))
+}
+
+/// Returns the error of the first profile that is wrong, with its name unless all of them are wrong.
+fn check_one(file: &Path, overlay: &OverlayArgs, data: Option<&Path>) -> Result<Vec<String>, Report> {
     let profiles = match &overlay.profile {
         Some(profile) => vec![profile.clone()],
         None => Config::profiles(file)?,
@@ -62,7 +79,7 @@ fn check(file: &Path, overlay: &OverlayArgs, data: Option<&Path>) -> Result<Vec<
     }
     // a configuration may be written before its items
     if let Some(items) = missing {
-        output::note(&format!("warning: the items `{}` of `{}` are not there", items.display(), file.display()));
+        output::note(&format!("warning: cannot find the items `{}` of `{}`", items.display(), file.display()));
     }
     let all_wrong = wrong.len() == profiles.len();
     if wrong.is_empty() {
