@@ -16,7 +16,7 @@ use landmark_core::approximate::{Approximate, Link, Proxied, ScatteredParams, Sh
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::relative_error;
-use landmark_core::oracle::{AsymmetryPolicy, Identity, Oracle, OracleError, Pair, Precomputed, Symmetry};
+use landmark_core::oracle::{AsymmetryPolicy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed};
 use landmark_core::stream::stream;
 use ndarray::Array2;
 
@@ -24,20 +24,12 @@ use ndarray::Array2;
 struct Known1(Precomputed);
 
 impl Oracle for Known1 {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.0.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(self.0.matrix()[[0, 0]]), ..self.0.shape() }
     }
 
     fn identity(&self) -> Identity {
         self.0.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(self.0.matrix()[[0, 0]])
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

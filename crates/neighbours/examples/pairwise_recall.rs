@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{
-    AsymmetryPolicy, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed, Symmetry, block_of,
+    AsymmetryPolicy, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed, block_of,
 };
 use landmark_core::stream::stream;
 use landmark_neighbours::nearest::{Found, RoundsParams, Search};
@@ -27,12 +27,8 @@ struct Described {
 }
 
 impl Oracle for Described {
-    fn len(&self) -> usize {
-        self.scores.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.scores.symmetry()
+    fn shape(&self) -> OracleShape {
+        self.scores.shape()
     }
 
     fn identity(&self) -> Identity {

@@ -348,7 +348,7 @@ mod tests {
         for (symmetry, memory) in
             [(Symmetry::Symmetric, u64::MAX), (Symmetry::Asymmetric, u64::MAX), (Symmetry::Symmetric, 0)]
         {
-            let shape = OracleShape { len: n, symmetry, diagonal_known: true, evaluations_per_pair: 1 };
+            let shape = OracleShape { known_diagonal: Some(0.0), ..OracleShape::new(n, symmetry) };
             let mut held = EntryCache::new(shape, memory);
             let value = |i: usize, j: usize| (i * n + j) as f64;
             let tile = |rows: std::ops::Range<usize>, j: usize| -> Vec<Entry> {

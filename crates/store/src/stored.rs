@@ -171,7 +171,7 @@ impl<O: Oracle> Stored<O> {
         let held = self.held();
         for entry in entries {
             let (row, col) = (entry.row as usize, entry.col as usize);
-            let is_diagonal = row == col && self.shape.diagonal_known;
+            let is_diagonal = row == col && self.shape.diagonal_known();
             let is_known = is_diagonal || held.get(row, col).map_err(scratch_failed)?.is_some();
             if !is_known && seen.insert(held.key(row, col)) {
                 new.push(entry);
@@ -235,7 +235,7 @@ impl<O: Oracle> Stored<O> {
         for j in set.columns() {
             held.gather_column(&all, j, &mut scores).map_err(scratch_failed)?;
             for (i, score) in scores.iter().enumerate() {
-                let counted = symmetric && i < j && set.has_column(i) || i == j && self.shape.diagonal_known;
+                let counted = symmetric && i < j && set.has_column(i) || i == j && self.shape.diagonal_known();
                 if score.is_nan() && !counted && set.is_asked(i) && !failed.contains(&held.key(i, j)) {
                     evaluations += calls(i, j)?;
                 }
@@ -243,7 +243,7 @@ impl<O: Oracle> Stored<O> {
         }
         let of_rows = set.rows().into_iter().flat_map(|i| all.iter().map(move |&j| (i, j)));
         for (i, j) in of_rows.filter(|&(_, j)| !set.has_column(j)).chain(set.scattered()) {
-            let counted = i == j && self.shape.diagonal_known;
+            let counted = i == j && self.shape.diagonal_known();
             if !counted && held.get(i, j).map_err(scratch_failed)?.is_none() && !failed.contains(&held.key(i, j)) {
                 evaluations += calls(i, j)?;
             }
@@ -264,7 +264,7 @@ impl<O: Oracle> Stored<O> {
         let held = self.held();
         let mut missing = Vec::new();
         for (i, j) in pairs {
-            let is_known = i == j && self.shape.diagonal_known;
+            let is_known = i == j && self.shape.diagonal_known();
             if !is_known && held.get(i, j).map_err(scratch_failed)?.is_none() && seen.insert(held.key(i, j)) {
                 missing.push((i, j));
             }
@@ -297,7 +297,7 @@ impl<O: Oracle> Stored<O> {
     /// # Errors
     /// [`StoreError::System`] where the scratch file cannot be read.
     pub fn has(&self, i: usize, j: usize) -> Result<bool, StoreError> {
-        let is_known = i == j && self.shape.diagonal_known;
+        let is_known = i == j && self.shape.diagonal_known();
         Ok(is_known || self.held().get(i, j).map_err(scratch_failed)?.is_some())
     }
 
@@ -415,28 +415,12 @@ impl<O: Oracle> Stored<O> {
 }
 
 impl<O: Oracle> Oracle for Stored<O> {
-    fn len(&self) -> usize {
-        self.shape.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.shape.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape { calls_at_once: self.oracle.calls_at_once(), is_checked: false, ..self.shape }
     }
 
     fn identity(&self) -> Identity {
         self.oracle.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.oracle.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.shape.evaluations_per_pair
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.oracle.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -196,25 +196,13 @@ impl Corrected<'_> {
 }
 
 impl Oracle for Corrected<'_> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { symmetry: Symmetry::Symmetric, is_checked: false, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         let effects: Vec<u8> = self.effects.iter().flat_map(|effect| effect.to_le_bytes()).collect();
         Identity::of(&[("kind", b"corrected"), ("effects", &effects), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -13,7 +13,7 @@ use multiversion::target::target_cfg_f;
 use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 
-use super::{DistinctPairs, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_indices};
+use super::{DistinctPairs, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, check_indices};
 use crate::linalg;
 use crate::parameter::BadParameter;
 
@@ -179,20 +179,13 @@ impl VectorKernel {
 }
 
 impl Oracle for VectorKernel {
-    fn len(&self) -> usize {
-        self.products.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        let known_diagonal = matches!(self.function, VectorFunction::Rbf { .. }).then_some(1.0);
+        OracleShape { known_diagonal, ..OracleShape::symmetric(self.products.len()) }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        matches!(self.function, VectorFunction::Rbf { .. }).then_some(1.0)
     }
 
     fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
@@ -228,7 +221,7 @@ impl Oracle for VectorKernel {
             }
         });
         // both orders of a pair and the diagonal come out equal to the last bit
-        DistinctPairs::new(OracleShape::of(self), self.known_diagonal(), rows, cols).complete(out);
+        DistinctPairs::new(self.shape(), rows, cols).complete(out);
         Ok(())
     }
 }

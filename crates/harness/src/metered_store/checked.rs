@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_core::stream::stream;
 use landmark_oracles::subprocess::Subprocess;
 use landmark_store::Stored;
@@ -146,32 +146,12 @@ fn refused(reason: String) -> OracleError {
 }
 
 impl Oracle for CheckedOnCall {
-    fn len(&self) -> usize {
-        self.scores.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.scores.symmetry()
+    fn shape(&self) -> OracleShape {
+        self.scores.shape()
     }
 
     fn identity(&self) -> Identity {
         self.scores.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.scores.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.scores.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.scores.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        self.scores.is_checked()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

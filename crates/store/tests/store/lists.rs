@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use landmark_store::{ItemList, OracleLabel, Stored, TileStore};
 
 /// Compares words by their first letters, in this order.
@@ -39,12 +39,8 @@ impl Letters {
 }
 
 impl Oracle for Letters {
-    fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape::new(self.words.len(), self.symmetry)
     }
 
     fn identity(&self) -> Identity {

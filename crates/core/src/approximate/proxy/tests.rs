@@ -7,7 +7,7 @@ use super::*;
 use crate::approximate::{Exact, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
 use crate::conformance;
 use crate::linalg;
-use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Identity, Metered, Pair, Precomputed, Symmetry, block_of};
+use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Identity, Metered, OracleShape, Pair, Precomputed, block_of};
 use crate::stream::stream;
 
 const N: usize = 300;
@@ -153,20 +153,12 @@ fn the_known_diagonal_is_neither_evaluated_nor_fitted() {
 struct Pinned(Array2<f64>);
 
 impl Oracle for Pinned {
-    fn len(&self) -> usize {
-        self.0.nrows()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(5.0), ..OracleShape::symmetric(self.0.nrows()) }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"pinned")])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(5.0)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -289,12 +281,8 @@ fn a_proxy_that_does_not_fit_is_refused_before_anything_is_evaluated() {
 struct Same;
 
 impl Oracle for Same {
-    fn len(&self) -> usize {
-        24
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(24)
     }
 
     fn identity(&self) -> Identity {

@@ -10,10 +10,10 @@ use super::polynomials::{Polynomials, horner};
 use super::products::Products;
 use crate::approximate::ApproximateError;
 use crate::approximate::anchors::{embedding_of, usual_anchors};
-use crate::approximation::{Addend, Embedding, General, NewScores};
+use crate::approximation::{AdditiveTerm, Embedding, General, NewScores};
 use crate::landmarks::Landmarks;
 use crate::linalg;
-use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of};
+use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, ask_block, ask_pairs, block_of};
 
 /// The low ranks beside each other, as one product.
 pub(super) fn blend(parts: &[Part]) -> General {
@@ -79,12 +79,8 @@ impl fmt::Debug for Blend {
 }
 
 impl Oracle for Blend {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.len)
     }
 
     fn identity(&self) -> Identity {
@@ -130,23 +126,7 @@ impl Oracle for Blend {
     }
 }
 
-impl Addend for Blend {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn identity(&self) -> Identity {
-        Oracle::identity(self)
-    }
-
-    fn pairs(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.evaluate(pairs, out)
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        Oracle::block(self, rows, cols, out)
-    }
-
+impl AdditiveTerm for Blend {
     /// As of a proxy's q; a constant is a vector of its own.
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
         if self.proxies.is_empty() && self.products.is_none() {

@@ -11,7 +11,7 @@ use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
 use crate::approximation::{Factors, Known};
 use crate::landmarks::Landmarks;
 use crate::linalg;
-use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 use crate::stream::Rng;
 
 /// Sharpness of the similarity of two items' vectors.
@@ -279,12 +279,8 @@ impl<'a> Held<'a> {
 }
 
 impl Oracle for Held<'_> {
-    fn len(&self) -> usize {
-        self.columns.nrows()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.columns.nrows())
     }
 
     fn identity(&self) -> Identity {
