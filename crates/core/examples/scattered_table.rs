@@ -56,8 +56,8 @@ fn rows(path: &Path, n: usize) -> Result<Array2<f64>, Box<dyn Error>> {
 type Methods = Vec<(&'static str, Arc<dyn Approximate>)>;
 
 fn methods(all: Vec<Arc<dyn Oracle>>, vectors: Option<Array2<f64>>, degree: usize) -> Result<Methods, Box<dyn Error>> {
-    let stack = |columns, quadratic| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {
-        let params = StackParams { columns, degree, quadratic, ..StackParams::default() };
+    let stack = |columns| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {
+        let params = StackParams { columns, degree, ..StackParams::default() };
         let stack = params.check()?.with_proxies(all.clone());
         Ok(match &vectors {
             Some(vectors) => Arc::new(stack.with_vectors(vectors)),
@@ -77,10 +77,9 @@ fn methods(all: Vec<Arc<dyn Oracle>>, vectors: Option<Array2<f64>>, degree: usiz
     let mut methods = vec![
         ("base", Arc::clone(&base)),
         ("scattered .75", scattered(None)?),
-        ("stack of columns", stack(Some(1.0), false)?),
-        ("stack .75", stack(Some(0.75), false)?),
-        ("stack, share chosen", stack(None, false)?),
-        ("stack .75, quadratic", stack(Some(0.75), true)?),
+        ("stack of columns", stack(Some(1.0))?),
+        ("stack .75", stack(Some(0.75))?),
+        ("stack, share chosen", stack(None)?),
     ];
     if !proxies.is_empty() {
         methods.push(("scattered .75 among the 50 nearest", scattered(Some(50))?));

@@ -23,8 +23,7 @@
 //! by C (1 − s/n) s^(−2α), with α from half of the columns.
 //!
 //! The design is linear in V and the proxies, so that K̃ is, within its range, a polynomial of the proxies, a signed low rank of at most
-//! 6s + 134, and a sparse matrix; `quadratic` adds V₁², V₁p, (a_i + a_j)V₁ and |a_i − a_j|, V₁ the first of V, which are computed where they are
-//! asked for, rank flops an entry.
+//! 6s + 134, and a sparse matrix.
 //! This project's own method (ALGORITHMS §10 B).
 //!
 //! Cost: the entries of s columns in number; seven times the flops of shift_ridge around a proxy, n·64³/3 and n²r a round; some 200ns bytes
@@ -53,7 +52,6 @@ mod krige;
 mod level0;
 mod out_of_fold;
 mod polynomials;
-mod products;
 #[cfg(test)]
 mod tests;
 
@@ -85,13 +83,11 @@ pub struct StackParams {
     pub rounds: usize,
     /// Degree of the main proxy in q, 1 to 3.
     pub degree: usize,
-    /// True where m may hold products of the first prediction with itself, with the proxies and with the item effects.
-    pub quadratic: bool,
 }
 
 impl Default for StackParams {
     fn default() -> Self {
-        Self { columns: None, rounds: 2, degree: 2, quadratic: false }
+        Self { columns: None, rounds: 2, degree: 2 }
     }
 }
 
@@ -326,11 +322,10 @@ impl Stack {
         Ok(chosen)
     }
 
-    /// q(P) of m, and its products: what stands beside the low rank.
+    /// q(P) of m: what is added to the low rank.
     fn blend(&self, stage: &OutOfFold, fit: &Fit, anchors: Vec<usize>) -> Blend {
         let polynomials = stage.level0.polynomials(&fit.linear);
         Blend::new(self.proxies.clone(), stage.columns.len(), polynomials, anchors)
-            .with_products(stage.level0.products(&fit.linear))
     }
 
     /// m as an approximation, not symmetric to the last bit; with the kriging of what it leaves where that is given.
