@@ -15,6 +15,8 @@ mod lanczos;
 #[cfg(feature = "lapack")]
 mod lapack_backend;
 
+mod ridge;
+
 #[cfg(not(feature = "lapack"))]
 use faer_backend as backend;
 #[cfg(feature = "lapack")]
@@ -22,6 +24,7 @@ use lapack_backend as backend;
 
 pub use cholesky::{Cholesky, NotPositiveDefinite};
 pub use lanczos::{Lanczos, smallest_eigenvalue};
+pub use ridge::RidgeRegression;
 
 /// Relative cut of pseudo-inverses: singular values below this fraction of the largest are dropped.
 pub const PINV_TOLERANCE: f64 = 1e-10;

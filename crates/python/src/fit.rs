@@ -161,7 +161,7 @@ impl Fit {
         if let Some(sample) = self.sample(scores, &landmarks, rank)? {
             set.add(&sample.plan());
         }
-        let (calls, missing) = (set.evaluations(), scores.missing(&set).map_err(of_store)?);
+        let (calls, missing) = (set.evaluations(), scores.missing(&set));
         let estimate = calls - of_fit;
         // pairs that are chosen on the way may be copies of others
         let is_bound = plan.chosen > 0 && scores.has_copies();

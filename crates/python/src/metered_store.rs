@@ -174,8 +174,7 @@ impl MeteredStore {
             let mut set = scores.set();
             pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
             scores.missing(&set)
-        })?
-        .map_err(|error| of_store(&error))
+        })
     }
 
     /// Similarities of an m × 2 array of items.

@@ -116,11 +116,11 @@ impl Scores {
     }
 
     /// Calls of a set that are not kept.
-    pub(crate) fn missing(&self, set: &EntrySet) -> Result<u64, StoreError> {
+    pub(crate) fn missing(&self, set: &EntrySet) -> u64 {
         match &self.kept {
             Kept::Store(stored) => stored.missing(set),
-            Kept::Blocks(remembered) => Ok(remembered.missing(set)),
-            Kept::Nowhere => Ok(set.evaluations()),
+            Kept::Blocks(remembered) => remembered.missing(set),
+            Kept::Nowhere => set.evaluations(),
         }
     }
 

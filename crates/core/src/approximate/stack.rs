@@ -34,6 +34,7 @@ use std::sync::Arc;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
+use super::anchors::{choose_anchors, usual_anchors};
 use super::scattered::residual_size::ResidualSize;
 use super::scattered::selection::Search;
 use super::scattered::{Chosen, Division, FEWEST_LANDMARKS, evaluate};
@@ -272,7 +273,7 @@ impl Stack {
             Factors::Signed(signed) => Factors::Signed(Signed { projector: None, ..signed.clone() }),
             other => other.clone(),
         };
-        let anchors = blend::anchors(landmarks, asked);
+        let anchors = choose_anchors(landmarks, usual_anchors(asked).min(landmarks.len()), None);
         let blend = Arc::new(self.blend(&stage, &fit, anchors));
         let diagonal = diagonal(oracle, &stage, &model, &blend)?;
         let report = FitReport {

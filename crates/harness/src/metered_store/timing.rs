@@ -32,7 +32,7 @@ impl MeteredStore {
     /// # Errors
     /// Those of the oracle and of the store.
     pub fn time(&self, set: &EntrySet, calls: u64) -> Result<Option<Timed>, OracleError> {
-        let calls = calls.min(self.missing(set)?);
+        let calls = calls.min(self.missing(set));
         let (scores, per_pair) = (self.scores(), self.shape().evaluations_per_pair.max(1));
         // one pair for every process, where others are left to be timed
         let warm_up = (scores.calls_at_once() as u64 * per_pair).min(calls / 2);

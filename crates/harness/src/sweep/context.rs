@@ -130,10 +130,7 @@ impl SweepContext<'_> {
     }
 
     /// Evaluations of requests that are not in the store yet.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub fn missing(&self, requests: &[Request]) -> Result<u64, StoreError> {
+    pub fn missing(&self, requests: &[Request]) -> u64 {
         self.sets(requests).iter().map(|(metered, entries)| metered.missing(entries)).sum()
     }
 

@@ -516,7 +516,7 @@ impl Model {
         let is_there = |&(i, j): &Pair| {
             let mut set = EntrySet::new(OracleShape::of(&stored));
             set.add_entry(i, j);
-            stored.missing(&set).unwrap() == 0
+            stored.missing(&set) == 0
         };
         self.world.pairs().into_iter().filter(is_there).collect()
     }

@@ -226,9 +226,8 @@ fn new_items_take_the_same_maps() {
 
 #[test]
 fn anchors_are_the_landmarks_and_then_others() {
-    let method = with_cosine(shift_ridge(), 2).with_anchors(100);
     let given = Landmarks::from_orders(N, (0..70).collect(), Vec::new());
-    let anchors = method.choose_anchors(&given, S, &mut stream(5, "proxy", "fit", 0));
+    let anchors = choose_anchors(&given, 100, Some(&mut stream(5, "proxy", "fit", 0)));
     assert_eq!(anchors[..70], given.order()[..]);
     let mut sorted = anchors.clone();
     sorted.sort_unstable();

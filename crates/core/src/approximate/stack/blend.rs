@@ -8,9 +8,8 @@ use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 use super::columns::Part;
 use super::polynomials::{Polynomials, horner};
 use crate::approximate::ApproximateError;
-use crate::approximate::anchors::{embedding_of, usual_anchors};
+use crate::approximate::anchors::embedding_of;
 use crate::approximation::{AdditiveTerm, Embedding, General, NewScores};
-use crate::landmarks::Landmarks;
 use crate::linalg;
 use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, ask_block, ask_pairs, block_of};
 
@@ -23,17 +22,6 @@ pub(super) fn blend(parts: &[Part]) -> General {
     let (left, right) = (beside(|part| &part.0), beside(|part| &part.1));
     let empty = Array2::zeros((0, left.ncols()));
     General { left, right, left_projector: empty.clone(), right_projector: empty }
-}
-
-/// Landmarks of the vectors of a blend, of the nested order first.
-pub(super) fn anchors(landmarks: &Landmarks, rank: usize) -> Vec<usize> {
-    let wanted = usual_anchors(rank).min(landmarks.len());
-    let mut is_taken = vec![false; landmarks.len()];
-    let mut anchors: Vec<usize> = landmarks.order().iter().copied().take(wanted).collect();
-    anchors.iter().for_each(|&i| is_taken[i] = true);
-    let others = (0..landmarks.len()).filter(|&i| !is_taken[i]);
-    anchors.extend(others.take(wanted - anchors.len()));
-    anchors
 }
 
 /// The polynomial over the items.
