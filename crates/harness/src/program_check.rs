@@ -9,7 +9,7 @@
 //! that chooses its pairs on the way when it asks for the first that the store lacks (`metered_store/checked.rs`; the first two of them).
 
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Oracle, OracleError, Pair};
+use landmark_core::oracle::{Oracle, Pair};
 
 use crate::job::JobError;
 use crate::metered_store::checked::{LOOKED_THROUGH, refuse_another_score, refuse_order};

@@ -233,7 +233,7 @@ impl Own {
         let oracle = context.similarities(self.factors.info.gamma).into_diagnostic()?;
         let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
         let candidates = self.candidates(wanted);
-        let bill = missing(context, &candidates)?;
+        let bill = missing(context, &candidates);
         let asked = asked(candidates.len() as u64, self.factors.info.items as u64);
         if wanted.dry_run {
             self.options.record.fact("pairs_to_score", candidates.len());

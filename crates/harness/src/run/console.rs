@@ -95,7 +95,7 @@ pub(super) fn print_dry_run(
     }
     line("entries of K that a job reads; calls of the score if it ran alone; calls beside those of the lines above; all of them as if the store were empty".to_owned());
     let timing = timing(matrices, forecast, options.sample)?;
-    let missing = matrices.to_buy(forecast)?;
+    let missing = matrices.to_buy(forecast);
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} finished", counted(forecast.finished as u64, "job")));
     if planned == 0 && forecast.extra.calls == 0 {

@@ -13,7 +13,6 @@ use landmark_core::oracle::{Metered, Oracle, OracleError, OracleShape, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
 use landmark_report::{CellKey, Metric, ResultRow, ResultsError, Subject, Variant, cell_key};
-use landmark_store::StoreError;
 use serde_json::json;
 
 use super::wme::{self, RandomStores};
