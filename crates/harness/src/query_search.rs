@@ -31,13 +31,11 @@ use crate::run::{RunOptions, results_folder, store_address};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The index.
     #[error(transparent)]
     Index(#[from] IndexError),
     /// Items, score or proxy.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The score, or numbers that do not fit.

@@ -28,7 +28,6 @@ const COLUMNS_AT_A_TIME: usize = 16;
 pub struct Recalled {
     /// Neighbours of each item.
     pub k: usize,
-    /// ρ.
     pub target: f64,
     /// δ: the probability with which the recall may be lower.
     pub delta: f64,
