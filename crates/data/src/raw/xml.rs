@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn what_is_no_xml_is_named_with_its_line() {
         for (text, wanted) in [
-            ("<a>\n<b>\n", "f:3: "),
+            ("<a>\n<b>\n", "f:1: the root node was opened but never closed"),
             ("<a>\n&b;</a>", "f:2: unknown entity reference 'b'"),
             ("<a>\n<b x=1></b></a>", "f:2: "),
             ("<a>\n</b>", "f:2: "),
