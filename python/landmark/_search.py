@@ -184,7 +184,7 @@ class Search(Opening):
         """Pairs of at least `threshold`, best first.
 
         Without `target_recall` and `budget`, pairs come from the estimates, without a call and with a warning: their recall is unknown. `budget`
-        is the largest number of new calls. Alone, it pays for a search where each item's neighbors are likely; the evaluated pairs of the fit and of this search take part.
+        is the largest number of new calls. Alone, it pays for a search of the most similar pairs of all; the evaluated pairs of the fit and of this search take part.
         `rescore=True` scores the candidates, one call each, and drops those below the threshold.
 
         With `target_recall`, pairs are scored in the order of their estimates, and a uniform sample of the others is audited. With probability
@@ -269,6 +269,7 @@ class Search(Opening):
         try:
             if paid // n:
                 search = self._search(k, paid // n, None, 0.1, 4, 0.2, False, None)
+                search["rounds"]["pairs"] = True
                 with self._told(paid, "pairs", batches, matrix=matrix):
                     out = matrix.nearest(json.dumps(search), self._proxies(self._items), fitted)
                 found.append(out["pairs"])

@@ -1,4 +1,5 @@
-//! Recall@1 and recall@10 of a search with and without the Gaussian process over pairs, over paired draws of landmarks, and its own time.
+//! Recall@1 and recall@10 of a search with and without the Gaussian process over pairs, over paired draws of landmarks, and its own time; then the share of the
+//! n best pairs of n items that is evaluated by reranking with the proxy, by a search for lists, and by one for pairs.
 //!
 //! ```text
 //! cargo run --release -p landmark-neighbours --example pairwise_recall -- K.f64 n [VECTORS.f64 | PROXY.f64 [VECTORS.f64]]
@@ -19,6 +20,7 @@ use ndarray::{Array2, CowArray, Ix2};
 type Failure = Box<dyn std::error::Error>;
 
 const DRAWS: u64 = 5;
+const CALLS_PER_ITEM: [usize; 4] = [5, 10, 20, 50];
 
 /// A proxy that is known pair by pair, with vectors of its items.
 struct Described {
@@ -72,6 +74,34 @@ fn recall(truth: &[Vec<usize>], found: &Found, k: usize) -> f64 {
     truth.iter().zip(&found.lists).map(hits).sum::<usize>() as f64 / (k * truth.len()) as f64
 }
 
+/// Share of the n best pairs of n items that are among these; pairs as good as the last of them count, too.
+fn share(scores: &Array2<f64>, evaluated: &[Pair]) -> f64 {
+    let n = scores.nrows();
+    let mut all: Vec<f64> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|pair| scores[pair]).collect();
+    all.sort_by(|one, other| other.total_cmp(one));
+    let least = all[n - 1];
+    evaluated.iter().filter(|&&pair| scores[pair] >= least).count().min(n) as f64 / n as f64
+}
+
+/// The pairs of highest proxy, of all pairs.
+fn reranked(proxy: &Array2<f64>, count: usize) -> Vec<Pair> {
+    let n = proxy.nrows();
+    let mut all: Vec<Pair> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
+    all.sort_by(|&one, &other| proxy[other].total_cmp(&proxy[one]).then(one.cmp(&other)));
+    all.truncate(count);
+    all
+}
+
+fn evaluated(mut search: Search, scores: &Array2<f64>) -> Result<Vec<Pair>, Failure> {
+    let mut all = Vec::new();
+    while let Some(batch) = search.next_batch()? {
+        let scores: Vec<f64> = batch.pairs.iter().map(|&pair| scores[pair]).collect();
+        search.record(&batch.pairs, &scores)?;
+        all.extend(batch.pairs);
+    }
+    Ok(all)
+}
+
 fn run(mut search: Search, scores: &Array2<f64>) -> Result<Found, Failure> {
     while let Some(batch) = search.next_batch()? {
         let scores: Vec<f64> = batch.pairs.iter().map(|&pair| scores[pair]).collect();
@@ -101,10 +131,10 @@ fn main() -> Result<(), Failure> {
         });
     }
     println!(
-        "  b      without @1 @10         with @1 @10   gain @10   draws   seconds (without, with)   weights (kriging, process) at each round"
+        "  b      without @1 @10         with @1 @10 (deviation)   gain @10   draws   seconds (without, with)   weights (kriging, process) at each round"
     );
-    for calls_per_item in [5, 10, 20, 50] {
-        let (mut sums, mut wins, mut seconds) = ([0.0; 4], 0, [0.0; 2]);
+    for calls_per_item in CALLS_PER_ITEM {
+        let (mut sums, mut wins, mut seconds, mut squares) = ([0.0; 4], 0, [0.0; 2], 0.0);
         let mut weights = String::new();
         for draw in 0..DRAWS {
             let landmarks = Landmarks::uniform(n, &mut stream(draw, "pairwise recall", "landmarks", 0));
@@ -124,14 +154,35 @@ fn main() -> Result<(), Failure> {
                     weights = found.rounds.iter().map(of).collect();
                 }
             }
+            squares += at_ten[1] * at_ten[1];
             wins += u32::from(at_ten[1] > at_ten[0]);
         }
         let [one, ten, process_one, process_ten] = sums.map(|sum| sum / DRAWS as f64);
+        let deviation = (f64::max(squares - DRAWS as f64 * process_ten * process_ten, 0.0) / (DRAWS - 1) as f64).sqrt();
         let [without, with] = seconds.map(|sum| sum / DRAWS as f64);
         println!(
-            "{calls_per_item:>3}   {one:.3} {ten:.3}   {process_one:.3} {process_ten:.3}   {:+.3}   {wins}/{DRAWS}   {without:.2} {with:.2}  {weights}",
+            "{calls_per_item:>3}   {one:.3} {ten:.3}   {process_one:.3} {process_ten:.3} ({deviation:.3})   {:+.3}   {wins}/{DRAWS}   {without:.2} {with:.2}  {weights}",
             process_ten - ten
         );
+    }
+    println!("  b   rerank   rounds for lists   rounds for pairs   (share of the {n} best pairs)");
+    let proxy = match proxies.first() {
+        Some(proxy) => block_of(&**proxy, &all, &all)?,
+        None => Array2::zeros((n, n)),
+    };
+    for calls_per_item in CALLS_PER_ITEM {
+        let mut sums = [0.0; 2];
+        for draw in 0..DRAWS {
+            let landmarks = Landmarks::uniform(n, &mut stream(draw, "pairwise recall", "landmarks", 0));
+            for (sum, pairs) in sums.iter_mut().zip([false, true]) {
+                let rounds = RoundsParams { calls_per_item, pairs, ..RoundsParams::default() }.check()?;
+                let search = Search::new(rounds, OracleShape::of(&oracle), proxies.clone(), &landmarks)?;
+                *sum += share(&scores, &evaluated(search, &scores)?);
+            }
+        }
+        let [lists, pairs] = sums.map(|sum| sum / DRAWS as f64);
+        let rerank = share(&scores, &reranked(&proxy, n * calls_per_item));
+        println!("{calls_per_item:>3}   {rerank:.3}    {lists:.3}              {pairs:.3}");
     }
     Ok(())
 }

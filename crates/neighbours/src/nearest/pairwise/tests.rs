@@ -63,7 +63,7 @@ proptest! {
         let items = Items::new((vectors(N, r, seed) * 0.7).mapv(|value| value as f32));
         let known = residuals_of(&items, some_pairs(N, seed), seed);
         let scale = known.scale();
-        let (solution, left) = solve(&items, &known, scale).expect("small");
+        let (solution, left) = solve(&items, &known, scale, 25).expect("small");
         prop_assert!(left <= 0.03, "{left} of the right side is left over");
         let exact = direct(&dense(&items, &known.pairs), &known.values) / scale;
         let phi = items.phi.mapv(f64::from);
