@@ -2,9 +2,10 @@
 //! n best pairs of n items that is evaluated by reranking with the proxy, by a search for lists, and by one for pairs.
 //!
 //! ```text
-//! cargo run --release -p landmark-neighbours --example pairwise_recall -- K.f64 n [VECTORS.f64 | PROXY.f64 [VECTORS.f64]]
+//! cargo run --release -p landmark-neighbours --example pairwise_recall -- K.f64 n [VECTORS.f64 | PROXY.f64 [VECTORS.f64]] ...
 //! ```
-//! Reads the score (n·n) and the proxy's vectors (n·d, of which it is the cosine), or the proxy itself (n·n) and vectors of the items (n·d), as little-endian f64 in rows.
+//! Reads the score (n·n) and of every proxy its vectors (n·d, of which it is the cosine), or the proxy itself (n·n) and vectors of the items (n·d), as
+//! little-endian f64 in rows.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -60,6 +61,29 @@ fn read(path: &str, rows: usize) -> Result<Array2<f64>, Failure> {
     Ok(Array2::from_shape_vec((rows, columns), numbers)?)
 }
 
+/// A file of n columns is a proxy, one of another number the vectors of the proxy before it, or a proxy as their cosine.
+fn proxies(files: &[String], n: usize) -> Result<Vec<Arc<dyn Oracle>>, Failure> {
+    let mut proxies: Vec<Arc<dyn Oracle>> = Vec::new();
+    let mut bare: Option<Precomputed> = None;
+    for file in files {
+        let matrix = read(file, n)?;
+        let is_proxy = matrix.ncols() == n;
+        match bare.take() {
+            Some(scores) if !is_proxy => proxies.push(Arc::new(Described { scores, features: matrix })),
+            before => {
+                proxies.extend(before.map(|scores| Arc::new(scores) as Arc<dyn Oracle>));
+                if is_proxy {
+                    bare = Some(Precomputed::new(matrix, AsymmetryPolicy::Mean)?);
+                } else {
+                    proxies.push(Arc::new(EmbeddingProxy::cosine(matrix)?));
+                }
+            }
+        }
+    }
+    proxies.extend(bare.map(|scores| Arc::new(scores) as Arc<dyn Oracle>));
+    Ok(proxies)
+}
+
 fn best(scores: &Array2<f64>, i: usize, k: usize) -> Vec<usize> {
     let mut others: Vec<usize> = (0..scores.nrows()).filter(|&j| j != i).collect();
     others.sort_by(|&a, &b| scores[[i, b]].total_cmp(&scores[[i, a]]).then(a.cmp(&b)));
@@ -113,23 +137,12 @@ fn run(mut search: Search, scores: &Array2<f64>) -> Result<Found, Failure> {
 #[allow(clippy::print_stdout, reason = "an example reports on standard output")]
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let n: usize = arguments.get(1).ok_or("wanted: K.f64 n [PROXY.f64]")?.parse()?;
+    let n: usize = arguments.get(1).ok_or("wanted: K.f64 n [PROXY.f64] ...")?.parse()?;
     let oracle = Precomputed::new(read(&arguments[0], n)?, AsymmetryPolicy::Mean)?;
     let all: Vec<usize> = (0..n).collect();
     let scores = block_of(&oracle, &all, &all)?;
     let truth: Vec<Vec<usize>> = all.iter().map(|&i| best(&scores, i, 10)).collect();
-    let mut proxies: Vec<Arc<dyn Oracle>> = Vec::new();
-    if let Some(path) = arguments.get(2) {
-        let proxy = read(path, n)?;
-        proxies.push(match (proxy.ncols() == n, arguments.get(3)) {
-            (false, _) => Arc::new(EmbeddingProxy::cosine(proxy)?),
-            (true, None) => Arc::new(Precomputed::new(proxy, AsymmetryPolicy::Mean)?),
-            (true, Some(features)) => {
-                let scores = Precomputed::new(proxy, AsymmetryPolicy::Mean)?;
-                Arc::new(Described { scores, features: read(features, n)? })
-            }
-        });
-    }
+    let proxies = proxies(&arguments[2..], n)?;
     println!(
         "  b      without @1 @10         with @1 @10 (deviation)   gain @10   draws   seconds (without, with)   weights (kriging, process) at each round"
     );

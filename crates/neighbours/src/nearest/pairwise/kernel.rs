@@ -1,7 +1,7 @@
 //! Kernels of the items of a Gaussian process over pairs: of the vectors of a proxy, and of the rows of the current estimate.
 //!
 //! ```text
-//! KE_iz = cos(e_i − ē, e_z − ē) + 0.1          vectors e of the main proxy; exp(P_iz / mean P_zz − 1) of a proxy without vectors
+//! KE_iz = cos(e_i − ē, e_z − ē) + 0.1          vectors e of a proxy, the mean over several; exp(P_iz / mean P_zz − 1) of a proxy without vectors
 //! KC_iz = exp(3 (cos(F_i, F_z) − 1))           F: known scores and estimates at some reference items, less the means of columns
 //! ```
 //! for z among r ≤ 512 items. Both are Nyström's: Φ = k (k_ZZ)^(−½), of which the 256 leading directions of k_ZZ are kept: the others cost more time
@@ -41,7 +41,7 @@ pub(super) fn nodes(n: usize) -> usize {
     n.min(NODES)
 }
 
-/// KE of the main proxy, n × r.
+/// KE of a proxy, n × r.
 pub(super) fn of_proxy(proxy: &dyn Oracle, nodes: &[usize]) -> Result<Array2<f32>, OracleError> {
     match proxy.features() {
         Some(features) => Ok(of_features(features.view(), nodes)),

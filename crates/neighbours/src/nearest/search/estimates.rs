@@ -284,8 +284,8 @@ impl Search {
             Some(pairwise) => pairwise,
             // factors describe the items by the score itself
             None => {
-                let main = if self.is_seeded { self.place_of_seed() } else { 0 };
-                Pairwise::new(pool.len(), &self.order, &self.proxies, main)?
+                let only = self.is_seeded.then(|| self.place_of_seed());
+                Pairwise::new(pool.len(), &self.order, &self.proxies, only)?
             }
         };
         let h = self.popularity().items.values();
