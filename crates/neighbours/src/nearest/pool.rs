@@ -351,11 +351,14 @@ pub(super) fn scan(
     Ok(first.into_iter().zip(second).map(|(one, other)| one.into_items().chain(other.into_items()).collect()).collect())
 }
 
+/// What a process adds to the link, at the pairs of some rows and columns.
+type Block<'a> = &'a dyn Fn(Range<usize>, Range<usize>) -> Array2<f32>;
+
 /// The `width` best of every item by the link and what a process adds to it, with its weight: one pass over half of all pairs.
 pub(super) fn scan_estimates(
     proxies: &[Arc<dyn Oracle>],
     (link, popularity): (&HubLink, &Popularity),
-    (process, weight): (&dyn Fn(Range<usize>, Range<usize>) -> Array2<f32>, f64),
+    (process, weight): (Block<'_>, f64),
     width: usize,
 ) -> Result<Vec<Vec<u32>>, NeighbourError> {
     let n = popularity.values().len();
