@@ -11,8 +11,8 @@
 //! yields say: at recall .9 the whole of it takes 265 calls per item in place of 186 on tweets, and two batches in place of one 308.
 
 use super::Target;
-use super::beta::beta_quantile;
 use super::hypergeometric::{binomial_tail, least_wrong};
+use landmark_core::stats::beta_quantile;
 
 /// Sampled positives that a plan tolerates at most.
 const MOST_TOLERATED: u64 = 40;
