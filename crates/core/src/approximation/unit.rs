@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayViewMut2};
 
-use super::{Addend, Approximation, Diagonal, Embedding, Factors, General, NewScores, Signed};
+use super::{AdditiveTerm, Approximation, Diagonal, Embedding, Factors, General, NewScores, Signed};
 use crate::approximate::ApproximateError;
-use crate::oracle::{Identity, OracleError, Pair};
+use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 
 impl Approximation {
     /// Approximates `unit` times the matrix. `unit` is a power of 16, so that its square root rounds nothing either.
@@ -47,7 +47,7 @@ impl Approximation {
             landmarks: self.landmarks,
             diagonal_shift: self.diagonal_shift.map(scaled),
             known: self.known.map(|known| known.in_unit(unit)),
-            addend: self.addend.map(|inner| Arc::new(InUnit { inner, unit, root }) as Arc<dyn Addend>),
+            addend: self.addend.map(|inner| Arc::new(InUnit { inner, unit, root }) as Arc<dyn AdditiveTerm>),
             range: self.range.map(|(least, greatest)| (unit * least, unit * greatest)),
             scattered: self.scattered.map(|placed| placed.in_unit(unit)),
             diagonal,
@@ -59,22 +59,23 @@ impl Approximation {
 /// An addend times a power of 16.
 #[derive(Debug)]
 struct InUnit {
-    inner: Arc<dyn Addend>,
+    inner: Arc<dyn AdditiveTerm>,
     unit: f64,
     root: f64,
 }
 
-impl Addend for InUnit {
-    fn len(&self) -> usize {
-        self.inner.len()
+impl Oracle for InUnit {
+    fn shape(&self) -> OracleShape {
+        let shape = self.inner.shape();
+        OracleShape { known_diagonal: shape.known_diagonal.map(|value| self.unit * value), ..shape }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("unit", &self.unit.to_le_bytes()), ("inner", self.inner.identity().as_bytes())])
     }
 
-    fn pairs(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.inner.pairs(pairs, out)?;
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.inner.evaluate(pairs, out)?;
         out.iter_mut().for_each(|value| *value *= self.unit);
         Ok(())
     }
@@ -84,7 +85,9 @@ impl Addend for InUnit {
         out.mapv_inplace(|value| self.unit * value);
         Ok(())
     }
+}
 
+impl AdditiveTerm for InUnit {
     fn apply(&self, x: &[f64], out: &mut [f64]) -> Result<(), OracleError> {
         self.inner.apply(x, out)?;
         out.iter_mut().for_each(|value| *value *= self.unit);

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayViewMut2;
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry};
+use super::{Identity, Oracle, OracleError, OracleShape, Pair};
 
 /// An oracle whose scores are multiplied by a power of two, which rounds nothing.
 pub struct InUnit<'a> {
@@ -18,28 +18,13 @@ impl<'a> InUnit<'a> {
 }
 
 impl Oracle for InUnit<'_> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        let shape = self.inner.shape();
+        OracleShape { known_diagonal: shape.known_diagonal.map(|value| self.unit * value), ..shape }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("unit", &self.unit.to_le_bytes()), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal().map(|value| self.unit * value)
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -292,7 +292,7 @@ fn calls_of_rows(shape: OracleShape, items: &[usize], contents: Option<&Contents
         (known.iter().filter(is_known)).map(|&((i, j), _)| (first(i).min(first(j)), first(i).max(first(j)))).collect();
     let known_of_two = known.iter().filter(|(i, j)| i != j).count() as u64;
     let is_asked_of_itself =
-        |&&item: &&usize| !shape.diagonal_known && copies[item] > 1 && !known.contains(&(item, item));
+        |&&item: &&usize| !shape.diagonal_known() && copies[item] > 1 && !known.contains(&(item, item));
     let of_themselves = audited.iter().filter(is_asked_of_itself).count() as u64;
     let groups = contents.map_or(shape.len, Contents::distinct);
     shape.evaluations(pairs_of(groups, audited.len()) - known_of_two, of_themselves)

@@ -2,7 +2,7 @@
 
 use landmark_core::normal::standard_normal;
 use landmark_core::stream::{Rng, stream};
-use landmark_neighbours::recall::{AuditPath, Bound, Target, beta_quantile};
+use landmark_neighbours::recall::{AuditPath, Bound, Target};
 use ndarray::Array2;
 use rand::Rng as _;
 use rand::seq::index::sample;
@@ -54,31 +54,6 @@ impl Search {
         let lost = (share * self.found_at.nrows() as f64).round() as usize;
         self.found_at.slice_mut(ndarray::s![..lost, ..]).fill(f64::INFINITY);
         self
-    }
-
-    /// The same by the rule of before: Clopper-Pearson of k v / deff finds, deff the median of the last five design effects k u / (m (1 − m)) at
-    /// efforts with ½ < m < 1, m ≤ max(ρ, the least such m), m the mean and u the variance of the shares.
-    pub(crate) fn stop_by_design_effect(&self, rows: usize, target: Target, rng: &mut Rng) -> Option<f64> {
-        let (n, k) = self.found_at.dim();
-        let (rows_of_all, k) = (rows as f64, k as f64);
-        let audited: Vec<usize> = sample(rng, n, rows).into_vec();
-        let (mut effects, mut least): (Vec<f64>, Option<f64>) = (Vec::new(), None);
-        self.efforts.iter().copied().find_map(|effort| {
-            let shares: Vec<f64> = audited.iter().map(|&item| self.share(item, effort)).collect();
-            let mean = shares.iter().sum::<f64>() / rows_of_all;
-            let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (rows_of_all - 1.0);
-            if mean > 0.5 && mean < 1.0 && variance > 0.0 && mean <= target.recall().max(*least.get_or_insert(mean)) {
-                effects.push(k * variance / (mean * (1.0 - mean)));
-            }
-            let mut last = effects[effects.len().saturating_sub(5)..].to_vec();
-            last.sort_by(f64::total_cmp);
-            let middle = |at: usize| 0.5 * (last[(at - 1) / 2] + last[at / 2]);
-            let effect = if last.is_empty() { k } else { middle(last.len()).clamp(1.0, k) };
-            let finds = k * rows_of_all / effect / (1.0 - rows_of_all / n as f64);
-            let found = mean * finds;
-            let lower = if found > 0.0 { beta_quantile(target.delta(), found, finds - found + 1.0) } else { 0.0 };
-            (lower >= target.recall()).then(|| self.recall(effort))
-        })
     }
 
     /// The same where the estimate itself is believed.
