@@ -23,6 +23,7 @@ pub mod config;
 pub mod experiment;
 pub mod experiments;
 pub mod factors;
+pub mod facts;
 pub mod index_files;
 pub mod interrupt;
 pub mod invocation;

@@ -18,11 +18,12 @@ use super::error_curve::{reference, report_rows};
 use super::errors::{self, Errors};
 use super::ranked_search::{self, Choice, dimension};
 use crate::config::matrix::ExperimentEntry;
-use crate::config::{Strategy, Tuned};
-use crate::experiment::Experiment;
+use crate::config::{SplitConfig, Strategy, Tuned};
+use crate::experiment::{Experiment, FinishedRun};
+use crate::facts::{Facts, LabelCount};
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
-use crate::sweep::context::{SweepContext, group, has_gamma, rows_of_duplicate, whole};
+use crate::sweep::context::{SweepContext, group, rows_of_duplicate, whole};
 use crate::sweep::{Cell, Setting, wme};
 
 mod evidence;
@@ -56,9 +57,26 @@ impl Experiment for Classification {
         jobs(context)
     }
 
-    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        layout(context, rows)
+    fn note_facts(&self, context: &SweepContext<'_>, _: &[ResultRow], facts: &mut Facts) -> Result<(), JobError> {
+        facts.most_frequent = most_frequent(context);
+        Ok(())
     }
+
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        layout(run)
+    }
+}
+
+/// The label that most judged items have, which needs no similarity.
+fn most_frequent(context: &SweepContext<'_>) -> Option<LabelCount> {
+    let labels = context.problem.labels()?;
+    let judged: Vec<usize> = match &labels.given_split {
+        Some(split) if matches!(context.matrix.dataset.split(), Some(SplitConfig::Given) | None) => split.test.clone(),
+        _ => (0..labels.of.len()).collect(),
+    };
+    let count = |label: usize| judged.iter().filter(|&&item| labels.of[item] == label).count();
+    let (count, label) = (0..labels.names.len()).map(|label| (count(label), label)).max()?;
+    Some(LabelCount { label: labels.names[label].clone(), count, of: judged.len() })
 }
 
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
@@ -232,7 +250,7 @@ fn chosen(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Res
         &[]
     };
     let value = |metric| rows.iter().find(|row| row.metric == metric).map(|row| row.value);
-    let gamma = if has_gamma(context.matrix) { value(Metric::Gamma).or(context.fixed_gamma()) } else { None };
+    let gamma = if context.matrix.has_gamma() { value(Metric::Gamma).or(context.fixed_gamma()) } else { None };
     let cost = value(Metric::Cost).or(fixed_cost).unwrap_or(1.0);
     Ok(Choice { rank: cell.rank, setting: Setting::at(gamma), cost })
 }

@@ -25,7 +25,7 @@ use super::error_curve::reference;
 use crate::config::CoverageConfig;
 use crate::config::coverage::Found;
 use crate::config::matrix::ExperimentEntry;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FinishedRun};
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, whole};
@@ -95,8 +95,8 @@ impl Experiment for Coverage {
         Ok(jobs)
     }
 
-    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        context.matrix.coverage.as_ref().map_or_else(Layout::default, |settings| layout(&settings.found, rows))
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        run.matrix.coverage.as_ref().map_or_else(Layout::default, |settings| layout(&settings.found, run.rows))
     }
 }
 

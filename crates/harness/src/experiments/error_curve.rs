@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::errors::{self, Errors, READING};
 use crate::config::matrix::ExperimentEntry;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FinishedRun};
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group, rows_of_duplicate, whole};
@@ -38,8 +38,8 @@ impl Experiment for ErrorCurve {
         jobs(context)
     }
 
-    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        error_layout(context, rows)
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        error_layout(run)
     }
 }
 
@@ -135,7 +135,8 @@ pub(super) fn report_rows(approximation: &Approximation, blank: &dyn Fn(Metric, 
 }
 
 /// Tables and figures of relative errors, for every comparison that was run: as the paper has them, or, where there is none, at equal entries first, since entries are what is paid.
-pub(super) fn error_layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+pub(super) fn error_layout(run: &FinishedRun<'_>) -> Layout {
+    let rows = run.rows;
     let metric = match rows.iter().find(|row| matches!(row.metric, Metric::RelativeError | Metric::EstimatedError)) {
         Some(row) => row.metric,
         None => return Layout::default(),
@@ -146,7 +147,7 @@ pub(super) fn error_layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> La
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     let comparisons = [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")];
     let mut parts: Vec<_> = shown(metric).into_iter().flat_map(|shown| comparisons.map(|at| (shown, at))).collect();
-    if context.run.paper.is_none() {
+    if run.settings.paper.is_none() {
         parts.sort_by_key(|(_, (comparison, _))| *comparison != Comparison::Entries);
     }
     for (Shown { metric, id, title, what, is_drawn }, (comparison, words)) in parts {

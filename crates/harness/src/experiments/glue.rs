@@ -26,11 +26,11 @@ use super::error_curve::{cell_jobs, error_layout, reference, report_rows, with_s
 use super::errors::{self, Errors, READING};
 use crate::config::ProxyConfig;
 use crate::config::matrix::ExperimentEntry;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FinishedRun};
+use crate::facts::{Facts, LabeledPairs};
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
 use crate::oracles::cross_encoder::{Calibration, Sentences};
-use crate::provenance;
 use crate::sweep::context::{SweepContext, rows_of_duplicate, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
@@ -82,8 +82,18 @@ impl Experiment for Glue {
         jobs(context)
     }
 
-    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        layout(context, rows)
+    fn note_facts(&self, context: &SweepContext<'_>, _: &[ResultRow], facts: &mut Facts) -> Result<(), JobError> {
+        facts.pairs = context.problem.sentences().map(|sentences| LabeledPairs {
+            train: sentences.train,
+            judged: sentences.pairs.len(),
+            are_graded: sentences.are_graded,
+            are_labels: sentences.are_labels,
+        });
+        Ok(())
+    }
+
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        layout(run)
     }
 }
 
@@ -335,8 +345,9 @@ fn restated(rows: &[ResultRow]) -> Vec<ResultRow> {
     AGAINST.into_iter().flat_map(under).collect()
 }
 
-fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-    let errors = error_layout(context, rows);
+fn layout(run: &FinishedRun<'_>) -> Layout {
+    let rows = run.rows;
+    let errors = error_layout(run);
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     for metric in [Metric::Pearson, Metric::Spearman, Metric::F1, Metric::Accuracy] {
         let spec = metric.spec();
@@ -365,7 +376,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
             });
         }
     }
-    tables.extend(description(context));
+    tables.extend(description(run.facts));
     let restated = restated(rows);
     for (_, heading, words) in AGAINST {
         let select = Selection::compared_at(Metric::RelativeError, heading);
@@ -383,12 +394,12 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     figures.extend(errors.figures);
     let mut all_restated = errors.restated;
     all_restated.extend(restated);
-    Layout { restated: all_restated, tables, figures, notes: notes(context, rows), ..Layout::default() }
+    Layout { restated: all_restated, tables, figures, notes: notes(run), ..Layout::default() }
 }
 
 /// Table 4 and the curve of the training.
-fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
-    let Some(sentences) = context.problem.sentences() else { return Vec::new() };
+fn description(facts: &Facts) -> Vec<TableSpec> {
+    let Some(pairs) = facts.pairs else { return Vec::new() };
     let plain = |id: &str, title: &str, caption: &str, head: &[&str], lines: Vec<Vec<String>>, figures: Vec<usize>| {
         let head = head.iter().map(|text| (*text).to_owned()).collect();
         let (id, title, caption) = (id.to_owned(), title.to_owned(), caption.to_owned());
@@ -399,18 +410,11 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
         "Table 4 of the paper. The pairs",
         "Items are the distinct sentences of the pairs to judge by; the paper counts both sentences of every pair (STS-B 3,000, MRPC 816, RTE 554).",
         &["dataset", "pairs to learn from", "pairs to judge by", "items"],
-        vec![vec![
-            context.problem.dataset.clone(),
-            sentences.train.to_string(),
-            sentences.pairs.len().to_string(),
-            context.problem.items().to_string(),
-        ]],
+        vec![vec![facts.dataset.clone(), pairs.train.to_string(), pairs.judged.to_string(), facts.items.to_string()]],
         vec![1, 2, 3],
     )];
-    // of the run whose results these are: a model that was trained again since has another
-    let curve = provenance::learning_curve(context.folder).unwrap_or_else(|| sentences.curve.clone());
-    if !curve.is_empty() {
-        let score = if sentences.are_graded { "Pearson" } else { "accuracy" };
+    if !facts.fine_tuned.is_empty() {
+        let score = if pairs.are_graded { "Pearson" } else { "accuracy" };
         let line = |epoch: &Epoch| {
             vec![
                 epoch.number.to_string(),
@@ -425,7 +429,7 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
             "How the model was fine-tuned",
             "Mean loss on the pairs to learn from; on all pairs to judge by, the score of the pairs as given, by which the best epoch is chosen, and of the mean of both orders; wall seconds.",
             &["epoch", "loss", score, "both orders", "seconds"],
-            curve.iter().map(line).collect(),
+            facts.fine_tuned.iter().map(line).collect(),
             vec![0, 1, 2, 3, 4],
         ));
     }
@@ -479,20 +483,20 @@ fn proxy_study<'a>(rows: &'a [ResultRow]) -> Option<TableSpec> {
     })
 }
 
-fn notes(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<String> {
-    let Some(sentences) = context.problem.sentences() else { return Vec::new() };
+fn notes(run: &FinishedRun<'_>) -> Vec<String> {
+    let Some(pairs) = run.facts.pairs else { return Vec::new() };
     let mut notes = Vec::new();
-    if sentences.are_graded {
+    if pairs.are_graded {
         notes.push("scores that are all the same are given a correlation of 0".to_owned());
     } else {
-        let chosen = rows.iter().find(|row| row.metric == Metric::Threshold);
+        let chosen = run.rows.iter().find(|row| row.metric == Metric::Threshold);
         let value = chosen.map_or(HALF, |row| row.value);
         let why = chosen.and_then(|row| row.note.as_deref()).unwrap_or("nothing was calibrated");
         notes.push(format!(
             "a pair is called positive above {value:.3}, the same for the model's own scores and every K̃: {why}"
         ));
     }
-    if context.run.paper.is_some() && !sentences.are_graded && !sentences.are_labels {
+    if run.settings.paper.is_some() && !pairs.are_graded && !pairs.are_labels {
         notes.push("scores are probabilities; the paper's matrices hold labels (`oracle.score: label`)".to_owned());
     }
     notes

@@ -19,9 +19,10 @@ use std::path::Path;
 use super::error_curve::{report_rows, with_seconds};
 use super::errors::{self, Errors};
 use crate::config::LandmarkConfig;
-use crate::config::matrix::ExperimentEntry;
-use crate::experiment::Experiment;
+use crate::config::matrix::{ExperimentEntry, MatrixSubject};
+use crate::experiment::{Experiment, FinishedRun};
 use crate::factors::{FactorError, FactorInfo, Factors};
+use crate::facts::Facts;
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::oracles::scorer::Scorer;
@@ -62,7 +63,7 @@ const ANSWERS: [&str; 10] = [
     CLUSTERS,
     LABELS,
     LABELS_REPORT,
-    page::ARRANGEMENT,
+    page::GATHERED,
 ];
 /// The folder of new items that were projected.
 pub const PROJECTED: &str = "projected";
@@ -96,8 +97,15 @@ impl Experiment for OwnData {
         is_kept(context, job)
     }
 
-    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        layout(context, rows)
+    fn note_facts(&self, context: &SweepContext<'_>, rows: &[ResultRow], facts: &mut Facts) -> Result<(), JobError> {
+        facts.calls = page::calls(context, rows);
+        facts.notes.extend(context.problem.scorer().map(Scorer::notes).unwrap_or_default());
+        facts.notes.extend(page::gather(context));
+        Ok(())
+    }
+
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        layout(run)
     }
 }
 
@@ -373,10 +381,11 @@ fn is_judged_on_the_way(context: &SweepContext<'_>) -> bool {
     context.sweep.cells().iter().any(|cell| context.target(cell).is_some())
 }
 
-fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+fn layout(run: &FinishedRun<'_>) -> Layout {
+    let FinishedRun { matrix, facts, rows, .. } = *run;
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     let Some(first) = rows.first() else { return Layout::default() };
-    let is_given = !context.problem.is_priced;
+    let is_given = facts.is_given;
     let mut lines = vec![
         line("items", &first.subject.items.to_string()),
         line("method", &first.subject.method),
@@ -384,7 +393,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         line(
             if is_given {
                 "entries of the matrix that the fit reads"
-            } else if is_judged_on_the_way(context) {
+            } else if facts.calls.is_some_and(|calls| calls.fit_has_estimate) {
                 "evaluations, with those of the error estimate"
             } else {
                 "evaluations, without those of the error estimate"
@@ -392,7 +401,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
             &first.cost.evaluations.to_string(),
         ),
     ];
-    if let Some(price) = context.matrix.budget.price(first.cost.evaluations) {
+    if let Some(price) = matrix.budget.price(first.cost.evaluations) {
         lines.push(line("their price", &format!("{price:.2}")));
     }
     let with_known = find(Metric::ErrorWithKnown);
@@ -429,13 +438,13 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let table = TableSpec {
         id: "table-factors".to_owned(),
         title: "The factors".to_owned(),
-        caption: caption(is_given, find(Metric::OffDiagonalError), &error_level(context)),
+        caption: caption(is_given, find(Metric::OffDiagonalError), &error_level(matrix)),
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
-    let failed = Factors::peek(&context.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
+    let failed = Factors::peek(&facts.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
     let mut notes = Vec::new();
     let estimate = find(Metric::EstimatedError).map(|row| row.value);
-    if let (Some(target), Some(estimate)) = (context.matrix.target_error, estimate)
+    if let (Some(target), Some(estimate)) = (matrix.target_error, estimate)
         && estimate > target
     {
         notes.push(format!(
@@ -463,16 +472,13 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
             counted(failed, "pair")
         ));
     }
-    notes.extend(context.problem.scorer().map(Scorer::notes).unwrap_or_default());
-    let tables = std::iter::once(table).chain(statement::table(context.folder)).collect();
-    let (matrix, missing) = page::page(context, rows);
-    notes.extend(missing);
-    Layout { tables, notes, matrix, ..Layout::default() }
+    let tables = std::iter::once(table).chain(statement::table(&facts.folder)).collect();
+    Layout { tables, notes, matrix: page::page(run), ..Layout::default() }
 }
 
 /// Level of the intervals of estimated errors, in words.
-fn error_level(context: &SweepContext<'_>) -> String {
-    context.matrix.error_estimate.unwrap_or_default().level()
+fn error_level(matrix: &MatrixSubject) -> String {
+    matrix.error_estimate.unwrap_or_default().level()
 }
 
 /// Caption of the table: from what the error is known.

@@ -22,7 +22,7 @@ use serde_json::json;
 use super::error_curve::reference;
 use crate::config::matrix::ExperimentEntry;
 use crate::config::{ProxyKind, RetrievalConfig};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FinishedRun};
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, whole};
@@ -80,8 +80,8 @@ impl Experiment for Retrieval {
         jobs(context)
     }
 
-    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        layout(context.metered.shape().evaluations_per_pair, rows)
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        layout(run.facts.calls_per_pair, run.rows)
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::error_curve::reference;
 use crate::config::matrix::ExperimentEntry;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FinishedRun};
 use crate::job::{ExtraCalls, Job, JobError, Work};
 use crate::layout::Layout;
 use crate::sweep::context::SweepContext;
@@ -45,8 +45,8 @@ impl Experiment for Spectrum {
         jobs(context)
     }
 
-    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        layout(context, rows)
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        layout(run)
     }
 }
 
@@ -107,8 +107,8 @@ fn of_sample(context: &SweepContext<'_>, number: u64) -> Result<Vec<ResultRow>, 
     Ok(rows(context, SAMPLED, number, &eigenvalues(context, &items)?))
 }
 
-fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-    let settings = &context.matrix.spectrum;
+fn layout(run: &FinishedRun<'_>) -> Layout {
+    let (settings, rows) = (&run.matrix.spectrum, run.rows);
     let all: Vec<f64> = rows.iter().filter(|row| row.subject.id == ALL).map(|row| row.value).collect();
     let negative = all.iter().filter(|&&value| value < 0.0).count();
     let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
@@ -123,7 +123,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
                 .map(String::from)
                 .to_vec(),
             lines: vec![vec![
-                context.problem.dataset.clone(),
+                run.facts.dataset.clone(),
                 all.len().to_string(),
                 negative.to_string(),
                 format!("{least:.4}"),

@@ -7,10 +7,10 @@ use landmark_report::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::{Outcome, RunError, RunOptions, closing, console, results_base};
+use super::{RunError, RunOptions, closing, console, results_base, results_folder};
 use crate::config::Config;
+use crate::facts::Facts;
 use crate::oracles::wmd::Skipped;
-use crate::run_source::RunSource;
 
 /// Rows, tables, figures and warnings of one section of a page.
 pub(super) struct ReportSection {
@@ -34,35 +34,25 @@ pub(super) struct ReportSection {
 }
 
 impl ReportSection {
-    /// The section of one configuration.
+    /// The section of one configuration, from the rows and the `run.json` of its run.
     pub(super) fn new(
         config: &Config,
-        source: &dyn RunSource,
         mut rows: Vec<ResultRow>,
-        outcome: &Outcome,
         provenance: Json,
         options: &RunOptions,
     ) -> Result<Self, RunError> {
-        let about = source.about();
-        let layout = source.layout(&rows);
+        let facts = Facts::of(&provenance, &rows, &results_folder(config, options));
+        let layout = config.layout(&facts, &rows);
         let measured = rows.clone();
         rows.extend(layout.restated);
-        let mut stamps = about.stamps.to_vec();
+        let Facts { caveats: mut stamps, mut notes, .. } = facts;
         stamps.extend(config.reduction().map(|text| Caveat {
             dataset: None,
             text: redacted(&text),
             breaks_comparison: false,
         }));
-        if outcome.budget {
-            let end =
-                if source.is_cut_short() { "the rank is lower than was asked for" } else { "some jobs are missing" };
-            let text = format!("the budget was exhausted: {end}");
-            stamps.push(Caveat { dataset: None, text, breaks_comparison: config.run.paper.is_some() });
-        }
-        let mut notes = about.notes.to_vec();
         notes.extend(unsolved(&provenance));
         notes.extend(layout.notes);
-        notes.extend(outcome.complaints.iter().cloned());
         let this = PublishedRun {
             name: config.run.name.clone(),
             folder: config.run.name.clone().into(),

@@ -188,14 +188,9 @@ pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
     Ok(Exit::Done)
 }
 
-/// True of a folder with the rows of a run, but without its cells.
-fn is_published(folder: &Path) -> bool {
-    !folder.join("cells.jsonl").exists() && folder.join("run.json").exists()
-}
-
-/// Published rows are of the settings of their run, and no others can be drawn from them.
+/// Rows are of the settings of their run, and a report shows no others.
 fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
-    if !is_published(folder) {
+    if !folder.join("run.json").exists() {
         return Ok(());
     }
     let facts = published::facts(folder)?;

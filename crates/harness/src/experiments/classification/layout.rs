@@ -6,10 +6,11 @@ use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Tabl
 
 use super::super::error_curve::error_layout;
 use crate::config::{SplitConfig, TrainedOn, Tuned};
+use crate::experiment::FinishedRun;
+use crate::facts::LabelCount;
 use crate::layout::Layout;
 use crate::oracles::tree_kernel::TreeKernelConfig;
 use crate::sweep::Comparison;
-use crate::sweep::context::SweepContext;
 
 /// The largest rank that the paper calls small.
 const SMALL_RANK: u64 = 550;
@@ -18,14 +19,15 @@ const HEADINGS: [(&str, &str); 2] =
     [("small_rank", "Small rank: at most 550"), ("large_rank", "Large rank: above 550")];
 
 /// Accuracies at equal rank under the headings of table 2. `exact` has no rank and stands under both.
-fn under_paper_headings(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<ResultRow> {
-    if !context.matrix.search.rank.is_empty() {
+fn under_paper_headings(run: &FinishedRun<'_>) -> Vec<ResultRow> {
+    let rows = run.rows;
+    if !run.matrix.search.rank.is_empty() {
         return exact_in_both_regimes(rows);
     }
-    if context.run.paper.is_none() || context.matrix.dataset.documents().is_none() {
+    if run.settings.paper.is_none() || run.matrix.dataset.documents().is_none() {
         return Vec::new();
     }
-    let sizes = context.sweep.sizes();
+    let sizes = run.matrix.sizes(run.facts.items);
     let largest = |is_small: bool| sizes.iter().map(|&s| s as u64).filter(|&s| (s <= SMALL_RANK) == is_small).max();
     let mut restated = Vec::new();
     for ((heading, _), size) in HEADINGS.iter().zip([largest(true), largest(false)]) {
@@ -89,14 +91,14 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
 }
 
 /// Classifier that a method is judged by.
-fn machine(context: &SweepContext<'_>) -> &'static str {
-    match context.matrix.svm.on {
+fn machine(run: &FinishedRun<'_>) -> &'static str {
+    match run.matrix.svm.on {
         TrainedOn::Embedding => "a linear SVM on the factors of K̃",
         TrainedOn::Matrix => "a kernel SVM on all of K̃",
     }
 }
 
-fn paper_tables(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<TableSpec> {
+fn paper_tables(run: &FinishedRun<'_>, rows: &[ResultRow]) -> Vec<TableSpec> {
     let mut tables = Vec::new();
     for (number, (heading, words)) in HEADINGS.iter().enumerate() {
         let select = Selection::compared_at(Metric::Accuracy, heading);
@@ -106,7 +108,7 @@ fn paper_tables(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<TableSpec
                 title: format!("Table 2 of the paper. {words}"),
                 caption: format!(
                     "Share of test documents classified rightly by {}, and by a kernel SVM on K.",
-                    machine(context)
+                    machine(run)
                 ),
                 kind: TableKind::Comparison { select, reference: Some("table2".to_owned()) },
             });
@@ -116,9 +118,9 @@ fn paper_tables(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<TableSpec
 }
 
 /// Accuracies of a tree kernel beside the one that KeLP states for it.
-fn tree_kernel_tables(context: &SweepContext<'_>) -> Vec<TableSpec> {
-    let Some(kernel) = context.matrix.oracle.settings_of::<TreeKernelConfig>() else { return Vec::new() };
-    if context.run.paper.is_none() {
+fn tree_kernel_tables(run: &FinishedRun<'_>) -> Vec<TableSpec> {
+    let Some(kernel) = run.matrix.oracle.settings_of::<TreeKernelConfig>() else { return Vec::new() };
+    if run.settings.paper.is_none() {
         return Vec::new();
     }
     let select = Selection::compared_at(Metric::Accuracy, Comparison::Rank.id());
@@ -132,26 +134,17 @@ fn tree_kernel_tables(context: &SweepContext<'_>) -> Vec<TableSpec> {
 }
 
 /// What no similarity is needed for.
-fn most_frequent(context: &SweepContext<'_>) -> Option<String> {
-    let labels = context.problem.labels()?;
-    let judged: Vec<usize> = match &labels.given_split {
-        Some(split) if matches!(context.matrix.dataset.split(), Some(SplitConfig::Given) | None) => split.test.clone(),
-        _ => (0..labels.of.len()).collect(),
-    };
-    let count = |label: usize| judged.iter().filter(|&&item| labels.of[item] == label).count();
-    let (most, label) = (0..labels.names.len()).map(|label| (count(label), label)).max()?;
-    let share = 100.0 * most as f64 / judged.len().max(1) as f64;
-    Some(format!(
-        "{share:.1} % is what answering `{}` every time would reach, the most frequent label",
-        labels.names[label]
-    ))
+fn most_frequent(LabelCount { label, count, of }: &LabelCount) -> String {
+    let share = 100.0 * *count as f64 / (*of).max(1) as f64;
+    format!("{share:.1} % is what answering `{label}` every time would reach, the most frequent label")
 }
 
-pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-    let mut restated = under_paper_headings(context, rows);
+pub(super) fn layout(run: &FinishedRun<'_>) -> Layout {
+    let rows = run.rows;
+    let mut restated = under_paper_headings(run);
     let shown: Vec<ResultRow> = rows.iter().chain(&restated).cloned().collect();
-    let mut tables = paper_tables(context, &shown);
-    tables.extend(tree_kernel_tables(context));
+    let mut tables = paper_tables(run, &shown);
+    tables.extend(tree_kernel_tables(run));
     let searched = searched_layout(rows);
     let mut figures = searched.figures;
     tables.extend(searched.tables);
@@ -163,7 +156,7 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
         tables.push(TableSpec {
             id: format!("table-accuracy-{}", comparison.id()),
             title: format!("Accuracy at {words}"),
-            caption: format!("Share of test documents classified rightly by {}.", machine(context)),
+            caption: format!("Share of test documents classified rightly by {}.", machine(run)),
             kind: TableKind::Grid { select: select.clone(), across: "columns" },
         });
         figures.push(FigureSpec {
@@ -174,18 +167,18 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
             kind: FigureKind::Curve { across: "columns", log_y: false, y_limits: None },
         });
     }
-    let errors = error_layout(context, rows);
+    let errors = error_layout(run);
     tables.extend(errors.tables);
     figures.extend(errors.figures);
     restated.extend(errors.restated);
     // a single trial searches for nothing
-    let is_one_trial = context.matrix.search.trials == 1;
+    let is_one_trial = run.matrix.search.trials == 1;
     let mut notes = vec![
         "K̃ covers all documents, test documents included (transductive, as in the paper); no test label is used"
             .to_owned(),
-        match context.matrix.dataset.split() {
+        match run.matrix.dataset.split() {
             Some(SplitConfig::Given) | None => "one fixed split; replicates differ in their landmarks".to_owned(),
-            Some(SplitConfig::Train(share)) if !context.matrix.search.rank.is_empty() => {
+            Some(SplitConfig::Train(share)) if !run.matrix.search.rank.is_empty() => {
                 let found = match is_one_trial {
                     true => "are those of one trial: nothing was searched for",
                     false => "are searched for on the training part of the first one",
@@ -203,10 +196,10 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
             }
         },
     ];
-    notes.extend(most_frequent(context));
-    if context.matrix.oracle.gamma() == Some(Tuned::Search)
+    notes.extend(run.facts.most_frequent.as_ref().map(most_frequent));
+    if run.matrix.oracle.gamma() == Some(Tuned::Search)
         && !is_one_trial
-        && let Some(gamma) = context.common_gamma()
+        && let Some(gamma) = run.matrix.common_gamma()
     {
         notes.push(format!(
             "each method is classified with the γ it chose by cross-validation; relative errors are all at γ = {gamma:.4}, the middle of the candidates"

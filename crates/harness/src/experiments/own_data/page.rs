@@ -1,22 +1,27 @@
 //! The page of one's own matrix: what it cost, a map of the items, curves, spectrum, similarities, and what was made from the factors.
 //!
-//! Everything is read from the factors, the rows of the run, the tables beside them and the store; nothing is evaluated. Up to [`DRAWN`] items are
-//! drawn, a uniform sample of them where there are more, and everything about single items is about those. Cost: m²r flops and 9m² bytes for
-//! m drawn items, and once a run the arrangement by t-SNE, which is kept in [`ARRANGEMENT`].
+//! What needs texts or stored scores is gathered once, when a run ends ([`Gathered`]); the page is made from that file, the rows, and the tables
+//! next to them. It shows up to [`DRAWN`] items, a uniform sample if there are more. Cost of gathering: m²r flops and 9m² bytes for m items, and
+//! an arrangement by t-SNE.
+
+use std::path::Path;
 
 use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
 use landmark_report::amounts::{count, counted};
 use landmark_report::{
     Chapter, Colouring, Interval, ItemMap, Listed, Listing, MapLayout, Mark, MatrixPage, Metric, Near, Notation, Plot,
-    PlotAxis, ResultRow, Tile,
+    PlotAxis, ResultRow, Tile, write_file,
 };
 use rand::seq::index;
+use serde::{Deserialize, Serialize};
 
 use super::curve;
 use super::{FACTORS, error_level};
+use crate::experiment::FinishedRun;
 use crate::experiments::errors::{self, Errors};
 use crate::factors::Factors;
+use crate::facts::FactorCalls;
 use crate::job::JobError;
 use crate::sweep::context::{SweepContext, whole};
 use crate::sweep::{Cell, Comparison};
@@ -29,7 +34,7 @@ mod table;
 
 use answers::Drawn;
 pub use answers::central_items;
-use survey::Survey;
+use survey::{Bin, Survey};
 
 /// Items drawn at most.
 const DRAWN: usize = 5_000;
@@ -41,32 +46,100 @@ const LINES: usize = 20;
 const BARS: usize = 48;
 /// Bytes of factors that are read for a page at most.
 const LARGEST: u64 = 2_000_000_000;
-/// Places of the items on the map, in the folder of the results.
-pub(super) const ARRANGEMENT: &str = "map.npy";
+/// File of what the page shows of single items, in the folder of the results.
+pub(super) const GATHERED: &str = "items.json";
 
-/// The page, where there are factors of this configuration, and why a part of it is missing.
-pub(super) fn page(context: &SweepContext<'_>, rows: &[ResultRow]) -> (Option<MatrixPage>, Vec<String>) {
+/// What the page shows of single items. It needs their texts and the stored scores, so it is gathered when a run ends, into [`GATHERED`].
+#[derive(Serialize, Deserialize)]
+struct Gathered {
+    /// Hash of the configuration, and identity of the oracle.
+    of: (String, String),
+    /// Numbers of the drawn items, ascending.
+    items: Vec<usize>,
+    /// Ids of all items.
+    ids: Vec<String>,
+    /// Texts of the drawn items; empty if they have none.
+    texts: Vec<String>,
+    /// Classes of the drawn items, if the dataset has any.
+    classes: Option<Vec<String>>,
+    near: Vec<Vec<Near>>,
+    /// Most similar pairs: places among the drawn items, score, and whether it was evaluated.
+    pairs: Vec<(usize, usize, f64, bool)>,
+    /// Histogram of the similarities.
+    bins: Option<Vec<Bin>>,
+    /// Two principal axes, and the share of the variation that they hold.
+    plane: (Vec<(f64, f64)>, f64),
+    /// Places by t-SNE.
+    arranged: Option<Vec<(f64, f64)>>,
+    /// Eigenvalues of the factors over the drawn items.
+    eigenvalues: Vec<f64>,
+}
+
+/// Gathers what the page shows of the items, unless this was done for the same factors; answers why a part is missing.
+pub(super) fn gather(context: &SweepContext<'_>) -> Option<String> {
     let folder = context.folder.join(FACTORS);
-    let Some(info) = Factors::peek(&folder) else { return (None, Vec::new()) };
-    let is_ours =
-        info.config.as_ref() == Some(&context.config_hash) && info.oracle == context.problem.raw.identity().to_hex();
-    if !is_ours {
-        return (None, Vec::new());
+    let path = context.folder.join(GATHERED);
+    let info = Factors::peek(&folder)?;
+    let of = (context.config_hash.clone(), context.problem.raw.identity().to_hex());
+    if info.config.as_ref() != Some(&of.0) || info.oracle != of.1 {
+        return None;
     }
-    let mut notes = Vec::new();
-    let mut page = MatrixPage { tiles: tiles(context, rows), lead: lead(context, rows), ..MatrixPage::default() };
-    page.chapters.extend(curve::chapter(rows));
+    if read(&path).is_some_and(|gathered| gathered.of == of) {
+        return None;
+    }
     if 8 * info.items as u64 * info.columns as u64 > LARGEST {
-        notes.push("no map is drawn: the factors take more than 2 GB".to_owned());
-        return (Some(page), notes);
+        return Some("no map is drawn: the factors take more than 2 GB".to_owned());
     }
-    let drawn = Factors::read(&folder).map_err(|error| JobError::Failed(error.into()));
-    match drawn.and_then(|factors| draw(context, &factors, &mut page)) {
-        Ok(()) => {}
-        // the page is no reason to lose a run
-        Err(error) => notes.push(format!("no map is drawn: {error}")),
+    let factors = Factors::read(&folder).map_err(|error| JobError::Failed(error.into()));
+    let written = factors.and_then(|factors| {
+        let gathered = Gathered::of(context, &factors, of)?;
+        let text = serde_json::to_vec(&gathered).map_err(|error| JobError::Failed(error.into()))?;
+        write_file(&path, &text).map_err(|error| JobError::Failed(error.into()))
+    });
+    // the page is no reason to lose a run
+    written.err().map(|error| format!("no map is drawn: {error}"))
+}
+
+fn read(path: &Path) -> Option<Gathered> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+impl Gathered {
+    fn of(context: &SweepContext<'_>, factors: &Factors, of: (String, String)) -> Result<Self, JobError> {
+        let items = sample(context);
+        let vectors = factors.vectors.select(ndarray::Axis(0), &items);
+        if vectors.iter().any(|value| !value.is_finite()) {
+            return Err("the factors hold a number that is not finite".into());
+        }
+        let scored = context.problem.texts();
+        let ids = match scored {
+            Some(scored) => scored.ids().to_vec(),
+            None => (0..context.problem.items()).map(|item| item.to_string()).collect(),
+        };
+        let texts = scored.map(|scored| items.iter().map(|&item| scored.texts()[item].clone()).collect());
+        let classes = context.problem.labels().map(|labels| {
+            let name = |&item: &usize| {
+                labels.of.get(item).and_then(|&label| labels.names.get(label)).cloned().unwrap_or_default()
+            };
+            items.iter().map(name).collect()
+        });
+        let survey = Survey::of(context, factors, &items)?;
+        let principal = axes::principal(vectors.view(), &factors.signature, 2)?;
+        let plane: Vec<(f64, f64)> = principal.points.rows().into_iter().map(|row| (row[0], row[1])).collect();
+        Ok(Self {
+            of,
+            ids,
+            texts: texts.unwrap_or_default(),
+            classes,
+            near: survey.nearest(NEIGHBOURS),
+            pairs: survey.best_pairs(LINES),
+            bins: survey.histogram(BARS),
+            arranged: arrangement::of(&survey, &plane),
+            plane: (plane, principal.share),
+            eigenvalues: axes::spectrum(vectors.view(), &factors.signature)?,
+            items,
+        })
     }
-    (Some(page), notes)
 }
 
 /// Numbers of the items that are drawn, ascending.
@@ -81,23 +154,29 @@ fn sample(context: &SweepContext<'_>) -> Vec<usize> {
     drawn
 }
 
-fn draw(context: &SweepContext<'_>, factors: &Factors, page: &mut MatrixPage) -> Result<(), JobError> {
-    let n = context.problem.items();
-    let items = sample(context);
-    let vectors = factors.vectors.select(ndarray::Axis(0), &items);
-    if vectors.iter().any(|value| !value.is_finite()) {
-        return Err("the factors hold a number that is not finite".into());
+/// The page, if the folder holds factors of this configuration.
+pub(super) fn page(run: &FinishedRun<'_>) -> Option<MatrixPage> {
+    let FinishedRun { facts, rows, .. } = *run;
+    let info =
+        Factors::peek(&facts.folder.join(FACTORS)).filter(|info| info.config.as_ref() == Some(&facts.config_hash))?;
+    let mut page = MatrixPage { tiles: tiles(run), lead: lead(run), ..MatrixPage::default() };
+    page.chapters.extend(curve::chapter(rows));
+    let gathered = read(&facts.folder.join(GATHERED)).filter(|gathered| gathered.of.0 == facts.config_hash);
+    if let Some(gathered) = gathered {
+        show(run, &info.landmarks, gathered, &mut page);
     }
-    let drawn = Drawn::new(context, &items);
-    let survey = Survey::of(context, factors, &items)?;
-    let near = survey.nearest(NEIGHBOURS);
-    let (layouts, share) = layouts(context, factors, &vectors, &survey)?;
-    let mut colourings = answers::colourings(context, &items);
-    colourings.push(landmark_colours(&factors.info.landmarks, &items));
-    let all = if n > items.len() {
+    Some(page)
+}
+
+fn show(run: &FinishedRun<'_>, landmarks: &[usize], gathered: Gathered, page: &mut MatrixPage) {
+    let (n, is_given) = (gathered.ids.len(), run.facts.is_given);
+    let drawn = Drawn::new(&gathered);
+    let mut colourings = answers::colourings(&run.facts.folder, &drawn, gathered.classes.as_deref());
+    colourings.push(landmark_colours(landmarks, &gathered.items));
+    let all = if n > gathered.items.len() {
         format!(
             "{} of {} items, drawn at random, and neighbours among them",
-            count(items.len() as u64),
+            count(gathered.items.len() as u64),
             count(n as u64)
         )
     } else {
@@ -107,48 +186,39 @@ fn draw(context: &SweepContext<'_>, factors: &Factors, page: &mut MatrixPage) ->
         caption: format!(
             "{all}: near one another where the factors say that they are alike, as far as a plane can show it (these two axes hold {:.0} % of the \
              variation). Point at an item to read it, click for its nearest{}.",
-            100.0 * share,
-            if context.problem.is_priced { "" } else { " in the matrix itself" }
+            100.0 * gathered.plane.1,
+            if is_given { " in the matrix itself" } else { "" }
         ),
-        ids: drawn.ids.clone(),
-        texts: drawn.texts.clone(),
-        layouts,
+        ids: drawn.ids(),
+        texts: gathered.texts.clone(),
+        layouts: layouts(&gathered),
         colourings,
-        near: near.clone(),
+        near: gathered.near.clone(),
     });
-    page.chapters.extend(spectrum(context, factors, &vectors)?);
-    let is_given = !context.problem.is_priced;
-    page.chapters.extend(histogram(&survey, is_given));
-    page.chapters.extend(pairs(&survey, &drawn, is_given));
-    page.chapters.extend(alone(&near, &drawn));
-    page.chapters.extend(hubs(&near, &drawn));
-    page.chapters.extend(answers::chapters(context, factors, &drawn));
-    Ok(())
+    page.chapters.extend(spectrum(&gathered.eigenvalues, n, gathered.items.len()));
+    page.chapters.extend(gathered.bins.as_deref().map(|bins| histogram(bins, is_given)));
+    page.chapters.extend(pairs(&gathered.pairs, &drawn, is_given));
+    page.chapters.extend(alone(&gathered.near, &drawn));
+    page.chapters.extend(hubs(&gathered.near, &drawn));
+    page.chapters.extend(answers::chapters(&run.facts.folder, &drawn));
 }
 
-/// Arrangements of the items, the one that keeps neighbours first, and the share of the variation that the two principal axes hold.
-fn layouts(
-    context: &SweepContext<'_>,
-    factors: &Factors,
-    vectors: &ndarray::Array2<f64>,
-    survey: &Survey,
-) -> Result<(Vec<MapLayout>, f64), JobError> {
-    let principal = axes::principal(vectors.view(), &factors.signature, 2)?;
-    let plane: Vec<(f64, f64)> = principal.points.rows().into_iter().map(|row| (row[0], row[1])).collect();
+/// Arrangements of the items, the one that keeps neighbours first.
+fn layouts(gathered: &Gathered) -> Vec<MapLayout> {
     let mut layouts = Vec::new();
-    if let Some(points) = arrangement::kept(&context.folder.join(ARRANGEMENT), survey, &plane)? {
+    if let Some(points) = &gathered.arranged {
         layouts.push(MapLayout {
             name: "neighbours kept (t-SNE)".to_owned(),
             note: "t-SNE of the listed similarities: who stands together is alike; distances between groups, and their sizes, say little.".to_owned(),
-            points: arrangement::gathered(&points),
+            points: arrangement::gathered(points),
         });
     }
     layouts.push(MapLayout {
         name: "principal axes (PCA)".to_owned(),
         note: "The two principal axes of the centred K̃: distances are to scale, and what lies in other directions is projected onto these.".to_owned(),
-        points: plane,
+        points: gathered.plane.0.clone(),
     });
-    Ok((layouts, principal.share))
+    layouts
 }
 
 fn landmark_colours(landmarks: &[usize], items: &[usize]) -> Colouring {
@@ -169,14 +239,8 @@ fn cell(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<Cell> {
     Some(Cell { rank, columns: rank, ..first })
 }
 
-/// Calls of the fit, of the error estimate beside it, and of all pairs.
-struct Bill {
-    fit: u64,
-    estimate: u64,
-    all: u64,
-}
-
-fn bill(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<Bill> {
+/// Calls of the fit, of the error estimate and of all pairs.
+pub(super) fn calls(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<FactorCalls> {
     let evaluations = rows.first()?.cost.evaluations;
     let all = context.evaluations(&context.requests(whole(context.problem.items())));
     let estimate = cell(context, rows).filter(|_| context.problem.is_priced).map_or(0, |cell| {
@@ -185,8 +249,9 @@ fn bill(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<Bill> {
         let both = errors::requests(context, Errors::of(context), &cell, &plan);
         both.map_or(0, |both| context.evaluations(&both).saturating_sub(alone))
     });
-    let fit = if super::is_judged_on_the_way(context) { evaluations.saturating_sub(estimate) } else { evaluations };
-    Some(Bill { fit, estimate, all })
+    let fit_has_estimate = super::is_judged_on_the_way(context);
+    let fit = if fit_has_estimate { evaluations.saturating_sub(estimate) } else { evaluations };
+    Some(FactorCalls { fit, estimate, all, fit_has_estimate })
 }
 
 /// `4,950 of 44,850 calls (11 %)`.
@@ -196,31 +261,32 @@ fn share(part: u64, all: u64) -> String {
     format!("{percent:.decimals$} %")
 }
 
-fn lead(context: &SweepContext<'_>, rows: &[ResultRow]) -> String {
-    let (Some(bill), Some(first)) = (bill(context, rows), rows.first()) else { return String::new() };
+fn lead(run: &FinishedRun<'_>) -> String {
+    let FinishedRun { matrix, facts, rows, .. } = *run;
+    let (Some(calls), Some(first)) = (facts.calls, rows.first()) else { return String::new() };
     let rank = rows.iter().find(|row| row.metric == Metric::Rank).map_or(0.0, |row| row.value);
     let items = counted(first.subject.items, "item");
-    let spent = bill.fit + bill.estimate;
-    let mut text = if context.problem.is_priced {
-        let estimate = match bill.estimate {
+    let spent = calls.fit + calls.estimate;
+    let mut text = if !facts.is_given {
+        let estimate = match calls.estimate {
             0 => String::new(),
-            calls => format!(", {} of them to learn the error", count(calls)),
+            some => format!(", {} of them to learn the error", count(some)),
         };
         format!(
             "{items} and {rank:.0} landmarks took {} calls{estimate}; all pairs would have taken {}, so that {} of them were made.",
             count(spent),
-            count(bill.all),
-            share(spent, bill.all)
+            count(calls.all),
+            share(spent, calls.all)
         )
     } else {
         format!(
             "{items} and {rank:.0} landmarks: the matrix is given, and the factors read {} of its {} different entries ({}).",
-            count(bill.fit),
-            count(bill.all),
-            share(bill.fit, bill.all)
+            count(calls.fit),
+            count(calls.all),
+            share(calls.fit, calls.all)
         )
     };
-    if let (Some(ours), Some(all)) = (context.matrix.budget.price(spent), context.matrix.budget.price(bill.all)) {
+    if let (Some(ours), Some(all)) = (matrix.budget.price(spent), matrix.budget.price(calls.all)) {
         text += &format!(" They cost {ours:.2}, and all pairs would have cost {all:.2}.");
     }
     let error = rows.iter().find(|row| row.metric == Metric::OffDiagonalError);
@@ -228,7 +294,7 @@ fn lead(context: &SweepContext<'_>, rows: &[ResultRow]) -> String {
         text += &format!(
             " Off the diagonal the factors are wrong by {:.3} of the norm of K{}.",
             error.value,
-            bounds(error, &error_level(context))
+            bounds(error, &error_level(matrix))
         );
     }
     if let Some(recall) = curve::best_recall(rows) {
@@ -254,22 +320,23 @@ fn bounds(row: &ResultRow, level: &str) -> String {
     }
 }
 
-fn tiles(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<Tile> {
+fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
+    let FinishedRun { matrix, facts, rows, .. } = *run;
     let mut tiles = Vec::new();
-    if let Some(bill) = bill(context, rows) {
-        let spent = bill.fit + bill.estimate;
-        let label = if context.problem.is_priced { "calls" } else { "entries read" };
+    if let Some(calls) = facts.calls {
+        let spent = calls.fit + calls.estimate;
+        let label = if facts.is_given { "entries read" } else { "calls" };
         tiles.push(Tile {
             label: label.to_owned(),
             value: count(spent),
-            note: format!("{} of the {} of all pairs", share(spent, bill.all), count(bill.all)),
+            note: format!("{} of the {} of all pairs", share(spent, calls.all), count(calls.all)),
         });
     }
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     if let Some(error) = find(Metric::OffDiagonalError) {
         let note = match error.interval {
             Some(Interval { lower, upper }) => {
-                format!("{lower:.3} to {upper:.3} with {} confidence", error_level(context))
+                format!("{lower:.3} to {upper:.3} with {} confidence", error_level(matrix))
             }
             None => "exact, against all of K".to_owned(),
         };
@@ -290,7 +357,7 @@ fn tiles(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<Tile> {
         tiles.push(Tile {
             label: "recall of the ten nearest".to_owned(),
             value: format!("{:.0} %", 100.0 * recall.value),
-            note: match context.problem.is_priced {
+            note: match !facts.is_given {
                 true => {
                     format!(
                         "{interval}by the first {} landmarks, judged at the columns of the others",
@@ -311,18 +378,12 @@ fn tiles(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<Tile> {
     tiles
 }
 
-fn spectrum(
-    context: &SweepContext<'_>,
-    factors: &Factors,
-    vectors: &ndarray::Array2<f64>,
-) -> Result<Option<Chapter>, JobError> {
-    let mut values = axes::spectrum(vectors.view(), &factors.signature)?;
-    let (n, drawn) = (context.problem.items(), vectors.nrows());
+fn spectrum(eigenvalues: &[f64], n: usize, drawn: usize) -> Option<Chapter> {
     // eigenvalues of a uniform sample grow with its size
-    values.iter_mut().for_each(|value| *value *= n as f64 / drawn.max(1) as f64);
+    let values: Vec<f64> = eigenvalues.iter().map(|value| value * (n as f64 / drawn.max(1) as f64)).collect();
     let squares = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
     if squares(&values) == 0.0 {
-        return Ok(None);
+        return None;
     }
     let bar = |(place, &value): (usize, &f64)| [place as f64 + 0.6, place as f64 + 1.4, value.min(0.0), value.max(0.0)];
     let bars = |keep: fn(f64) -> bool| {
@@ -342,7 +403,7 @@ fn spectrum(
             100.0 * squares(&negative) / squares(&values)
         ),
     };
-    Ok(Some(Chapter {
+    Some(Chapter {
         id: "spectrum".to_owned(),
         title: "Spectrum of the factors".to_owned(),
         caption: format!("Eigenvalues of K̃ by size; {words}.{scaled}"),
@@ -359,13 +420,12 @@ fn spectrum(
             .collect(),
         }],
         ..Chapter::default()
-    }))
+    })
 }
 
-fn histogram(survey: &Survey, is_given: bool) -> Option<Chapter> {
-    let bins = survey.histogram(BARS)?;
-    let bars = |of: fn(&survey::Bin) -> (u64, u64)| -> Vec<[f64; 4]> {
-        let bar = |bin: &survey::Bin| {
+fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
+    let bars = |of: fn(&Bin) -> (u64, u64)| -> Vec<[f64; 4]> {
+        let bar = |bin: &Bin| {
             let (low, high) = of(bin);
             [bin.from, bin.to, low as f64, high as f64]
         };
@@ -373,7 +433,7 @@ fn histogram(survey: &Survey, is_given: bool) -> Option<Chapter> {
     };
     let (exact, all): (u64, u64) =
         bins.iter().fold((0, 0), |(a, b), bin| (a + bin.exact, b + bin.exact + bin.estimated));
-    Some(Chapter {
+    Chapter {
         id: "similarities".to_owned(),
         title: "How alike are two items?".to_owned(),
         caption: match is_given {
@@ -402,11 +462,10 @@ fn histogram(survey: &Survey, is_given: bool) -> Option<Chapter> {
             .collect(),
         }],
         ..Chapter::default()
-    })
+    }
 }
 
-fn pairs(survey: &Survey, drawn: &Drawn<'_>, is_given: bool) -> Option<Chapter> {
-    let pairs = survey.best_pairs(LINES);
+fn pairs(pairs: &[(usize, usize, f64, bool)], drawn: &Drawn<'_>, is_given: bool) -> Option<Chapter> {
     let line = |&(first, second, score, is_exact): &(usize, usize, f64, bool)| {
         vec![Listed::Score { value: score, is_exact }, drawn.listed(first), drawn.listed(second)]
     };

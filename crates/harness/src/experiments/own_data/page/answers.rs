@@ -1,6 +1,7 @@
 //! What was made from the factors, as parts of the page: lists of neighbours, pairs, clusters and labels, read from the tables that the commands leave.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use landmark_core::rank::RankCmp;
 use landmark_report::amounts::{count, counted};
@@ -9,11 +10,10 @@ use landmark_tasks::neighbours::SignedVectors;
 use ndarray::{Array1, Array2};
 
 use super::super::labels::{Doubtful, LabelsReport};
-use super::super::{CLUSTERS, LABELS, LABELS_REPORT, NEIGHBOURS, PAIRS};
+use super::super::{CLUSTERS, FACTORS, LABELS, LABELS_REPORT, NEIGHBOURS, PAIRS};
 use super::table::Table;
-use super::{LINES, share};
+use super::{Gathered, LINES, share};
 use crate::factors::Factors;
-use crate::sweep::context::SweepContext;
 
 /// Central items listed of a cluster.
 const CENTRAL: usize = 3;
@@ -22,45 +22,37 @@ const CONFUSED: usize = 16;
 /// Points of a line at most.
 const POINTS: usize = 400;
 
-/// Ids and texts of the drawn items.
-pub(super) struct Drawn<'a> {
-    pub(super) ids: Vec<String>,
-    /// Empty where items have none.
-    pub(super) texts: Vec<String>,
-    items: &'a [usize],
-    all_ids: Vec<String>,
-    all_texts: Vec<String>,
-}
+/// Ids of all items, and texts of the drawn ones.
+pub(super) struct Drawn<'a>(&'a Gathered);
 
 impl<'a> Drawn<'a> {
-    pub(super) fn new(context: &SweepContext<'_>, items: &'a [usize]) -> Self {
-        let scored = context.problem.texts();
-        let all_ids = match scored {
-            Some(scored) => scored.ids().to_vec(),
-            None => (0..context.problem.items()).map(|item| item.to_string()).collect(),
-        };
-        let all_texts = scored.map(|scored| scored.texts().to_vec()).unwrap_or_default();
-        let of = |all: &[String]| items.iter().filter_map(|&item| all.get(item).cloned()).collect();
-        Self { ids: of(&all_ids), texts: of(&all_texts), items, all_ids, all_texts }
+    pub(super) fn new(gathered: &'a Gathered) -> Self {
+        Self(gathered)
+    }
+
+    /// Ids of the drawn items.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.0.items.iter().filter_map(|&item| self.0.ids.get(item).cloned()).collect()
     }
 
     /// A drawn item in a list.
     pub(super) fn listed(&self, place: usize) -> Listed {
-        self.item(self.items[place])
+        self.item(self.0.items.get(place).copied().unwrap_or_default())
     }
 
-    /// Any item in a list.
+    /// Any item in a list; the text of one that is not drawn is not shown.
     fn item(&self, item: usize) -> Listed {
+        let place = self.0.items.binary_search(&item).ok();
         Listed::Item {
-            id: self.all_ids.get(item).cloned().unwrap_or_default(),
-            text: self.all_texts.get(item).cloned().unwrap_or_default(),
-            place: self.items.binary_search(&item).ok(),
+            id: self.0.ids.get(item).cloned().unwrap_or_default(),
+            text: place.and_then(|place| self.0.texts.get(place).cloned()).unwrap_or_default(),
+            place,
         }
     }
 
     /// Numbers of the items by id.
     fn numbers(&self) -> HashMap<&str, usize> {
-        self.all_ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect()
+        self.0.ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect()
     }
 }
 
@@ -94,7 +86,7 @@ pub fn central_items(
 /// Labels of all items from a table of ids, in the order of the items; `None` where it is of other items.
 fn labels(drawn: &Drawn<'_>, table: &Table, column: &str) -> Option<Vec<String>> {
     let numbers = drawn.numbers();
-    let mut labels = vec![String::new(); drawn.all_ids.len()];
+    let mut labels = vec![String::new(); drawn.0.ids.len()];
     for (id, label) in table.column("id")?.zip(table.column(column)?) {
         label.clone_into(labels.get_mut(*numbers.get(id)?)?);
     }
@@ -102,20 +94,16 @@ fn labels(drawn: &Drawn<'_>, table: &Table, column: &str) -> Option<Vec<String>>
 }
 
 /// Colours of the drawn items: clusters, labels, and classes of the dataset, as far as there are any.
-pub(super) fn colourings(context: &SweepContext<'_>, items: &[usize]) -> Vec<Colouring> {
-    let drawn = Drawn::new(context, items);
+pub(super) fn colourings(folder: &Path, drawn: &Drawn<'_>, classes: Option<&[String]>) -> Vec<Colouring> {
     let of_table = |file: &str, column: &str, name: &str| {
-        let table = Table::read(&context.folder.join(file))?;
-        let labels = labels(&drawn, &table, column)?;
-        Some(colouring(name, items.iter().map(|&item| labels[item].as_str())))
+        let table = Table::read(&folder.join(file))?;
+        let labels = labels(drawn, &table, column)?;
+        let of_drawn = drawn.0.items.iter().map(|&item| labels.get(item).map_or("", String::as_str));
+        Some(colouring(name, of_drawn))
     };
     let clusters = of_table(CLUSTERS, "name", "clusters").or_else(|| of_table(CLUSTERS, "cluster", "clusters"));
     let labels = of_table(LABELS, "label", "labels");
-    let classes = context.problem.labels().map(|labels| {
-        let name =
-            |&item: &usize| labels.of.get(item).and_then(|&label| labels.names.get(label)).map_or("", String::as_str);
-        colouring("classes", items.iter().map(name))
-    });
+    let classes = classes.map(|classes| colouring("classes", classes.iter().map(String::as_str)));
     [clusters, labels, classes].into_iter().flatten().collect()
 }
 
@@ -134,15 +122,15 @@ fn colouring<'a>(name: &str, labels: impl Iterator<Item = &'a str>) -> Colouring
 }
 
 /// The parts about what was made from the factors.
-pub(super) fn chapters(context: &SweepContext<'_>, factors: &Factors, drawn: &Drawn<'_>) -> Vec<Chapter> {
-    let table = |file: &str| Table::read(&context.folder.join(file));
+pub(super) fn chapters(folder: &Path, drawn: &Drawn<'_>) -> Vec<Chapter> {
+    let table = |file: &str| Table::read(&folder.join(file));
     let report = || -> Option<LabelsReport> {
-        serde_json::from_str(&std::fs::read_to_string(context.folder.join(LABELS_REPORT)).ok()?).ok()
+        serde_json::from_str(&std::fs::read_to_string(folder.join(LABELS_REPORT)).ok()?).ok()
     };
     let all = [
         table(NEIGHBOURS).and_then(|table| neighbours(&table, drawn)),
         table(PAIRS).and_then(|table| mined(&table, drawn)),
-        table(CLUSTERS).and_then(|table| clusters(&table, factors, drawn)),
+        table(CLUSTERS).and_then(|table| clusters(&table, &Factors::read(&folder.join(FACTORS)).ok()?, drawn)),
         report().and_then(|report| labelled(&report, drawn)),
     ];
     all.into_iter().flatten().collect()

@@ -1,18 +1,12 @@
 //! Items in the plane so that neighbours stay neighbours: Barnes-Hut t-SNE over their most similar, begun at the principal axes.
 //!
 //! van der Maaten, *Accelerating t-SNE using tree-based algorithms*, 2014, by the crate `bhtsne`. The squared distance of two items is the largest
-//! similarity less theirs. Cost: 500 steps of m log m, once; the places are kept in a file that goes with the factors.
-
-use std::path::Path;
+//! similarity less theirs. Cost: 500 steps of m log m.
 
 use bhtsne::{Neighbor, tSNE};
-use landmark_data::matrices::check_npy;
 use landmark_report::Near;
-use ndarray::Array2;
-use ndarray_npy::{read_npy, write_npy};
 
 use super::survey::Survey;
-use crate::job::JobError;
 
 /// Neighbours that an item is held by, as t-SNE counts them; three times as many are read.
 const PERPLEXITY: usize = 30;
@@ -27,29 +21,11 @@ const OUTERMOST: f64 = 1.25;
 /// Spread of the items at the beginning.
 const BEGINNING: f64 = 1e-4;
 
-/// The arrangement that a file holds, or a new one, which is then kept there; `None` for few items.
-pub(super) fn kept(path: &Path, survey: &Survey, plane: &[(f64, f64)]) -> Result<Option<Vec<(f64, f64)>>, JobError> {
+/// An arrangement of the items; `None` for few of them.
+pub(super) fn of(survey: &Survey, plane: &[(f64, f64)]) -> Option<Vec<(f64, f64)>> {
     let m = survey.len();
-    if m < FEWEST {
-        return Ok(None);
-    }
-    if check_npy(path).is_ok()
-        && let Ok(points) = read_npy::<_, Array2<f32>>(path)
-        && points.dim() == (m, 2)
-        && points.iter().all(|value| value.is_finite())
-    {
-        return Ok(Some(points.rows().into_iter().map(|row| (f64::from(row[0]), f64::from(row[1]))).collect()));
-    }
-    let points = arrange(&survey.nearest(3 * perplexity(m)), plane);
-    if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
-        return Ok(None);
-    }
-    let table = Array2::from_shape_fn((m, 2), |(item, axis)| if axis == 0 { points[item].0 } else { points[item].1 });
-    // what is kept is what is drawn, to the last bit
-    let table = table.mapv(|value| value as f32);
-    write_npy(path, &table)
-        .map_err(|error| JobError::Failed(format!("`{}` can't be written: {error}", path.display()).into()))?;
-    Ok(Some(table.rows().into_iter().map(|row| (f64::from(row[0]), f64::from(row[1]))).collect()))
+    let points = (m >= FEWEST).then(|| arrange(&survey.nearest(3 * perplexity(m)), plane))?;
+    points.iter().all(|(x, y)| x.is_finite() && y.is_finite()).then_some(points)
 }
 
 /// The same places with stragglers drawn in: none is farther from the middle than a quarter beyond the radius that holds 99 % of the items, or a

@@ -11,6 +11,7 @@ use landmark_core::rank::RankCmp;
 use landmark_report::Near;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::factors::Factors;
 use crate::job::JobError;
@@ -25,7 +26,7 @@ pub(super) struct Survey {
 }
 
 /// A bar of a histogram.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bin {
     /// Lower end.
     pub(super) from: f64,
