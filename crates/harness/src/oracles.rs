@@ -209,7 +209,7 @@ pub struct Words {
     pub negligible: Option<Negligible>,
 }
 
-/// Scores by the words of `runner init`, where their oracle goes by another id.
+/// Scores by the words of `landmark init`, where their oracle goes by another id.
 const CALLED: [(&str, &str); 4] =
     [("program", "subprocess"), ("rerank", "http"), ("chat", "http"), ("matrix", "precomputed")];
 

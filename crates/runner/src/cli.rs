@@ -17,12 +17,12 @@ pub use tools::{DataCommand, ModelCommand, ScoreCommand, StoreArgs, StoreCommand
 /// Approximate an expensive similarity matrix from a few evaluated columns, and hold the result against the paper's
 #[derive(Debug, Parser)]
 #[command(
-    name = "runner",
+    name = "landmark",
     version = env!("LANDMARK_VERSION"),
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
     after_help = exit::help(),
-    override_usage = "runner [OPTIONS] <CONFIG.yaml>\n       runner <COMMAND>"
+    override_usage = "landmark [OPTIONS] <CONFIG.yaml>\n       landmark <COMMAND>"
 )]
 pub struct Cli {
     /// What to do with a configuration; running it needs no command.
@@ -50,7 +50,7 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     if path.is_dir() {
         Ok(path)
     } else {
-        Err(format!("there is no folder `{text}`; `runner data` tells what belongs into it"))
+        Err(format!("there is no folder `{text}`; `landmark data` tells what belongs into it"))
     }
 }
 
@@ -171,7 +171,7 @@ impl PlaceArgs {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run a configuration; `runner CONFIG.yaml` does the same
+    /// Run a configuration; `landmark CONFIG.yaml` does the same
     Run(RunArgs),
     /// List what a configuration can name: methods, oracles, proxies, landmarks, experiments, tasks, datasets
     List {

@@ -23,7 +23,7 @@ fn repository() -> PathBuf {
 }
 
 fn runner(folder: &Path) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("runner"));
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("landmark"));
     command.current_dir(folder).env_remove("LANDMARK_DATA").env_remove("RUST_LOG").env("NO_COLOR", "1");
     command
 }

@@ -66,7 +66,7 @@ pub(super) fn command_of(config: &Config) -> String {
         DEFAULT_PROFILE => String::new(),
         other => format!(" --profile {other}"),
     };
-    format!("runner {}{profile}", without_detours(&config.run.file).display())
+    format!("landmark {}{profile}", without_detours(&config.run.file).display())
 }
 
 /// `configs/b.yaml` of `configs/a/../b.yaml`: a path to be read, which symbolic links may make another one.

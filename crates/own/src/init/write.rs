@@ -77,7 +77,7 @@ impl Sketch {
     /// The file.
     pub(super) fn yaml(&self) -> String {
         let mut out = format!(
-            "# Written by `runner init`. Paths start at the folder of this file.\nname: {}\nexperiment: {}\n\n",
+            "# Written by `landmark init`. Paths start at the folder of this file.\nname: {}\nexperiment: {}\n\n",
             value(&self.name),
             self.experiment()
         );

@@ -1,4 +1,4 @@
-//! `runner docs`: the tables of the documentation that are generated from the registry.
+//! `landmark docs`: the tables of the documentation that are generated from the registry.
 //!
 //! Those of docs/reference/methods.md stand between `<!-- registry:begin -->` and `<!-- registry:end -->`; that of the datasets, in docs/data.md, between
 //! `<!-- data:begin -->` and `<!-- data:end -->`.
@@ -49,7 +49,7 @@ fn one(file: &Path, write: bool) -> Result<bool> {
         return Ok(false);
     }
     if !write {
-        return Err(miette!(help = "`runner docs --write` writes them", "the tables of `{name}` are out of date"));
+        return Err(miette!(help = "`landmark docs --write` writes them", "the tables of `{name}` are out of date"));
     }
     std::fs::write(file, new).into_diagnostic().wrap_err_with(|| format!("`{name}` can't be written"))?;
     Ok(true)

@@ -64,7 +64,7 @@ fn the_page_shows_what_is_there_and_names_what_is_not() {
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(page().contains("The first matrix</h1>") && !page().contains("The second matrix</h1>"));
-    assert!(page().contains("<li>The second matrix: <code>runner second.yaml</code></li>"));
+    assert!(page().contains("<li>The second matrix: <code>landmark second.yaml</code></li>"));
     assert!(!scratch.path("results/second").exists());
 
     scratch.run_well(&["--quiet"]);
@@ -88,7 +88,7 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
         let page = draw(profile);
         assert!(page.contains("The first on a laptop</h1>"), "{profile}");
         // what has no results in any is named as it would be run for this page
-        assert!(page.contains(&format!("<code>runner second.yaml --profile {profile}</code>")), "{profile}");
+        assert!(page.contains(&format!("<code>landmark second.yaml --profile {profile}</code>")), "{profile}");
     }
     scratch.say(&["first.yaml", "--quiet", "--profile", "desk"]);
     for published in [false, true] {
@@ -117,7 +117,7 @@ fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
     let summary = || std::fs::read_to_string(scratch.path("results/both/summary.md")).unwrap();
     scratch.say(&["first.yaml", "--quiet"]);
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
-    assert!(summary().contains("not run: The second matrix: `runner second.yaml`"), "{}", summary());
+    assert!(summary().contains("not run: The second matrix: `landmark second.yaml`"), "{}", summary());
     assert!(summary().contains("\nrunner config.yaml\n"), "{}", summary());
 
     scratch.run_well(&[]);
