@@ -1,7 +1,7 @@
 //! The factors of a matrix in files: what a run of `own_data` leaves, and what `project`, `topk`, `mine`, `cluster` and `classify` read.
 //!
 //! ```text
-//! results/<name>/factors/vectors.npy          Z, n × r, f64: K̃ = Z · diag(signature) · Zᵀ
+//! runs/<name>/factors/vectors.npy          Z, n × r, f64: K̃ = Z · diag(signature) · Zᵀ
 //!                        signature.npy        r numbers, +1 or −1, the positive ones first
 //!                        projector.npy        t × r: similarities of a new item to the landmarks → its row of Z
 //!                        scattered_pairs.npy, scattered_scores.npy    pairs evaluated beside the columns, m × 2 items and m scores:

@@ -46,11 +46,13 @@ mod section;
 pub use collection::take_largest_runs;
 pub use cost::{Cost, cost};
 pub use error::RunError;
-pub use report::{render_again, report_again};
+pub use report::{render_again, report_again, rows_folder};
 use section::ReportSection;
 
-/// Default folder of the results.
-const RESULTS: &str = "results";
+/// Default folder of the runs of a working copy.
+const RUNS: &str = "runs";
+/// Folder of the published runs.
+const PUBLISHED: &str = "results";
 /// Default folder of the stored entries.
 const STORE: &str = "store";
 /// Bytes of a stored entry: a 64-bit score, its share of ids and checksum.
@@ -264,7 +266,7 @@ fn run_at(
         false => None,
     };
     let provenance = completed(provenance, facts, &rows, &folder)?;
-    let section = ReportSection::new(config, rows, provenance, options)?;
+    let section = ReportSection::new(config, &folder, rows, provenance, options)?;
     publish(&section, &folder)?;
     if !options.quiet {
         let whole = Forecast::of(&jobs, matrices.entries(), |_| false);
@@ -455,8 +457,8 @@ fn encode_provenance(source: serde_json::Error) -> ResultsError {
     ResultsError::Encode { what: "the provenance of the run", source }
 }
 
-/// The folder of results of a configuration: `<name>` in the option's or its own, or `results/<name>`. There, other profiles than `laptop` have
-/// `results/<profile>/<name>`, so that runs of two sizes stand side by side.
+/// The folder of results of a configuration: `<name>` in the option's or its own, or `runs/<name>`. There, other profiles than `laptop` have
+/// `runs/<profile>/<name>`, so that runs of two sizes stand side by side.
 pub fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
     let is_given = options.results.is_some() || config.results.is_some();
     let (base, profile) = (results_base(config, options), &config.run.profile.name);
@@ -464,9 +466,9 @@ pub fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
     base.join(&config.run.name)
 }
 
-/// The folder that holds the results of all configurations: the option's, the configuration's, or `results`.
+/// The folder that holds the results of all configurations: the option's, the configuration's, or `runs`.
 fn results_base(config: &Config, options: &RunOptions) -> PathBuf {
-    options.results.clone().or_else(|| config.results.clone()).unwrap_or_else(|| PathBuf::from(RESULTS))
+    options.results.clone().or_else(|| config.results.clone()).unwrap_or_else(|| PathBuf::from(RUNS))
 }
 
 /// The store of a configuration: the option's, its own, or `store`.

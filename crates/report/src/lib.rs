@@ -34,7 +34,7 @@ mod verdict_counts;
 
 pub use claims::{
     Claim, ClaimVerdict, Claims, ClaimsError, Exhibit, JudgedClaim, KnownNames, Published, PublishedRun, claims_table,
-    index,
+    folders_of, index,
 };
 pub use error::ReportError;
 pub use groups::half_width;

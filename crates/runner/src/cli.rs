@@ -156,7 +156,7 @@ pub struct PlaceArgs {
     /// Folder or URL that keeps bought entries; `store` by default
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
-    /// Folder of results; `results` by default, of other profiles than `laptop` `results/PROFILE`
+    /// Folder of results; `runs` by default, of other profiles than `laptop` `runs/PROFILE`
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub results: Option<PathBuf>,
 }
@@ -216,7 +216,7 @@ pub enum Command {
     },
     /// Check a published run: its provenance, its rows, its tables drawn again from them, and the smoke profile run twice; or compare two runs
     Verify {
-        /// Folder of the run: `results/NAME`
+        /// Folder of the run: `runs/NAME`, `results/PAPER/NAME`
         #[arg(value_name = "RESULTS", value_hint = ValueHint::DirPath, value_parser = folder_of_results)]
         published: PathBuf,
         /// Another run of the same configuration: print what differs, and by how much

@@ -133,7 +133,8 @@ fn a_mistyped_name_list_or_command_is_guessed() {
     // behind a flag as well
     assert!(complaint(&["--quiet", "valdate"]).contains("the command `validate`?"));
     // clap complains of the second word
-    for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`landmark --help`")] {
+    for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`landmark --help`")]
+    {
         let complaint = complaint(&words);
         assert!(complaint.contains("neither a command nor a file") && complaint.contains(help), "{complaint}");
     }

@@ -62,7 +62,7 @@ pub fn take_largest_runs(
             take_largest_runs(inner, options, catalogue)?;
             continue;
         }
-        let folder = results_folder(member, options);
+        let folder = report::rows_folder(member, options);
         let file = folder.join("run.json");
         if file.is_file() {
             let facts = provenance::kept(&folder).ok_or_else(|| torn(&file))?;
@@ -119,7 +119,7 @@ pub(super) fn report_again(
 fn has_results(config: &Config, options: &RunOptions) -> bool {
     match &config.subject {
         Subject::Collection(collection) => collection.members.iter().any(|member| has_results(member, options)),
-        _ => report::is_there(&results_folder(config, options)),
+        _ => report::is_there(&report::rows_folder(config, options)),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use landmark_report::{Rendered, ResultRow, ResultsError, refuse_links, rows_from_parquet};
+use landmark_report::{Rendered, ResultRow, ResultsError, folders_of, refuse_links, rows_from_parquet};
 use landmark_yaml::DEFAULT_PROFILE;
 
-use super::{ReportSection, RunError, RunOptions, collection, completed, publish, results_folder};
+use super::{PUBLISHED, ReportSection, RunError, RunOptions, collection, completed, publish, results_folder};
 use crate::config::{Config, Subject};
 use crate::provenance;
 
@@ -23,31 +23,51 @@ pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, Ru
     Ok(folder)
 }
 
-/// Tables, figures and page of a run as these rows make them, in memory.
+/// Tables, figures and page of the run in a folder as these rows make them, in memory.
 ///
 /// # Errors
 /// Rows that a table or figure cannot show, a paper's numbers that cannot be read.
-pub fn render_again(config: &Config, options: &RunOptions, rows: Vec<ResultRow>) -> Result<Rendered, RunError> {
-    let facts = provenance::kept(&results_folder(config, options)).unwrap_or_default();
-    let section = ReportSection::new(config, rows, facts, &of_the_run(config, options))?;
+pub fn render_again(
+    config: &Config,
+    options: &RunOptions,
+    folder: &Path,
+    rows: Vec<ResultRow>,
+) -> Result<Rendered, RunError> {
+    let facts = provenance::kept(folder).unwrap_or_default();
+    let section = ReportSection::new(config, folder, rows, facts, &of_the_run(config, options))?;
     Ok(landmark_report::render(&section.input())?)
 }
 
-/// Sections of the page of a finished run, written again.
+/// Sections of the page of a finished run, written again; of a published run they are written where a run would write them.
 pub(super) fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSection>, RunError> {
     if let Subject::Collection(collection) = &config.subject {
         return collection::report_again(config, collection, options);
     }
-    let folder = results_folder(config, options);
-    let kept = if is_there(&folder) { provenance::kept(&folder) } else { None };
+    let (to, from) = (results_folder(config, options), rows_folder(config, options));
+    let kept = if is_there(&from) { provenance::kept(&from) } else { None };
     let Some(facts) = kept else {
-        return Err(ResultsError::Unfinished { folder }.into());
+        return Err(ResultsError::Unfinished { folder: to }.into());
     };
-    let rows = rows_from_parquet(&folder.join(ROWS))?;
-    let facts = completed(facts, None, &rows, &folder)?;
-    let section = ReportSection::new(config, rows, facts, &of_the_run(config, options))?;
-    publish(&section, &folder)?;
+    let rows = rows_from_parquet(&from.join(ROWS))?;
+    let facts = if to == from { completed(facts, None, &rows, &to)? } else { facts };
+    let section = ReportSection::new(config, &from, rows, facts, &of_the_run(config, options))?;
+    publish(&section, &to)?;
     Ok(vec![section])
+}
+
+/// The folder that holds the rows of a configuration: that of its run or, if the working copy has none, of the published run in its profile.
+pub fn rows_folder(config: &Config, options: &RunOptions) -> PathBuf {
+    let own = results_folder(config, options);
+    if is_there(&own) || options.results.is_some() || config.results.is_some() {
+        return own;
+    }
+    let published = Path::new(PUBLISHED);
+    let is_of_profile = |folder: &PathBuf| {
+        let facts = provenance::kept(folder).unwrap_or_default();
+        facts["config"]["profile"] == config.run.profile.name.as_str()
+    };
+    let mut folders = folders_of(published, &config.run.name).into_iter().map(|folder| published.join(folder));
+    folders.find(is_of_profile).unwrap_or(own)
 }
 
 /// True if a folder holds the rows of a run.

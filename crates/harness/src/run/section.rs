@@ -1,5 +1,7 @@
 //! Parts of a section of a report, once a run has it.
 
+use std::path::Path;
+
 use landmark_core::untrusted::redacted;
 use landmark_report::{
     Caveat, Claims, FigureSpec, JudgedClaim, KnownNames, MatrixPage, Published, PublishedRun, Reference, ReportInput,
@@ -7,7 +9,7 @@ use landmark_report::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::{RunError, RunOptions, closing, console, results_base, results_folder};
+use super::{PUBLISHED, RunError, RunOptions, closing, console, results_base};
 use crate::config::Config;
 use crate::facts::Facts;
 use crate::oracles::wmd::Skipped;
@@ -37,11 +39,12 @@ impl ReportSection {
     /// The section of one configuration, from the rows and the `run.json` of its run.
     pub(super) fn new(
         config: &Config,
+        folder: &Path,
         mut rows: Vec<ResultRow>,
         provenance: Json,
         options: &RunOptions,
     ) -> Result<Self, RunError> {
-        let facts = Facts::of(&provenance, &rows, &results_folder(config, options));
+        let facts = Facts::of(&provenance, &rows, folder);
         let layout = config.layout(&facts, &rows);
         let measured = rows.clone();
         rows.extend(layout.restated);
@@ -229,7 +232,11 @@ pub(super) fn claims(
 ) -> Result<Vec<JudgedClaim>, RunError> {
     let Some(paper) = &config.run.paper else { return Ok(Vec::new()) };
     let Some(claims) = Claims::find(paper, &config.run.file)? else { return Ok(Vec::new()) };
-    let mut published = Published::read(&results_base(config, options), claims.runs_beside(of))?;
+    let names = || claims.runs_beside(of);
+    let mut published = Published::read(&results_base(config, options), names())?;
+    if options.results.is_none() && config.results.is_none() {
+        published = published.or(Published::read(Path::new(PUBLISHED), names())?);
+    }
     at_hand.into_iter().for_each(|run| published.insert(run));
     // names are checked where all claims are: by `landmark claims`, and a test
     Ok(claims.judge(of, &published, &KnownNames::anything())?)

@@ -38,7 +38,7 @@ pub(super) fn claims(results: &Path, check: bool, write: bool, log: LogArgs) -> 
         Answer::new(text, json!({ "papers": papers.collect::<Json>() })).print(log).into_diagnostic()?;
         return Ok(Exit::Done);
     }
-    let mut files = vec![(results.join("README.md"), index(&papers, &published, results))];
+    let mut files = vec![(results.join("README.md"), index(&papers, &published))];
     for (claims, judged) in &papers {
         let path = Path::new(PAPERS).join(&claims.paper).join("README.md");
         let old = read(&path)?;

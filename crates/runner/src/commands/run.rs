@@ -172,7 +172,7 @@ fn start_threads(wanted: Option<usize>) -> Result<()> {
 pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
     let mut config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
     let options = options(overlay, places, log);
-    refuse_other_settings(&run::results_folder(&config, &options), overlay)?;
+    refuse_other_settings(&run::rows_folder(&config, &options), overlay)?;
     if let Subject::Collection(collection) = &mut config.subject {
         run::take_largest_runs(collection, &options, catalogue::catalogue())?;
     }

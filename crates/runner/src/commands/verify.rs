@@ -148,9 +148,7 @@ fn tables(
     rows: Vec<ResultRow>,
     checks: &mut Checks,
 ) -> Result<()> {
-    let mut options = options(overlay, places, log);
-    options.results = results.parent().map(Path::to_path_buf);
-    let rendered = run::render_again(config, &options, rows)?;
+    let rendered = run::render_again(config, &options(overlay, places, log), results, rows)?;
     let mut differ: Vec<&str> = Vec::new();
     let (mut drawn, mut compared) = (0, 0);
     for (name, bytes) in &rendered.files {

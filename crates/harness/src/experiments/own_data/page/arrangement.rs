@@ -87,7 +87,7 @@ fn arrange(near: &[Vec<Near>], plane: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::array;
+    use ndarray::{Array2, array};
 
     use super::*;
 
@@ -105,9 +105,7 @@ mod tests {
     fn groups_stay_together_and_the_same_lists_give_the_same_places() {
         let survey = survey();
         let plane: Vec<(f64, f64)> = (0..80).map(|item| (f64::from(u8::from(item < 40)), 0.0)).collect();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("map.npy");
-        let first = kept(&path, &survey, &plane).unwrap().unwrap();
+        let first = of(&survey, &plane).unwrap();
         let nearest = |item: usize| {
             let distance = |other: &usize| {
                 let (a, b): ((f64, f64), (f64, f64)) = (first[item], first[*other]);
@@ -116,21 +114,17 @@ mod tests {
             (0..80).filter(|&other| other != item).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap()
         };
         assert!((0..80).all(|item| (nearest(item) < 40) == (item < 40)));
-        assert_eq!(kept(&path, &survey, &plane).unwrap().unwrap(), first, "read from its file");
-        std::fs::write(&path, "torn").unwrap();
         let again = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        assert_eq!(again.install(|| kept(&path, &survey, &plane)).unwrap().unwrap(), first, "made anew on one thread");
+        assert_eq!(again.install(|| of(&survey, &plane)).unwrap(), first, "on one thread");
     }
 
     #[test]
     fn duplicates_have_finite_places_and_few_items_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("map.npy");
         let alike = Survey::estimated(Array2::ones((50, 1)).view(), &array![1.0]);
-        let places = kept(&path, &alike, &[(0.0, 0.0); 50]).unwrap();
+        let places = of(&alike, &[(0.0, 0.0); 50]);
         assert!(places.is_none_or(|places| places.iter().all(|(x, y)| x.is_finite() && y.is_finite())));
         let few = Survey::estimated(Array2::ones((FEWEST - 1, 1)).view(), &array![1.0]);
-        assert_eq!(kept(&path, &few, &[(0.0, 0.0); FEWEST - 1]).unwrap(), None);
+        assert_eq!(of(&few, &[(0.0, 0.0); FEWEST - 1]), None);
     }
 
     #[test]
