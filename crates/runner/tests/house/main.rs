@@ -29,10 +29,11 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/harness", 4),
     ("crates/own", 5),
     ("experiments/intent-sketch", 5),
-    ("experiments/sms-nystrom", 5),
+    ("experiments/neighbors", 5),
+    ("experiments/sms-nystrom", 6),
     ("experiments/structured-embeddings", 5),
     ("experiments/tree-kernels", 5),
-    ("crates/runner", 6),
+    ("crates/runner", 7),
 ];
 
 fn repository() -> PathBuf {

@@ -107,15 +107,15 @@ impl Judged<'_> {
 
 /// Pairs with K ≥ t in the columns of landmarks.
 #[derive(Debug)]
-pub(in crate::experiments) struct Positives {
+pub struct Positives {
     /// Of each landmark, the estimates of those with an item that is none.
-    pub(in crate::experiments) estimates: Vec<Vec<f64>>,
+    pub estimates: Vec<Vec<f64>>,
     /// Those of two landmarks.
-    pub(in crate::experiments) between: usize,
+    pub between: usize,
 }
 
 /// Pairs with K ≥ `at_least` in columns that `fit` has not seen; it is given the items of those that it must leave out.
-pub(in crate::experiments) fn positives(
+pub fn positives(
     oracle: &dyn Oracle,
     columns: &[usize],
     at_least: f64,

@@ -12,29 +12,29 @@ use landmark_tasks::cross_validation;
 use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strategy as SearchStrategy};
 use serde_json::json;
 
-use super::classification::{evidence, validate};
-use super::errors;
-use crate::config::{Axis, Regimes, Scale, Strategy, Tuned};
-use crate::job::{ExtraCalls, Job, JobError, Request, Work};
-use crate::sweep::context::{SweepContext, group};
-use crate::sweep::{Cell, Comparison, Setting, wme};
+use crate::classification::{evidence, validate};
+use landmark_harness::config::{Axis, Regimes, Scale, Strategy, Tuned};
+use landmark_harness::experiments::errors;
+use landmark_harness::job::{ExtraCalls, Job, JobError, Request, Work};
+use landmark_harness::sweep::context::{SweepContext, group};
+use landmark_harness::sweep::{Cell, Comparison, Setting, wme};
 
 /// Random candidates before TPE starts to model.
 const STARTUP: usize = 8;
 
 /// Hyper-parameters that a trial tries, and that a search ends with.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Choice {
-    pub(super) rank: usize,
+pub(crate) struct Choice {
+    pub(crate) rank: usize,
     /// γ and |S2|/|S1|.
-    pub(super) setting: Setting,
+    pub(crate) setting: Setting,
     /// C.
-    pub(super) cost: f64,
+    pub(crate) cost: f64,
 }
 
 impl Choice {
     /// `rank 412, γ = 0.1000, C = 3.0000, s2 = 1.70·s1`.
-    pub(super) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let mut words = format!("rank {}", self.rank);
         if let Some(gamma) = self.setting.gamma {
             words += &format!(", γ = {gamma:.4}");
@@ -51,12 +51,12 @@ impl Choice {
 }
 
 /// True where the rank of a cell is searched for: of everything that has a rank.
-pub(super) fn is_searched(context: &SweepContext<'_>, cell: &Cell) -> bool {
+pub(crate) fn is_searched(context: &SweepContext<'_>, cell: &Cell) -> bool {
     matches!(cell.comparison, Comparison::SmallRank | Comparison::LargeRank) && context.sweep.method(cell).entry.sized
 }
 
 /// The search of a cell's method: its purchase and its trials. The replicates of a method share it.
-pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec<Job<'a>>, JobError> {
+pub(crate) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec<Job<'a>>, JobError> {
     if cell.replicate != 0 {
         return Ok(Vec::new());
     }
@@ -96,7 +96,7 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
 }
 
 /// Entries that the largest fit of a search requests; every smaller one takes a part of them, because landmark sets are nested.
-pub(super) fn largest_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
+pub(crate) fn largest_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let widest = context.sweep.widest(context.sweep.method(cell))?;
     Ok(context.sweep.plan_of(cell, &widest, context.metered.shape())?)
 }
@@ -108,7 +108,7 @@ fn has_second_set(context: &SweepContext<'_>, cell: &Cell) -> bool {
 fn key(context: &SweepContext<'_>, cell: &Cell, what: &str, number: usize) -> Result<CellKey, JobError> {
     let cell = Cell { replicate: context.first_of_split(cell), ..cell.clone() };
     // what a trial tries does not depend on how many follow it
-    let search = crate::config::SearchConfig { trials: 0, ..context.matrix.search.clone() };
+    let search = landmark_harness::config::SearchConfig { trials: 0, ..context.matrix.search.clone() };
     let more = json!({ "svm": context.matrix.svm, "search": search, "split": context.matrix.dataset.split(), "number": number });
     Ok(context.key(what, Some(&cell), &more)?)
 }
@@ -143,7 +143,7 @@ fn space(context: &SweepContext<'_>, cell: &Cell) -> Space {
 }
 
 /// The candidates of an axis as a dimension of a search.
-pub(super) fn dimension(axis: &Axis) -> Dimension {
+pub(crate) fn dimension(axis: &Axis) -> Dimension {
     match axis {
         Axis::Values(values) => Dimension::Values(values.clone()),
         Axis::Range(range) => match range.scale {
@@ -224,7 +224,7 @@ fn rows(
 }
 
 /// Outcome of the search for a cell's method: the trial of the best accuracy; in a tie the smaller C, then the smaller rank, so that machines agree.
-pub(super) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
+pub(crate) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
     let first = Cell { replicate: 0, ..cell.clone() };
     let mut best: Option<(f64, Choice)> = None;
     for number in 0..context.matrix.search.trials {
@@ -252,7 +252,7 @@ pub(super) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStor
 }
 
 /// Entries that measuring a cell requests at most: its rank is known only after the search.
-pub(super) fn measuring_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
+pub(crate) fn measuring_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let most = largest_plan(context, cell)?;
     let plan = errors::plan(context, errors::Errors::of(context), cell, &most)?;
     // the first replicate takes a part of what its search has bought

@@ -4,7 +4,7 @@ use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Tabl
 
 use super::METRICS;
 use super::rivals::Rival;
-use crate::layout::Layout;
+use landmark_harness::layout::Layout;
 
 /// Layout of rows of recall against calls, of a score that an unordered pair takes so many calls of.
 pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {

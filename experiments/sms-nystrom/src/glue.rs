@@ -22,17 +22,17 @@ use landmark_yaml::Entry;
 use ndarray::Array2;
 use serde_json::json;
 
-use super::error_curve::{cell_jobs, error_layout, reference, report_rows, with_seconds};
-use super::errors::{self, Errors, READING};
-use crate::config::ProxyConfig;
-use crate::config::matrix::ExperimentEntry;
-use crate::experiment::{Experiment, FinishedRun};
-use crate::facts::{Facts, LabeledPairs};
-use crate::job::{ExtraCalls, Job, JobError};
-use crate::layout::Layout;
-use crate::oracles::cross_encoder::{Calibration, Sentences};
-use crate::sweep::context::{SweepContext, rows_of_duplicate, whole};
-use crate::sweep::{Cell, Comparison, Setting};
+use landmark_harness::config::ProxyConfig;
+use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::experiment::{Experiment, FinishedRun};
+use landmark_harness::experiments::error_curve::{cell_jobs, error_layout, reference, report_rows, with_seconds};
+use landmark_harness::experiments::errors::{self, Errors, READING};
+use landmark_harness::facts::{Facts, LabeledPairs};
+use landmark_harness::job::{ExtraCalls, Job, JobError};
+use landmark_harness::layout::Layout;
+use landmark_harness::oracles::cross_encoder::{Calibration, Sentences};
+use landmark_harness::sweep::context::{SweepContext, rows_of_duplicate, whole};
+use landmark_harness::sweep::{Cell, Comparison, Setting};
 
 /// Above this a label says yes; a score too, where no threshold was chosen for it.
 const HALF: f64 = 0.5;

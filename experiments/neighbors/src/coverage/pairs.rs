@@ -20,10 +20,10 @@ use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_core::rank::RankCmp;
 use landmark_neighbours::recall::{Batch, LabelSample, PairQuery, PairSource, PairsEnd, Target, pairs_with_recall};
 
-use super::super::own_data::held_out::{Positives, positives};
 use super::held_out_columns::PairAudit;
 use super::{Draw, Stated, Statements, Way};
-use crate::job::JobError;
+use landmark_harness::experiments::own_data::held_out::{Positives, positives};
+use landmark_harness::job::JobError;
 
 /// What is drawn.
 pub(super) const DRAWN: &str = "Over draws of columns, of audited pairs, and of single pairs to be labelled by the score. A label budget pays for no columns and ranks pairs by the proxy; its labelled \

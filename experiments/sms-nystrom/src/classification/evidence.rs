@@ -11,10 +11,10 @@ use landmark_tasks::classification::{
 use landmark_tasks::kernel_svm::KernelSvmParams;
 use ndarray::Array2;
 
-use crate::config::TrainedOn;
-use crate::job::JobError;
-use crate::sweep::context::SweepContext;
-use crate::sweep::{Cell, Setting};
+use landmark_harness::config::TrainedOn;
+use landmark_harness::job::JobError;
+use landmark_harness::sweep::context::SweepContext;
+use landmark_harness::sweep::{Cell, Setting};
 
 /// The method that is K itself.
 pub(super) const EXACT: &str = "exact";

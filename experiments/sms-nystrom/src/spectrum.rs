@@ -10,12 +10,12 @@ use ndarray::Array2;
 use rand::seq::index;
 use serde_json::json;
 
-use super::error_curve::reference;
-use crate::config::matrix::ExperimentEntry;
-use crate::experiment::{Experiment, FinishedRun};
-use crate::job::{ExtraCalls, Job, JobError, Work};
-use crate::layout::Layout;
-use crate::sweep::context::SweepContext;
+use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::experiment::{Experiment, FinishedRun};
+use landmark_harness::experiments::error_curve::reference;
+use landmark_harness::job::{ExtraCalls, Job, JobError, Work};
+use landmark_harness::layout::Layout;
+use landmark_harness::sweep::context::SweepContext;
 
 /// Name of the rows of all eigenvalues.
 const ALL: &str = "K";

@@ -28,9 +28,9 @@ use rayon::prelude::*;
 
 use super::call_budget::CallBudget;
 use super::places::{best_of, nearest};
-use crate::config::ProxyKind;
-use crate::job::JobError;
-use crate::sweep::context::SweepContext;
+use landmark_harness::config::ProxyKind;
+use landmark_harness::job::JobError;
+use landmark_harness::sweep::context::SweepContext;
 
 /// Neighbours of an item in GAR's graph, as its authors have it.
 const GRAPH_DEGREE: usize = 16;

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 
-use super::super::error_curve::error_layout;
-use crate::config::{SplitConfig, TrainedOn, Tuned};
-use crate::experiment::FinishedRun;
-use crate::facts::LabelCount;
-use crate::layout::Layout;
-use crate::oracles::tree_kernel::TreeKernelConfig;
-use crate::sweep::Comparison;
+use landmark_harness::config::{SplitConfig, TrainedOn, Tuned};
+use landmark_harness::experiment::FinishedRun;
+use landmark_harness::experiments::error_curve::error_layout;
+use landmark_harness::facts::LabelCount;
+use landmark_harness::layout::Layout;
+use landmark_harness::oracles::tree_kernel::TreeKernelConfig;
+use landmark_harness::sweep::Comparison;
 
 /// The largest rank that the paper calls small.
 const SMALL_RANK: u64 = 550;

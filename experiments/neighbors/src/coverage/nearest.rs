@@ -10,7 +10,7 @@ use landmark_neighbours::recall::{Audit, AuditError, AuditedSearch, Target, grow
 use rand::seq::index::sample;
 
 use super::{Draw, Stated, Statements, Way};
-use crate::job::JobError;
+use landmark_harness::job::JobError;
 
 /// What is drawn, and what is not charged.
 pub(super) const DRAWN: &str =

@@ -19,13 +19,13 @@ use landmark_yaml::{Entry, parameter, required};
 use ndarray::Array2;
 use serde_json::json;
 
-use super::error_curve::reference;
-use crate::config::matrix::ExperimentEntry;
-use crate::config::{ProxyKind, RetrievalConfig};
-use crate::experiment::{Experiment, FinishedRun};
-use crate::job::{ExtraCalls, Job, JobError, Request};
-use crate::layout::Layout;
-use crate::sweep::context::{SweepContext, whole};
+use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::config::{ProxyKind, RetrievalConfig};
+use landmark_harness::experiment::{Experiment, FinishedRun};
+use landmark_harness::experiments::error_curve::reference;
+use landmark_harness::job::{ExtraCalls, Job, JobError, Request};
+use landmark_harness::layout::Layout;
+use landmark_harness::sweep::context::{SweepContext, whole};
 
 mod call_budget;
 mod layout;

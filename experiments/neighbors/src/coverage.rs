@@ -21,14 +21,14 @@ use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Tabl
 use landmark_yaml::{Entry, parameter, required};
 use serde_json::json;
 
-use super::error_curve::reference;
-use crate::config::CoverageConfig;
-use crate::config::coverage::Found;
-use crate::config::matrix::ExperimentEntry;
-use crate::experiment::{Experiment, FinishedRun};
-use crate::job::{ExtraCalls, Job, JobError, Request};
-use crate::layout::Layout;
-use crate::sweep::context::{SweepContext, whole};
+use landmark_harness::config::CoverageConfig;
+use landmark_harness::config::coverage::Found;
+use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::experiment::{Experiment, FinishedRun};
+use landmark_harness::experiments::error_curve::reference;
+use landmark_harness::job::{ExtraCalls, Job, JobError, Request};
+use landmark_harness::layout::Layout;
+use landmark_harness::sweep::context::{SweepContext, whole};
 
 mod held_out_columns;
 mod nearest;

@@ -14,22 +14,22 @@ use landmark_tasks::search::{Direction, Search, Space, Strategy as SearchStrateg
 use landmark_yaml::Entry;
 use serde_json::json;
 
-use super::error_curve::{reference, report_rows};
-use super::errors::{self, Errors};
-use super::ranked_search::{self, Choice, dimension};
-use crate::config::matrix::ExperimentEntry;
-use crate::config::{SplitConfig, Strategy, Tuned};
-use crate::experiment::{Experiment, FinishedRun};
-use crate::facts::{Facts, LabelCount};
-use crate::job::{ExtraCalls, Job, JobError, Request};
-use crate::layout::Layout;
-use crate::sweep::context::{SweepContext, group, rows_of_duplicate, whole};
-use crate::sweep::{Cell, Setting, wme};
+use crate::ranked_search::{self, Choice, dimension};
+use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::config::{SplitConfig, Strategy, Tuned};
+use landmark_harness::experiment::{Experiment, FinishedRun};
+use landmark_harness::experiments::error_curve::{reference, report_rows};
+use landmark_harness::experiments::errors::{self, Errors};
+use landmark_harness::facts::{Facts, LabelCount};
+use landmark_harness::job::{ExtraCalls, Job, JobError, Request};
+use landmark_harness::layout::Layout;
+use landmark_harness::sweep::context::{SweepContext, group, rows_of_duplicate, whole};
+use landmark_harness::sweep::{Cell, Setting, wme};
 
 mod evidence;
 mod layout;
 
-pub(super) use evidence::{evidence, validate};
+pub(crate) use evidence::{evidence, validate};
 use layout::layout;
 
 use evidence::Evidence;
