@@ -2,9 +2,7 @@
 
 pub mod error_curve;
 pub mod errors;
-pub mod own_data;
 mod search;
 
 pub use error_curve::ErrorCurve;
-pub use own_data::OwnData;
 pub use search::QuerySearch;

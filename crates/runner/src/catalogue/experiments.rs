@@ -2,9 +2,10 @@
 
 use landmark_harness::config::COLLECTION;
 use landmark_harness::experiment::Experiment;
-use landmark_harness::experiments::{ErrorCurve, OwnData, QuerySearch};
+use landmark_harness::experiments::{ErrorCurve, QuerySearch};
 use landmark_harness::study::StudyEntry;
 use landmark_neighbors_experiment::{Coverage, Retrieval};
+use landmark_own::own_data::OwnData;
 use landmark_sms_nystrom::classification::Classification;
 use landmark_sms_nystrom::glue::Glue;
 use landmark_sms_nystrom::spectrum::Spectrum;

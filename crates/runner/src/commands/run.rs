@@ -176,6 +176,7 @@ pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
     if let Subject::Collection(collection) = &mut config.subject {
         run::take_largest_runs(collection, &options, catalogue::catalogue())?;
     }
+    warn_of_changes(&config, &run::rows_folder(&config, &options))?;
     let folder = run::report_again(&config, &options)?;
     output::note(&format!("drawn again in `{}`", folder.display()));
     if log.json {
@@ -203,6 +204,19 @@ fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
     let words = command.strip_prefix("landmark ").or_else(|| command.strip_prefix("runner ")).unwrap_or(command);
     let theirs = format!("landmark report {words}");
     Err(UsageError::new(message, Some(format!("`{theirs}` draws them; a run makes results of yours"))).into())
+}
+
+/// Warns if the rows were made by another version of the configuration.
+fn warn_of_changes(config: &Config, folder: &Path) -> Result<()> {
+    if !folder.join("run.json").exists() {
+        return Ok(());
+    }
+    let (then, now) = (published::facts(folder)?, config.config_hash().into_diagnostic()?.to_hex());
+    if then["config"]["hash"].as_str().is_some_and(|then| then != now) {
+        let file = config.run.file.display();
+        output::note(&format!("warning: `{file}` has changed since the run; run it again for new rows"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

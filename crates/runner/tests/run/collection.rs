@@ -56,7 +56,7 @@ fn the_page_shows_what_is_there_and_names_what_is_not() {
 
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("`runs/first` are not finished"), "{}", said.err);
+    assert!(said.err.contains("cannot report `runs/first`"), "{}", said.err);
     assert!(!scratch.path("runs").exists());
 
     scratch.say(&["first.yaml", "--quiet"]);
@@ -117,7 +117,7 @@ fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
     scratch.say(&["first.yaml", "--quiet"]);
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
     assert!(summary().contains("not run: The second matrix: `landmark second.yaml`"), "{}", summary());
-    assert!(summary().contains("\nrunner config.yaml\n"), "{}", summary());
+    assert!(summary().contains("\nlandmark config.yaml\n"), "{}", summary());
 
     scratch.run_well(&[]);
     assert!(!summary().contains("not run: "), "{}", summary());

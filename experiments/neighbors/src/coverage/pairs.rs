@@ -22,8 +22,8 @@ use landmark_neighbours::recall::{Batch, LabelSample, PairQuery, PairSource, Pai
 
 use super::held_out_columns::PairAudit;
 use super::{Draw, Stated, Statements, Way};
-use landmark_harness::experiments::own_data::held_out::{Positives, positives};
 use landmark_harness::job::JobError;
+use landmark_own::own_data::held_out::{Positives, positives};
 
 /// What is drawn.
 pub(super) const DRAWN: &str = "Over draws of columns, of audited pairs, and of single pairs to be labelled by the score. A label budget pays for no columns and ranks pairs by the proxy; its labelled \

@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::factors::Factors;
-use crate::job::JobError;
-use crate::sweep::context::SweepContext;
+use landmark_harness::job::JobError;
+use landmark_harness::sweep::context::SweepContext;
 
 /// What is known of the similarities of m items.
 pub(super) struct Survey {

@@ -14,11 +14,11 @@ use landmark_report::{Chapter, Interval, Mark, Metric, Notation, Plot, PlotAxis,
 use ndarray::{Array2, Axis};
 
 use super::{Made, held_out};
-use crate::config::LandmarkConfig;
-use crate::experiments::errors::{self, Errors};
-use crate::job::JobError;
-use crate::sweep::context::SweepContext;
-use crate::sweep::{Cell, Setting};
+use landmark_harness::config::LandmarkConfig;
+use landmark_harness::experiments::errors::{self, Errors};
+use landmark_harness::job::JobError;
+use landmark_harness::sweep::context::SweepContext;
+use landmark_harness::sweep::{Cell, Setting};
 
 /// Comparison of the rows of a curve.
 const PREFIX: &str = "prefix";

@@ -9,7 +9,7 @@
 use landmark_core::linalg::{self, Eigh};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-use crate::job::JobError;
+use landmark_harness::job::JobError;
 
 /// Eigenvalues below this share of the largest are rounding.
 const NOTHING: f64 = 1e-12;

@@ -16,10 +16,10 @@ use landmark_core::stream::stream;
 use landmark_neighbours::recall::{depth_shares, folds};
 use ndarray::{Array1, Array2};
 
-use crate::config::{LandmarkConfig, MatrixSubject};
-use crate::job::JobError;
-use crate::sweep::context::SweepContext;
-use crate::sweep::{Comparison, Setting};
+use landmark_harness::config::{LandmarkConfig, MatrixSubject};
+use landmark_harness::job::JobError;
+use landmark_harness::sweep::context::SweepContext;
+use landmark_harness::sweep::{Comparison, Setting};
 
 /// Growth of the depth from step to step.
 const GROWTH: f64 = 1.2;

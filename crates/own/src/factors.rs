@@ -25,8 +25,8 @@ use ndarray_npy::{ReadNpyExt, read_npy, write_npy};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::config::FactorFormat;
-use crate::whole_folder;
+use landmark_harness::config::FactorFormat;
+use landmark_harness::whole_folder;
 
 /// Rows of a Parquet row group.
 const ROWS_PER_GROUP: usize = 1 << 14;

@@ -18,13 +18,13 @@ use serde::{Deserialize, Serialize};
 
 use super::curve;
 use super::{FACTORS, error_level};
-use crate::experiment::FinishedRun;
-use crate::experiments::errors::{self, Errors};
 use crate::factors::Factors;
-use crate::facts::FactorCalls;
-use crate::job::JobError;
-use crate::sweep::context::{SweepContext, whole};
-use crate::sweep::{Cell, Comparison};
+use landmark_harness::experiment::FinishedRun;
+use landmark_harness::experiments::errors::{self, Errors};
+use landmark_harness::facts::FactorCalls;
+use landmark_harness::job::JobError;
+use landmark_harness::sweep::context::{SweepContext, whole};
+use landmark_harness::sweep::{Cell, Comparison};
 
 mod answers;
 mod arrangement;
