@@ -3,10 +3,6 @@
 use landmark_report::{Caveat, FigureSpec, MatrixPage, ResultRow, TableSpec};
 use serde_json::Value as Json;
 
-use crate::config::{Config, Subject};
-use crate::experiment::FinishedRun;
-use crate::facts::Facts;
-
 /// Tables and figures of a page.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
@@ -20,19 +16,6 @@ pub struct Layout {
     pub notes: Vec<String>,
     /// The factored matrix that the page is about, where there is one.
     pub matrix: Option<MatrixPage>,
-}
-
-impl Config {
-    /// The tables and figures of a finished run; a collection has none of its own.
-    pub fn layout(&self, facts: &Facts, rows: &[ResultRow]) -> Layout {
-        match &self.subject {
-            Subject::Matrix(matrix, experiment) => {
-                experiment.layout(&FinishedRun { settings: &self.run, matrix, facts, rows })
-            }
-            Subject::Study(study) => study.layout(&self.run, facts, rows),
-            Subject::Collection(_) => Layout::default(),
-        }
-    }
 }
 
 /// Subject of a run, in words and figures.

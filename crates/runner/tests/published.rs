@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 use landmark_harness::config::Config;
 use landmark_harness::facts::Facts;
 use landmark_harness::provenance;
-use landmark_report::differences::digest;
 use landmark_report::rows_from_parquet;
 use runner::catalogue;
 use serde_json::Value as Json;
@@ -43,7 +42,7 @@ fn configuration(run: &Json) -> Config {
 fn every_published_run_has_a_layout_from_its_configuration_rows_and_facts() {
     for (folder, run) in published() {
         let rows = rows_from_parquet(&folder.join("results.parquet")).unwrap();
-        assert_eq!(run["rows"]["digest"].as_str(), Some(digest(&rows).unwrap().as_str()), "{}", folder.display());
+        assert_eq!(run["rows"]["count"].as_u64(), Some(rows.len() as u64), "{}", folder.display());
         assert!(run["facts"].is_object(), "{}", folder.display());
         let facts = Facts::of(&run, &rows, &folder);
         let layout = configuration(&run).layout(&facts, &rows);
