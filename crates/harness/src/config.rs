@@ -509,7 +509,7 @@ fn read_members(
             Err(error) => {
                 let first = error.each().next().map(ToString::to_string).unwrap_or_default();
                 let message = format!("the member `{file}` is wrong: {first}");
-                let help = format!("`landmark validate {}` shows where", path.display());
+                let help = format!("run `landmark check {}` to see where", path.display());
                 problems.add(Problem::new(message).at(node.place).help(help));
                 None
             }

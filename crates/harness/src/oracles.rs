@@ -26,6 +26,7 @@ pub mod cross_encoder;
 pub mod http;
 pub mod precomputed;
 pub mod scorer;
+pub mod string;
 pub mod subprocess;
 pub mod tree_kernel;
 pub mod wmd;

@@ -51,7 +51,7 @@ struct Listed {
 /// Factors that are not there or of another configuration, pairs of other items, and whatever stops a run.
 pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, Ended)> {
     if wanted.budget.is_some() && !wanted.rescore {
-        let help = "add `--rescore`".to_owned();
+        let help = "add `--evaluate`".to_owned();
         return Err(UsageError::new("without it nothing is scored, and nothing bought", Some(help)).into());
     }
     let own = Own::open_for_table(invocation)?;
@@ -105,8 +105,8 @@ impl Listed {
         let refused = |message: String, help: &str| Report::from(UsageError::new(message, Some(help.to_owned())));
         let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
         let layout = layout.ok_or_else(|| {
-            let message = format!("the ending of `{}` says nothing of its columns", file.display());
-            refused(message, "end it in `.tsv`, `.csv`, `.jsonl` or `.parquet`")
+            let message = format!("cannot tell the format of `{}` from its extension", file.display());
+            refused(message, "use .tsv, .csv, .jsonl or .parquet")
         })?;
         let table = TableFile { path: file, layout, delimiter: None };
         let against = match against {

@@ -134,6 +134,13 @@ pub enum ProxyKind {
     Wcd,
     /// Cosine of bags of words.
     BagOfWords,
+    /// Cosine of hashed character n-grams.
+    CharacterNgrams {
+        /// Characters of an n-gram.
+        n: usize,
+        /// Columns that they are hashed to.
+        dimension: usize,
+    },
     /// Cosine of the representations of two mentions.
     MentionCosine,
     /// Cosine of the small fragments that a tree kernel counts.
@@ -185,6 +192,7 @@ impl ProxyKind {
             Self::Rwmd => "rwmd",
             Self::Wcd => "wcd",
             Self::BagOfWords => "bag_of_words",
+            Self::CharacterNgrams { .. } => "character_ngrams",
             Self::MentionCosine => "mention_cosine",
             Self::Fragments { .. } => "fragments",
             Self::BiEncoder { .. } | Self::Endpoint { .. } | Self::EmbeddingCosine { .. } => "embedding_cosine",
@@ -203,7 +211,7 @@ impl ProxyKind {
             Self::BagOfWords => &[ItemKind::Trees, ItemKind::Documents, ItemKind::Pairs, ItemKind::Texts],
             Self::Fragments { .. } => &[ItemKind::Trees],
             Self::MentionCosine => &[ItemKind::Mentions],
-            Self::BiEncoder { .. } | Self::Endpoint { .. } => &[ItemKind::Pairs, ItemKind::Texts],
+            Self::BiEncoder { .. } | Self::Endpoint { .. } | Self::CharacterNgrams { .. } => &[ItemKind::Pairs, ItemKind::Texts],
             Self::EmbeddingCosine { .. } => ItemKind::ALL,
         }
     }
@@ -454,6 +462,11 @@ impl ProxyConfig {
             "rwmd" => ProxyKind::Rwmd,
             "wcd" => ProxyKind::Wcd,
             "bag_of_words" => ProxyKind::BagOfWords,
+            "character_ngrams" => {
+                let n = section.checked("n", |n: &usize| (1..=8).contains(n), "between 1 and 8");
+                let dimension = section.checked("dimension", |d: &usize| (1..=65_536).contains(d), "between 1 and 65536");
+                ProxyKind::CharacterNgrams { n: n.unwrap_or(3), dimension: dimension.unwrap_or(512) }
+            }
             "mention_cosine" => ProxyKind::MentionCosine,
             "fragments" => {
                 let size = section.checked("size", |size: &usize| (1..=4).contains(size), "between 1 and 4");

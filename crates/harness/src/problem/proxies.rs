@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
-use landmark_data::{Corpus, TokenRules, matrices};
+use landmark_data::{Corpus, TokenRules, character_ngrams, matrices};
 use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::wmd::{Rwmd, Wcd};
@@ -97,6 +97,10 @@ fn proxy(
         ProxyKind::BagOfWords => {
             let counted = trees.map(Questions::bags_of_words).or_else(|| texts.map(bags_of_words)).transpose()?;
             counted.map(cosine).transpose()?
+        }
+        ProxyKind::CharacterNgrams { n, dimension } => {
+            let cosine = |texts| EmbeddingProxy::cosine(character_ngrams::vectors(texts, *n, *dimension));
+            texts.map(cosine).transpose()?.map(|proxy| Arc::new(proxy) as _)
         }
         ProxyKind::Fragments { size } => {
             let kernel = trees.zip(oracle.settings_of::<TreeKernelConfig>());

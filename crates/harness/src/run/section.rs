@@ -238,7 +238,7 @@ pub(super) fn claims(
         published = published.or(Published::read(Path::new(PUBLISHED), names())?);
     }
     at_hand.into_iter().for_each(|run| published.insert(run));
-    // names are checked where all claims are: by `landmark claims`, and a test
+    // names are checked where all claims are: by `cargo xtask claims`, and a test
     Ok(claims.judge(of, &published, &KnownNames::anything())?)
 }
 

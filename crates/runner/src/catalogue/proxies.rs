@@ -31,6 +31,18 @@ pub static PROXIES: &[Entry] = &[
         source: "this project",
     },
     Entry {
+        id: "character_ngrams",
+        summary: "cosine of hashed character n-grams weighted by inverse document frequency; for names, titles and addresses",
+        parameters: &[
+            parameter("n", "3", "characters of an n-gram"),
+            parameter("dimension", "512", "columns that they are hashed to"),
+            FIT,
+            DEGREE,
+            LINK,
+        ],
+        source: "this project",
+    },
+    Entry {
         id: MENTION_COSINE,
         summary: "cosine of the representations of two mentions; for `coref`",
         parameters: &[FIT, DEGREE, LINK],
