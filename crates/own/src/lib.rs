@@ -7,6 +7,7 @@
 
 #![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
 
+mod audit;
 mod audited;
 mod calls;
 mod classify;
@@ -25,6 +26,7 @@ mod pairs;
 mod project;
 mod search;
 
+pub use audit::{Candidates, audit};
 pub use audited::top_k_with_recall;
 pub use calls::{Calls, top_k_by_calls};
 pub use classify::{LabelColumns, classify};
