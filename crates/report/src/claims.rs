@@ -30,11 +30,9 @@ use predicate::{Axis, Expression, Operator, Predicate, unknown};
 pub struct Claims {
     /// Folder of the paper: `sms-nystrom`.
     pub paper: String,
-    /// Its title.
     pub title: String,
     /// Its tables and figures.
     pub shows: Vec<Exhibit>,
-    /// Its claims.
     pub claims: Vec<Claim>,
 }
 
@@ -46,7 +44,6 @@ pub struct Exhibit {
     pub place: String,
     /// Evidence it shows.
     pub shows: String,
-    /// Runs.
     #[serde(default)]
     pub runs: Vec<String>,
     /// The size that the paper has.
@@ -80,7 +77,6 @@ pub struct Claim {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Quantifier {
-    /// At each.
     #[default]
     Every,
     /// At more than half.
@@ -94,9 +90,7 @@ enum Quantifier {
 pub struct KnownNames {
     /// True where any name goes.
     is_anything: bool,
-    /// Methods.
     pub methods: Vec<String>,
-    /// Datasets.
     pub datasets: Vec<String>,
 }
 
@@ -132,7 +126,6 @@ pub struct JudgedClaim {
     pub place: String,
     /// The claim.
     pub says: String,
-    /// The verdict.
     pub verdict: ClaimVerdict,
     /// The numbers that decided it, with their interval.
     pub numbers: String,
@@ -171,7 +164,6 @@ pub enum ClaimsError {
     Claim {
         /// The file.
         path: PathBuf,
-        /// The claim.
         claim: String,
         /// The fault, in words.
         complaint: String,
