@@ -9,7 +9,7 @@ mod files;
 mod metric;
 mod row;
 mod store;
-pub(crate) mod tables;
+mod tables;
 
 pub use axes::{AXES, Axes, Axis, Place};
 pub use error::ResultsError;

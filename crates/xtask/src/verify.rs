@@ -162,7 +162,7 @@ fn tables(
 
 /// True where the data of a run are not on this machine.
 fn lacks_data(error: &RunError) -> bool {
-    matches!(error, RunError::Load(_) | RunError::OtherItems { .. } | RunError::MissingCorpus { .. })
+    matches!(error, RunError::Load(_) | RunError::MissingCorpus { .. })
 }
 
 /// The smoke profile, twice: the second time nothing is bought and no byte changes.

@@ -25,7 +25,7 @@ pub(super) fn rows_to_json(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> 
 ///
 /// # Errors
 /// Message of the Parquet library.
-pub(crate) fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
+pub(super) fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
     let rows: Vec<StoredRow> = rows.iter().cloned().map(StoredRow::from).collect();
     let rows = rows.as_slice();
     let mut columns = vec![
