@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use landmark_data::catalog;
 use landmark_harness::config::Config;
-use landmark_harness::run::{self, RunOptions};
+use landmark_harness::run::{self, RunError, RunOptions};
 use landmark_report::differences::digest;
 use landmark_report::{ResultRow, rows_from_parquet};
 use miette::{IntoDiagnostic, Result, miette};
