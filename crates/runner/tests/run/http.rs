@@ -93,7 +93,7 @@ fn a_judge_stops_before_its_money_is_spent() {
     );
     assert!(left < 440, "{left}");
     let said = scratch.run_well(&["--set", &oracle, "--set", "budget.money=50"]);
-    assert!(said.out.contains("this run paid"), "{}", said.out);
+    assert!(said.err.contains("this run paid"), "{}", said.err);
     // billed and saved apart: what the store had is worth what the first run paid for it
     let money = said.err.lines().find(|line| line.contains(" paid; ")).unwrap_or_else(|| panic!("{}", said.err));
     let amounts: Vec<f64> = money.split(' ').filter_map(|word| word.parse().ok()).collect();
@@ -140,7 +140,7 @@ fn a_sample_prices_the_plan_with_an_interval() {
     assert!(lower < money && money < upper, "{line}");
     // what the rest costs is in there
     let said = scratch.run_well(&flags[..4]);
-    let paid = said.out.lines().find_map(|line| line.split("this run paid ").nth(1)).unwrap();
+    let paid = said.err.lines().find_map(|line| line.split("this run paid ").nth(1)).unwrap();
     let paid: f64 = paid.split(':').next().unwrap().parse().unwrap();
     assert!(lower <= paid && paid <= upper, "paid {paid}; {line}");
 }

@@ -44,7 +44,7 @@ fn neighbours_pairs_clusters_and_labels_follow_the_score() {
         (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
     scratch.write("labels.tsv", &format!("id\tlabel\n{labels}"));
     let said = well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
-    assert!(said.contains("20 labelled items in 2 classes, 40 labelled now"), "{said}");
+    assert!(said.contains("20 labeled items in 2 classes, 40 labeled now"), "{said}");
     let labelled = table(&scratch, "results/mine/labels.tsv");
     let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
     assert!(right >= 57, "{right} of 60");
@@ -149,14 +149,14 @@ fn factors_that_embed_no_new_items_are_refused_before_a_call() {
     };
     let stack = ["--set", "methods=[stack]"];
     scratch.run_well(&[&["--quiet"][..], &stack].concat());
-    refused(&stack, &["factors by `stack` can't embed new items", "`methods: [shift_ridge]`"]);
+    refused(&stack, &["cannot embed new items with factors of the method `stack`", "`methods: [shift_ridge]`"]);
     // factors of an earlier version, which name no configuration
     scratch.run_well(&["--quiet"]);
     let mut info = scratch.json("results/mine/factors/factors.json");
     info["proxy"] = true.into();
     info["config"] = serde_json::Value::Null;
     scratch.write("results/mine/factors/factors.json", &info.to_string());
-    refused(&[], &["the factors were made with a proxy, and the configuration names none"]);
+    refused(&[], &["the factors were built with a proxy, but the configuration has none"]);
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn commands_that_evaluate_check_the_program_first() {
     let scratch = checked();
     scratch.write("scorer.sh", &PROGRAM.replace("${d#-}", "$((d > 0 ? d : 0))"));
     let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2", "--dry-run"]);
-    assert!(said.out.contains("and at most 32 that check the program"), "{}", said.out);
+    assert!(said.out.contains("and at most 32 to check the program"), "{}", said.out);
     let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2"]);
     assert!(said.code != Some(0), "{}", said.out);
     said.must_complain("the program says that its score is symmetric");
