@@ -137,7 +137,7 @@ class VectorKernel:
 
 
 class Program:
-    """Any program in any language that scores texts: JSON lines over its standard input and output, as in docs/own_data.md.
+    """Any program in any language that scores texts: JSON lines over its standard input and output, as in docs/reference/protocol.md.
 
     It names what moves its scores itself, so a store needs no `identity`. Where it says that the order of a pair counts, give the estimator
     an `order`.

@@ -9,7 +9,7 @@ pub mod commands;
 pub mod exit;
 pub mod output;
 
-/// The example of docs/rust.md, compiled.
+/// The example of docs/reference/rust.md, compiled.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/rust.md")]
+#[doc = include_str!("../../../docs/reference/rust.md")]
 pub struct RustGuide;

@@ -269,11 +269,12 @@ fn a_former_command_names_the_one_that_replaced_it() {
 fn the_help_lists_commands_and_exit_codes() {
     let help = printed(&["--help"]);
     assert!(help.contains("Exit codes:") && help.contains("Use your data:\n  topk "), "{help}");
-    let tour = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tour.md")).unwrap();
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/exit-codes.md")).unwrap();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (code, meaning) in runner::exit::CODES {
         assert!(words(&help).contains(&format!("{code} {meaning}")), "{code}: {help}");
-        assert!(tour.contains(&format!("| {code} | {meaning} |")), "{code}");
+        assert!(page.contains(&format!("| {code} | {meaning} |")), "{code}");
     }
     runner(&[]).assert().code(2).stderr(contains("Usage:"));
     runner(&["--no-such-flag"]).assert().code(2);

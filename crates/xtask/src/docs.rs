@@ -1,6 +1,6 @@
 //! `cargo xtask docs`: the parts of the documentation that are generated from the program.
 //!
-//! They stand between markers: the lists of the catalogue in docs/reference/methods.md, the datasets in docs/data.md. The page
+//! They stand between markers: the lists of the catalogue in docs/reference/methods.md, the datasets in docs/reference/datasets.md. The page
 //! docs/reference/command-line.md is generated as a whole.
 
 use std::path::{Path, PathBuf};
@@ -17,8 +17,10 @@ use crate::command_line;
 /// A file, the marker of its generated part, and that part.
 type Table = (&'static str, &'static str, fn() -> String);
 
-const TABLES: [Table; 2] =
-    [("docs/reference/methods.md", "registry", registry), ("docs/data.md", "data", landmark_fetch::table::markdown)];
+const TABLES: [Table; 2] = [
+    ("docs/reference/methods.md", "registry", registry),
+    ("docs/reference/datasets.md", "data", landmark_fetch::table::markdown),
+];
 const COMMAND_LINE: &str = "docs/reference/command-line.md";
 
 /// Compares the files, or writes them.

@@ -25,7 +25,7 @@ fn the_generated_documents_are_those_of_the_program() {
 fn a_stale_document_is_refused_and_written() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("docs/reference")).unwrap();
-    for file in ["docs/reference/methods.md", "docs/reference/command-line.md", "docs/data.md"] {
+    for file in ["docs/reference/methods.md", "docs/reference/command-line.md", "docs/reference/datasets.md"] {
         std::fs::copy(repository().join(file), folder.path().join(file)).unwrap();
     }
     let page = folder.path().join("docs/reference/command-line.md");
@@ -36,7 +36,7 @@ fn a_stale_document_is_refused_and_written() {
     assert!(said.contains("out of date") && said.contains("cargo xtask docs --write"), "{said}");
     docs(folder.path(), &["--write"]).assert().success();
     assert_eq!(std::fs::read_to_string(&page).unwrap(), written);
-    std::fs::write(folder.path().join("docs/data.md"), "# Mine\n").unwrap();
+    std::fs::write(folder.path().join("docs/reference/datasets.md"), "# Mine\n").unwrap();
     let refused = docs(folder.path(), &[]).assert().code(2);
     assert!(String::from_utf8_lossy(&refused.get_output().stderr).contains("no place for its table"));
 }

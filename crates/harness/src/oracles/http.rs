@@ -72,7 +72,7 @@ pub static HTTP: OracleSpec = OracleSpec {
                 "an asymmetric score becomes the `mean`, `max` or `min` of both orders; `random`: one order a pair, for the mean",
             ),
         ],
-        source: "yours; docs/endpoints.md",
+        source: "yours; docs/how-to/endpoint.md",
     },
     reads: &[ItemKind::Texts],
     read,

@@ -41,7 +41,7 @@ pub static SUBPROCESS: OracleSpec = OracleSpec {
                 "an asymmetric score becomes the `mean`, `max` or `min` of both orders; `random`: one order a pair, for the mean",
             ),
         ],
-        source: "yours; the protocol is in docs/own_data.md",
+        source: "yours; the protocol is in docs/reference/protocol.md",
     },
     reads: &[ItemKind::Texts],
     read,

@@ -158,7 +158,7 @@ impl Sketch {
             ScoreKind::Program => {
                 let command: Vec<String> = self.command.iter().map(|word| value(word)).collect();
                 key("kind: subprocess".to_owned());
-                key(format!("command: [{}] # the protocol is in docs/own_data.md", command.join(", ")));
+                key(format!("command: [{}] # the protocol is in docs/reference/protocol.md", command.join(", ")));
                 key("processes: 2 # scorer processes that run in parallel".to_owned());
             }
             ScoreKind::CrossEncoder => {
@@ -217,7 +217,7 @@ impl Sketch {
         if method == "shift_ridge" && matches!(self.columns, Items::Texts { .. }) {
             let _ = writeln!(
                 out,
-                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a cheap proxy of the score, if there is one: see docs/own_data.md, section 2"
+                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a cheap proxy of the score, if there is one: see docs/how-to/proxy.md"
             );
         }
         let is_matrix = self.score == Some(ScoreKind::Matrix);

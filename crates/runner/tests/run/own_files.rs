@@ -95,7 +95,7 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
         well(&scratch, &["check", "x.yaml"]);
         // what is a comment is what it would have to be
         let yaml = std::fs::read_to_string(scratch.path("x.yaml")).unwrap();
-        assert!(yaml.contains("docs/own_data.md, section 2, says which"), "{yaml}");
+        assert!(yaml.contains("see docs/how-to/proxy.md"), "{yaml}");
         let is_asked_twice = ["rerank", "chat"].contains(&score);
         assert_eq!(yaml.contains("  symmetrize: mean"), is_asked_twice, "{score}: {yaml}");
         if score == "chat" {
@@ -413,7 +413,7 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
 
 /// Commands of the tour, in their order: what stands in its blocks of shell.
 fn commands_of_the_tour() -> Vec<String> {
-    let text = std::fs::read_to_string(repository("docs/tour.md")).unwrap();
+    let text = std::fs::read_to_string(repository("docs/tutorials/command-line.md")).unwrap();
     let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
     blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
@@ -441,9 +441,9 @@ fn the_tour_runs_as_it_is_written() {
             _ => panic!("`{command}` is no command of the tour"),
         }
     }
-    let text = std::fs::read_to_string(repository("docs/tour.md")).unwrap();
+    let text = std::fs::read_to_string(repository("docs/tutorials/command-line.md")).unwrap();
     for picture in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-        assert!(repository("docs").join(picture).exists(), "{picture}");
+        assert!(repository("docs/tutorials").join(picture).exists(), "{picture}");
     }
 }
 
