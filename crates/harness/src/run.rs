@@ -391,7 +391,7 @@ fn work(
             Err(JobError::Budget(error)) => {
                 if !outcome.budget {
                     let keys = advice::on_oracle(&error).map_or_else(String::new, |keys| format!(" ({keys})"));
-                    progress.say(&format!("{error}{keys}; going on with what is bought"));
+                    progress.say(&format!("{error}{keys}; continuing with the stored scores"));
                 }
                 outcome.budget = true;
             }
