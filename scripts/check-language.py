@@ -144,8 +144,8 @@ def main():
     return bool(problems)
 
 
-# the pages of all commands and all keys are generated
-GENERATED = {"docs/reference/command-line.md", "docs/reference/configuration.md"}
+# the pages of all commands and all keys, and the list of published runs, are generated
+GENERATED = {"docs/reference/command-line.md", "docs/reference/configuration.md", "results/README.md"}
 # the page of the Python interface is longer: its code blocks are one program
 EXTENDED = GENERATED | {"docs/python.md"}
 

@@ -3,7 +3,7 @@
 //! Four ways, by what they may cost:
 //! ```text
 //! nothing                 the best pairs by the factors alone, with a warning
-//! --budget B              each item's likely neighbors and the best other pairs by the factors, scored by B calls (`mine/searched.rs`)
+//! --budget B              the likely best pairs of all, in rounds of B calls in all (`mine/searched.rs`)
 //! --rerank N              each item's N nearest that are no landmark, scored by the oracle; pairs with a landmark are known
 //! --target-recall ρ       pairs by estimate, then a uniform sample of the others, until a share ρ of all pairs with K ≥ t is found with probability
 //!                         1 − δ (`mine/audited.rs`)

@@ -39,7 +39,7 @@ pub struct ListedPairs {
 }
 
 /// The pairs of a file.
-struct Listed {
+pub(crate) struct Listed {
     pairs: Vec<Pair>,
     /// What the column says, one a pair.
     targets: Option<(String, Vec<f64>)>,
@@ -100,7 +100,11 @@ fn agreement(what: &str, one: &[f64], other: &[f64]) -> String {
 }
 
 impl Listed {
-    fn read(own: &Own, wanted: &ListedPairs) -> Result<Self> {
+    pub(crate) fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    pub(crate) fn read(own: &Own, wanted: &ListedPairs) -> Result<Self> {
         let ListedPairs { file, first, second, against, .. } = wanted;
         let refused = |message: String, help: &str| Report::from(UsageError::new(message, Some(help.to_owned())));
         let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
@@ -160,7 +164,7 @@ impl Listed {
 
 impl Own {
     /// The oracle's scores of the first pairs that a budget pays for, and the evaluations bought now.
-    fn scores_of(&self, pairs: &[Pair], budget: Option<u64>) -> Result<(Vec<f64>, u64)> {
+    pub(crate) fn scores_of(&self, pairs: &[Pair], budget: Option<u64>) -> Result<(Vec<f64>, u64)> {
         let budget = Budget { entries: budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         run::with_sweep(&self.config, &matrix, &self.options, |context| {

@@ -211,7 +211,9 @@ impl ProxyKind {
             Self::BagOfWords => &[ItemKind::Trees, ItemKind::Documents, ItemKind::Pairs, ItemKind::Texts],
             Self::Fragments { .. } => &[ItemKind::Trees],
             Self::MentionCosine => &[ItemKind::Mentions],
-            Self::BiEncoder { .. } | Self::Endpoint { .. } | Self::CharacterNgrams { .. } => &[ItemKind::Pairs, ItemKind::Texts],
+            Self::BiEncoder { .. } | Self::Endpoint { .. } | Self::CharacterNgrams { .. } => {
+                &[ItemKind::Pairs, ItemKind::Texts]
+            }
             Self::EmbeddingCosine { .. } => ItemKind::ALL,
         }
     }
@@ -464,7 +466,8 @@ impl ProxyConfig {
             "bag_of_words" => ProxyKind::BagOfWords,
             "character_ngrams" => {
                 let n = section.checked("n", |n: &usize| (1..=8).contains(n), "between 1 and 8");
-                let dimension = section.checked("dimension", |d: &usize| (1..=65_536).contains(d), "between 1 and 65536");
+                let dimension =
+                    section.checked("dimension", |d: &usize| (1..=65_536).contains(d), "between 1 and 65536");
                 ProxyKind::CharacterNgrams { n: n.unwrap_or(3), dimension: dimension.unwrap_or(512) }
             }
             "mention_cosine" => ProxyKind::MentionCosine,

@@ -493,3 +493,20 @@ fn trees_of_ones_own_are_classified_from_brackets_and_from_parses() {
         &["row 1: the sentence has no comment `# kind = …`"],
     );
 }
+
+#[test]
+fn the_example_that_the_program_carries_runs_in_an_empty_folder() {
+    let scratch = Scratch::with("");
+    well(&scratch, &["init", "--example", "quickstart"]);
+    let again = scratch.say(&["init", "--example", "quickstart"]);
+    assert_eq!(again.code, Some(2));
+    again.must_complain("quickstart.yaml`: it exists");
+    well(&scratch, &["init", "--example", "quickstart", "--force"]);
+    well(&scratch, &["quickstart.yaml", "--profile", "smoke", "--quiet"]);
+    well(&scratch, &["records.yaml", "--profile", "smoke", "--quiet"]);
+    let listed = well(&scratch, &["mine", "records.yaml", "--profile", "smoke", "--at-least", "0.5", "--rerank", "40"]);
+    assert!(!listed.out.is_empty(), "{}", listed.err);
+    // rows of a file or an example, not both, and one of them
+    assert_eq!(scratch.say(&["init", "records.tsv", "--example", "quickstart"]).code, Some(2));
+    assert_eq!(scratch.say(&["init"]).code, Some(2));
+}
