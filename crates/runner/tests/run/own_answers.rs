@@ -366,7 +366,7 @@ fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
         &["mine", "config.yaml", "--pairs", "5", "--rerank", "60"],
         &["cluster", "config.yaml", "--pivots", "--at-least", "0.5"],
     ] {
-        for (out, words) in [("list.txt", "`.tsv`, `.csv` or `.parquet`"), ("config.yaml/list.tsv", "could not create")]
+        for (out, words) in [("list.txt", ".tsv, .csv or .parquet"), ("config.yaml/list.tsv", "could not create")]
         {
             let said = scratch.say(&[command, &["--out", out]].concat());
             assert_eq!(said.code, Some(2), "{command:?}: {}{}", said.out, said.err);

@@ -363,7 +363,7 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
     for budget in ["budget.entries=450", "budget={ money: 4.5, cost_per_entry: 0.01 }"] {
         let scratch = place();
         let dry = scratch.run_well(&["--set", budget, "--dry-run", "--store", "another"]);
-        assert!(dry.out.contains("the budget pays for 450 of them"), "{}", dry.out);
+        assert!(dry.out.contains("the budget allows 450 of them"), "{}", dry.out);
         assert_eq!(dry.out.contains("they cost "), budget.contains("money"), "{}", dry.out);
         let said = scratch.run(&["--set", budget]);
         assert_eq!(said.code, Some(3), "{}", said.err);

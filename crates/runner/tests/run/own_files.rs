@@ -284,7 +284,8 @@ fn pairs_that_are_listed_are_scored_by_the_factors_and_by_the_program() {
     assert_eq!(asked(&scratch).len(), before, "the factors ask nobody");
     let said = well(&scratch, &["pairs", "config.yaml", "listed.tsv", "--evaluate"]);
     assert!(
-        said.out.contains("20 of 20 pairs have an exact score") && said.out.contains("the score with `score`: Pearson 0.9"),
+        said.out.contains("20 of 20 pairs have an exact score")
+            && said.out.contains("the score with `score`: Pearson 0.9"),
         "{}",
         said.out
     );
