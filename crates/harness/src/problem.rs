@@ -273,7 +273,6 @@ pub struct Joined<'a> {
     pub old: &'a ScoredItems,
     /// Those of them that the new ones are compared with.
     pub kept: &'a [usize],
-    /// The new ones.
     pub new: &'a ScoredItems,
     /// Their embeddings, one row a text, where a proxy reads those of the old ones from a file.
     pub embeddings: Option<ArrayView2<'a, f64>>,
@@ -312,7 +311,7 @@ impl Joined<'_> {
         let dataset = matrix.dataset.name.to_owned();
         let texts = Texts { others: self.new.len(), ..texts };
         let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
-        let preparation = Preparation { training: Training::Later, quiet: true, greeting: None };
+        let preparation = Preparation { training: Training::Later, quiet: true };
         Problem::open(run, matrix, data, preparation, loaded, &embeddings)
     }
 }

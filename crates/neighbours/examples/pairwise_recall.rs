@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{
-    AsymmetryPolicy, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed, Symmetry, block_of,
+    AsymmetryPolicy, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed, block_of,
 };
 use landmark_core::stream::stream;
 use landmark_neighbours::nearest::{Found, RoundsParams, Search};
@@ -30,12 +30,8 @@ struct Described {
 }
 
 impl Oracle for Described {
-    fn len(&self) -> usize {
-        self.scores.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.scores.symmetry()
+    fn shape(&self) -> OracleShape {
+        self.scores.shape()
     }
 
     fn identity(&self) -> Identity {

@@ -27,7 +27,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use landmark_core::oracle::{
-    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, attempt_off_diagonal, even_chunk,
+    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, attempt_off_diagonal,
+    even_chunk,
 };
 
 mod error;
@@ -99,31 +100,10 @@ impl Subprocess {
     pub fn start(params: SubprocessParams, items: Arc<ScoredItems>) -> Result<Self, SubprocessError> {
         let params = params.check()?;
         let (process, greeting) = greet(&params, items.len())?;
-        Ok(Self::greeted(params, items, greeting, Some(process)))
-    }
-
-    /// A program that greeted so before: it is started when its first score is asked for, and must greet so again.
-    ///
-    /// # Errors
-    /// A parameter out of range.
-    pub fn at_rest(
-        params: SubprocessParams,
-        items: Arc<ScoredItems>,
-        greeting: Greeting,
-    ) -> Result<Self, SubprocessError> {
-        Ok(Self::greeted(params.check()?, items, greeting, None))
-    }
-
-    fn greeted(
-        params: SubprocessParams,
-        items: Arc<ScoredItems>,
-        greeting: Greeting,
-        process: Option<Process>,
-    ) -> Self {
         let identity = identity(&greeting, params.failed_pairs, items.identity());
         let mut slots: Vec<Mutex<Slot>> = (0..params.processes).map(|_| Mutex::default()).collect();
-        slots[0] = Mutex::new(Slot(process));
-        Self {
+        slots[0] = Mutex::new(Slot(Some(process)));
+        Ok(Self {
             params,
             items,
             greeting,
@@ -136,7 +116,7 @@ impl Subprocess {
             failed_apart: AtomicU64::new(0),
             restarts: AtomicU64::new(0),
             complaints: Complaints::default(),
-        }
+        })
     }
 
     /// Greeting of the program.
@@ -470,24 +450,17 @@ pub fn read_output(bytes: &[u8]) {
 }
 
 impl Oracle for Subprocess {
-    fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        if self.greeting.symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric }
+    fn shape(&self) -> OracleShape {
+        let symmetry = if self.greeting.symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
+        OracleShape {
+            known_diagonal: self.greeting.diagonal,
+            calls_at_once: self.slots.len(),
+            ..OracleShape::new(self.items.len(), symmetry)
+        }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.greeting.diagonal
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.slots.len()
     }
 
     fn fallible(&self) -> Option<&dyn Fallible> {

@@ -8,11 +8,11 @@
 
 use std::sync::Arc;
 
+use crate::own_data::{FACTORS, Statement};
 use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::{Rng, stream};
-use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
@@ -109,7 +109,7 @@ impl<'a> Wanted<'a> {
         for &item in &items {
             (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));
         }
-        Ok((items.len(), context.metered.missing(&set).into_diagnostic()?, set))
+        Ok((items.len(), context.metered.missing(&set), set))
     }
 
     /// The bill: exact for audited rows, an upper bound for what they decide.

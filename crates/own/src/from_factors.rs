@@ -1,11 +1,11 @@
 //! `landmark topk --target-recall ρ --from-factors`: candidates of the factors, scored as deep as held-out landmark columns say.
 //!
 //! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_neighbours::recall` has the bound,
-//! `landmark_harness::experiments::own_data::held_out` the shares.
+//! `crate::own_data::held_out` the shares.
 
+use crate::own_data::{self, Statement, held_out};
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::experiments::own_data::{self, Statement, held_out};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
@@ -28,7 +28,6 @@ const COLUMNS_AT_A_TIME: usize = 16;
 pub struct Recalled {
     /// Neighbours of each item.
     pub k: usize,
-    /// ρ.
     pub target: f64,
     /// δ: the probability with which the recall may be lower.
     pub delta: f64,
@@ -118,7 +117,7 @@ impl Own {
         let pairs = self.candidate_pairs(depth);
         let mut entries = context.metered.entries();
         pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
-        let bill = context.metered.missing(&entries).into_diagnostic()?;
+        let bill = context.metered.missing(&entries);
         let asked = count(pairs.len() as u64);
         if wanted.dry_run {
             return Ok(Answer::Bill(format!(

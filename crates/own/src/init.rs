@@ -37,7 +37,6 @@ const PROGRAM_NAME: &str = "sentence_similarity.py";
 pub enum ScoreKind {
     /// A program of one's own.
     Program,
-    /// A cross-encoder.
     CrossEncoder,
     /// Word mover's distance.
     Wmd,

@@ -11,10 +11,10 @@
 
 use std::collections::HashSet;
 
+use crate::own_data::{self, Statement};
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_core::rank::RankCmp;
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::experiments::own_data::{self, Statement};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
@@ -233,7 +233,7 @@ impl Own {
         let oracle = context.similarities(self.factors.info.gamma).into_diagnostic()?;
         let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
         let candidates = self.candidates(wanted);
-        let bill = missing(context, &candidates)?;
+        let bill = missing(context, &candidates);
         let asked = asked(candidates.len() as u64, self.factors.info.items as u64);
         if wanted.dry_run {
             self.options.record.fact("pairs_to_score", candidates.len());
@@ -379,8 +379,8 @@ fn asked(pairs: u64, items: u64) -> String {
 }
 
 /// Evaluations of pairs that are not in the store.
-fn missing(context: &SweepContext<'_>, pairs: &[Pair]) -> Result<u64> {
+fn missing(context: &SweepContext<'_>, pairs: &[Pair]) -> u64 {
     let mut entries = context.metered.entries();
     pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
-    context.metered.missing(&entries).into_diagnostic()
+    context.metered.missing(&entries)
 }

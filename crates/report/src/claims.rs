@@ -13,7 +13,6 @@ use crate::results::{Metric, Notation, ResultRow, ResultsError};
 
 mod evaluate;
 mod index;
-mod legacy;
 mod markdown;
 mod predicate;
 mod published;
@@ -21,7 +20,7 @@ mod published;
 pub use index::index;
 pub(crate) use markdown::claims_sentence;
 pub use markdown::claims_table;
-pub use published::{Published, PublishedRun};
+pub use published::{Published, PublishedRun, folders_of};
 
 use evaluate::Point;
 use predicate::{Axis, Expression, Operator, Predicate, unknown};
@@ -31,11 +30,9 @@ use predicate::{Axis, Expression, Operator, Predicate, unknown};
 pub struct Claims {
     /// Folder of the paper: `sms-nystrom`.
     pub paper: String,
-    /// Its title.
     pub title: String,
     /// Its tables and figures.
     pub shows: Vec<Exhibit>,
-    /// Its claims.
     pub claims: Vec<Claim>,
 }
 
@@ -47,7 +44,6 @@ pub struct Exhibit {
     pub place: String,
     /// Evidence it shows.
     pub shows: String,
-    /// Runs.
     #[serde(default)]
     pub runs: Vec<String>,
     /// The size that the paper has.
@@ -81,7 +77,6 @@ pub struct Claim {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Quantifier {
-    /// At each.
     #[default]
     Every,
     /// At more than half.
@@ -95,9 +90,7 @@ enum Quantifier {
 pub struct KnownNames {
     /// True where any name goes.
     is_anything: bool,
-    /// Methods.
     pub methods: Vec<String>,
-    /// Datasets.
     pub datasets: Vec<String>,
 }
 
@@ -133,7 +126,6 @@ pub struct JudgedClaim {
     pub place: String,
     /// The claim.
     pub says: String,
-    /// The verdict.
     pub verdict: ClaimVerdict,
     /// The numbers that decided it, with their interval.
     pub numbers: String,
@@ -172,7 +164,6 @@ pub enum ClaimsError {
     Claim {
         /// The file.
         path: PathBuf,
-        /// The claim.
         claim: String,
         /// The fault, in words.
         complaint: String,

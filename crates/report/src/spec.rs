@@ -1,9 +1,11 @@
 //! Tables, figures and caveats that an experiment asks of a report.
 
+use serde::{Deserialize, Serialize};
+
 use crate::results::{Metric, ResultRow};
 
 /// Something that was reduced, replaced or missing in this run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caveat {
     /// The dataset it concerns, or all of them.
     pub dataset: Option<String>,
@@ -24,7 +26,6 @@ impl Caveat {
 /// Rows that a table or figure is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
-    /// The metric.
     pub metric: Metric,
     /// Only rows of this comparison (`rank`, `entries`, …).
     pub comparison: Option<String>,

@@ -84,7 +84,6 @@ impl Rank {
 /// A number, or to be searched for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tuned {
-    /// This.
     Fixed(f64),
     /// Chosen by cross-validation within `search`.
     Search,

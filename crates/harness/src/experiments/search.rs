@@ -20,7 +20,7 @@ use serde_json::json;
 
 use crate::config::QueriesConfig;
 use crate::config::matrix::ExperimentEntry;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FinishedRun};
 use crate::index_files::{self, INDEX, IndexInfo};
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
@@ -92,8 +92,8 @@ impl Experiment for QuerySearch {
         index_files::peek(&context.folder.join(INDEX)).is_some_and(is_same)
     }
 
-    fn layout(&self, _: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        layout(rows)
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        layout(run.rows)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use landmark_data::SentencePairs;
 use landmark_oracles::neural::{
     CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFileError,
@@ -415,10 +415,6 @@ fn prepare(
         seed: opening.run.seed,
     };
     let models = ModelFiles::models_folder(None);
-    let past = match &opening.preparation.training {
-        Training::Past(curve) if !curve.is_empty() => Some(curve.clone()),
-        _ => None,
-    };
     let tuned = match recipe.finished(&models).map_err(NeuralError::from)? {
         Some(tuned) => tuned,
         None if opening.preparation.training == Training::Now => {
@@ -426,10 +422,10 @@ fn prepare(
         }
         None => {
             let identity = recipe.recipe().map_err(NeuralError::from)?;
-            return Ok((Prepared::ToBeTrained(identity), past.unwrap_or_default()));
+            return Ok((Prepared::ToBeTrained(identity), Vec::new()));
         }
     };
-    Ok((Prepared::Ready(tuned.files), past.unwrap_or(tuned.curve)))
+    Ok((Prepared::Ready(tuned.files), tuned.curve))
 }
 
 /// Fine-tunes, and shows its progress.
@@ -487,12 +483,8 @@ struct Untrained {
 }
 
 impl Oracle for Untrained {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Asymmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::new(self.len, Symmetry::Asymmetric)
     }
 
     fn identity(&self) -> Identity {

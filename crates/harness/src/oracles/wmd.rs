@@ -42,7 +42,6 @@ pub static WMD: OracleSpec = OracleSpec {
 /// exp(−γ·WMD).
 #[derive(Debug, Serialize)]
 pub struct WmdConfig {
-    /// γ.
     pub gamma: Tuned,
     /// Treatment of a document without a known word.
     pub empty_documents: EmptyDocuments,

@@ -295,12 +295,10 @@ fn errors_name_the_proxy_and_the_next_step() {
     broken[[7, 4]] = f64::NAN;
     struct Unchecked(Array2<f64>);
     impl Oracle for Unchecked {
-        fn len(&self) -> usize {
-            self.0.nrows()
+        fn shape(&self) -> OracleShape {
+            OracleShape::symmetric(self.0.nrows())
         }
-        fn symmetry(&self) -> Symmetry {
-            Symmetry::Symmetric
-        }
+
         fn identity(&self) -> landmark_core::oracle::Identity {
             landmark_core::oracle::Identity::of(&[])
         }

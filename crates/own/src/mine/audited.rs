@@ -3,9 +3,9 @@
 //! The draw of the audit depends on the seed, the threshold and the target alone, and the cut on scores that the store keeps: a run that was killed repeats
 //! both without a call. Pairs with a landmark are known; what else the store holds takes no call when its turn comes.
 
+use crate::own_data::Statement;
 use landmark_core::oracle::{Oracle, Pair};
 use landmark_core::stream::stream;
-use landmark_harness::experiments::own_data::Statement;
 use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
@@ -172,7 +172,7 @@ impl PairSource for Source<'_, '_> {
     fn may_evaluate(&mut self, batch: &Batch<'_>) -> Result<bool> {
         let Some(agreed) = self.agreed else { return Ok(true) };
         let spent = self.context.metered.spent().evaluations;
-        let calls = missing(self.context, batch.pairs)?;
+        let calls = missing(self.context, batch.pairs);
         // a program is checked once, before its first call
         let checked = if spent == 0 && calls > 0 { self.context.most_checks() } else { 0 };
         if spent + calls + checked <= agreed {

@@ -75,7 +75,7 @@ impl Own {
         best.truncate(further);
         let scores = self.as_far_as_allowed(&oracle, &best)?;
         best.iter().zip(scores).for_each(|(&pair, score)| keep(&mut evaluated, pair, score));
-        let stored = context.metered.stored_pairs(MOST_EQUAL).into_diagnostic()?;
+        let stored = context.metered.stored_pairs(MOST_EQUAL);
         for pairs in stored.chunks(PAIRS_READ) {
             let scores = stored_scores(context, pairs)?;
             pairs.iter().zip(scores).for_each(|(&pair, score)| keep(&mut evaluated, pair, score));

@@ -2,10 +2,13 @@
 
 use landmark_harness::config::COLLECTION;
 use landmark_harness::experiment::Experiment;
-use landmark_harness::experiments::{
-    Classification, Coverage, ErrorCurve, Glue, OwnData, QuerySearch, Retrieval, Spectrum,
-};
+use landmark_harness::experiments::{ErrorCurve, QuerySearch};
 use landmark_harness::study::StudyEntry;
+use landmark_neighbors_experiment::{Coverage, Retrieval};
+use landmark_own::own_data::OwnData;
+use landmark_sms_nystrom::classification::Classification;
+use landmark_sms_nystrom::glue::Glue;
+use landmark_sms_nystrom::spectrum::Spectrum;
 use landmark_yaml::{Entry, parameter, required};
 
 /// Experiments over one matrix.

@@ -141,11 +141,6 @@ pub static METHODS: &[MethodEntry] = &[
             ),
             parameter("rounds", "2", "rounds in which single pairs are chosen"),
             parameter("degree", "2", "degree of the main proxy in q, 1 to 3"),
-            parameter(
-                "quadratic",
-                "false",
-                "products of the first V with itself, the proxies and the item effects in θ",
-            ),
         ],
         draws: true,
         sized: true,
