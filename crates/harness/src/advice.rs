@@ -43,9 +43,9 @@ fn on_approximation(error: &ApproximateError) -> Option<&'static str> {
 /// Advice on an oracle that refused.
 pub(crate) fn on_oracle(error: &OracleError) -> Option<&'static str> {
     match error {
-        OracleError::BudgetExhausted { .. } => Some("the keys are `budget.entries` (or `budget.money`) and `ranks`"),
-        OracleError::MoneyExhausted { .. } => Some("the keys are `budget.money`, `oracle.price` and `ranks`"),
-        OracleError::TimeExhausted { .. } => Some("the key is `budget.seconds`"),
+        OracleError::BudgetExhausted { .. } => Some("raise `budget.entries` or `budget.money`, or lower `ranks`"),
+        OracleError::MoneyExhausted { .. } => Some("raise `budget.money`, or lower `ranks`"),
+        OracleError::TimeExhausted { .. } => Some("raise `budget.seconds` and run again; finished work is kept"),
         OracleError::NotSymmetric { .. } => Some(SYMMETRIZE),
         _ => None,
     }

@@ -41,7 +41,7 @@ fn before_the_end<T: Send + Sync + 'static>(of: &Arc<T>, act: impl Fn(&T) + Send
 pub(crate) fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
     before_the_end(stored, |stored| {
         if let Err(error) = stored.close(AfterClose::Wait) {
-            eprintln!("what was bought last could not be written: {error}");
+            eprintln!("cannot write the last scores: {error}");
         }
     });
 }

@@ -218,6 +218,9 @@ fn run_at(
     let forecast = Forecast::of(&jobs, empty, |job| results.get(&job.key).is_some() && source.is_kept(job));
     let were_open = source.matrices().are_open();
     let missing = source.matrices().to_buy(&forecast);
+    // what is known of the run before it starts; the report repeats it
+    let early = source.about();
+    let (early_stamps, early_notes) = (early.stamps.to_vec(), early.notes.to_vec());
     if !options.quiet {
         console::print_subject(config, source);
         console::print_todo(&source.matrices(), &forecast, jobs.len(), missing);
@@ -270,6 +273,11 @@ fn run_at(
     publish(&section, &folder)?;
     if !options.quiet {
         let whole = Forecast::of(&jobs, matrices.entries(), |_| false);
+        let late = section.stamps.iter().filter(|stamp| !early_stamps.contains(stamp));
+        late.for_each(|stamp| eprintln!("warning: {}", stamp.text));
+        // the report of a paper explains its tables
+        let notes = section.notes.iter().filter(|note| config.run.paper.is_none() && !early_notes.contains(note));
+        notes.for_each(|note| eprintln!("note: {note}"));
         console::print_outcome(config, &matrices, &section.rows, (&calls, &whole), &outcome, options);
     }
     let ended = match outcome {
@@ -331,7 +339,7 @@ fn work(
             Err(JobError::Budget(error)) => {
                 if !outcome.budget {
                     let keys = advice::on_oracle(&error).map_or_else(String::new, |keys| format!(" ({keys})"));
-                    progress.say(&format!("{error}{keys}; going on with what is bought"));
+                    progress.say(&format!("{error}{keys}; continuing with the stored scores"));
                 }
                 outcome.budget = true;
             }

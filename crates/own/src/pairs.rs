@@ -51,7 +51,7 @@ pub(crate) struct Listed {
 pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, Ended)> {
     if wanted.budget.is_some() && !wanted.rescore {
         let help = "add `--evaluate`".to_owned();
-        return Err(UsageError::new("without it nothing is scored, and nothing bought", Some(help)).into());
+        return Err(UsageError::new("cannot use `--budget` alone: nothing is evaluated", Some(help)).into());
     }
     let own = Own::open_for_table(invocation)?;
     let Listed { pairs, targets } = Listed::read(&own, wanted)?;

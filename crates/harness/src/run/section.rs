@@ -26,12 +26,12 @@ pub(super) struct ReportSection {
     command: String,
     claims: Vec<JudgedClaim>,
     conclusion: Option<String>,
-    stamps: Vec<Caveat>,
+    pub(super) stamps: Vec<Caveat>,
     reference: Option<Reference>,
     tables: Vec<TableSpec>,
     figures: Vec<FigureSpec>,
     provenance: Json,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     matrix: Option<MatrixPage>,
 }
 

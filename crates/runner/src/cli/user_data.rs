@@ -52,10 +52,10 @@ pub enum UserDataCommand {
         #[arg(long)]
         url: Option<String>,
         /// Environment variable that holds the key of an endpoint
-        #[arg(long, value_name = "VARIABLE")]
+        #[arg(long, value_name = "VARIABLE", hide_short_help = true)]
         key: Option<String>,
         /// Number of landmarks; chosen by the number of items by default
-        #[arg(long, value_name = "ITEMS", value_parser = at_least_one)]
+        #[arg(long, value_name = "ITEMS", value_parser = at_least_one, hide_short_help = true)]
         landmarks: Option<usize>,
         /// Replace an existing configuration
         #[arg(long)]

@@ -24,7 +24,7 @@ fn without_a_network_a_run_falls_back_and_every_page_says_so() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.err.contains("missing: `twitter`; about 0.3 MB to download"), "{}", said.err);
     assert!(said.err.contains("not fetched, the run goes on without"), "{}", said.err);
-    assert!(said.out.contains("FELL BACK to the embedded sample"), "{}", said.out);
+    assert!(said.err.contains("FELL BACK to the embedded sample"), "{}", said.err);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_run_from_an_empty_cache_fetches_converts_and_goes_on() {
     let arguments = ["config.yaml", "--fetch", "--accept-licenses"];
     let said = Said::of(&mut with_mirror(&scratch, Path::new(&raw), &arguments));
     assert_eq!(said.code, Some(0), "{}", said.err);
-    assert!(said.err.contains("wmd/twitter.tsv.gz") && !said.out.contains("FELL BACK"), "{}{}", said.err, said.out);
+    assert!(said.err.contains("wmd/twitter.tsv.gz") && !said.err.contains("FELL BACK"), "{}{}", said.err, said.out);
     assert!(scratch.path("cache/landmark/wmd/twitter.tsv.gz").exists());
     let again = Said::of(&mut with_mirror(&scratch, &scratch.path("nothing"), &["config.yaml"]));
     assert_eq!(again.code, Some(0), "{}", again.err);
@@ -71,7 +71,7 @@ fn a_model_that_is_missing_too_gives_way_to_the_one_inside() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.err.contains("missing: `stsb`, `all-MiniLM-L6-v2`"), "{}", said.err);
     for wanted in ["FELL BACK to the embedded sample", "FELL BACK to the model `tiny` inside"] {
-        assert!(said.out.contains(wanted), "{}", said.out);
+        assert!(said.err.contains(wanted), "{}", said.err);
     }
 }
 

@@ -27,7 +27,7 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
 
     for more in [&["--target-recall", "0.9"][..], &["--rerank", "5"], &[]] {
         let said = scratch.say(&[&["topk", "config.yaml", "-k", "2"], more].concat());
-        assert!(said.code == Some(0) && said.out.contains("read off the matrix"), "{}{}", said.out, said.err);
+        assert!(said.code == Some(0) && said.out.contains("read from the given matrix"), "{}{}", said.out, said.err);
     }
     for row in rows(&scratch, "runs/given/neighbours.tsv") {
         let [item, neighbour] = [&row[0], &row[2]].map(|id| id.parse::<usize>().unwrap());

@@ -311,7 +311,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
 fn a_model_is_checked_by_its_digests() {
     let scratch = Scratch::with("");
     let said = scratch.say(&["model", "verify", "tiny"]);
-    assert_eq!((said.code, said.out.trim()), (Some(0), "`tiny` is inside; it needs no file"));
+    assert_eq!((said.code, said.out.trim()), (Some(0), "`tiny` is built in; it needs no file"));
     std::fs::create_dir_all(scratch.path("models/all-MiniLM-L6-v2")).unwrap();
     for name in ["config.json", "tokenizer.json", "model.safetensors"] {
         scratch.write(&format!("models/all-MiniLM-L6-v2/{name}"), "{}");

@@ -112,12 +112,14 @@ fn a_judge_stops_before_its_money_is_spent() {
     );
     assert!(left < 440, "{left}");
     let said = scratch.run_well(&["--set", &oracle, "--set", "budget.money=50"]);
-    assert!(said.out.contains("this run paid"), "{}", said.out);
+    assert!(said.err.contains("this run paid"), "{}", said.err);
     // billed and saved apart: what the store had is worth what the first run paid for it
-    let money = said.err.lines().find(|line| line.contains(" paid; ")).unwrap_or_else(|| panic!("{}", said.err));
-    let amounts: Vec<f64> = money.split(' ').filter_map(|word| word.parse().ok()).collect();
-    let [paid, saved] = amounts[..] else { panic!("{money}") };
-    assert!(paid > 2.0 && (1.8..2.1).contains(&saved), "{money}");
+    let amount = |words: &str| -> f64 {
+        let (before, _) = said.err.split_once(words).unwrap_or_else(|| panic!("{words}: {}", said.err));
+        before.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let (paid, saved) = (amount(" paid, "), amount(" saved by reuse"));
+    assert!(paid > 2.0 && (1.8..2.1).contains(&saved), "{paid} {saved}");
     // and by a price a call, where nothing is asked any more
     let priced = ["--set", &oracle, "--set", "budget={ money: 50, cost_per_entry: 0.01 }", "--set", "name=again"];
     let again = scratch.run_well(&priced).err;
@@ -159,7 +161,7 @@ fn a_sample_prices_the_plan_with_an_interval() {
     assert!(lower < money && money < upper, "{line}");
     // what the rest costs is in there
     let said = scratch.run_well(&flags[..4]);
-    let paid = said.out.lines().find_map(|line| line.split("this run paid ").nth(1)).unwrap();
+    let paid = said.err.lines().find_map(|line| line.split("this run paid ").nth(1)).unwrap();
     let paid: f64 = paid.split(':').next().unwrap().parse().unwrap();
     assert!(lower <= paid && paid <= upper, "paid {paid}; {line}");
 }

@@ -25,7 +25,6 @@ fn a_missing_dataset_may_fall_back_to_the_sample_and_says_so() {
     let scratch = Scratch::with(&SAMPLE.replace("name: embedded", "name: twitter, fallback: embedded"));
     let said = scratch.run_well(&[]);
     said.must_complain("FELL BACK to the embedded sample");
-    assert!(said.out.contains("FELL BACK to the embedded sample"), "{}", said.out);
 }
 
 #[test]

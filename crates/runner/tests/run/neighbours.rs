@@ -40,11 +40,11 @@ const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "
 fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
     let scratch = place();
     let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
-    assert_eq!((dry.code, number_before(&dry.out, " calls: ")), (Some(0), 480), "{}{}", dry.out, dry.err);
+    assert_eq!((dry.code, number_before(&dry.out, " calls;")), (Some(0), 480), "{}{}", dry.out, dry.err);
     assert!(asked(&scratch).is_empty(), "a dry run makes no call");
     let said = scratch.say(&TOPK);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    assert!(said.out.contains("480 evaluations, 480 of them made now"), "{}", said.out);
+    assert!(said.out.contains("480 calls, 480 of them new"), "{}", said.out);
     let pairs = asked(&scratch);
     assert_eq!((pairs.len(), distinct(&pairs)), (480, 480));
     let found = lists(&scratch, "runs/mine/neighbours.tsv");
@@ -65,7 +65,7 @@ fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
 
     let before = scratch.files("runs");
     let again = scratch.say(&TOPK);
-    assert!(again.out.contains("480 evaluations, 0 of them made now"), "{}", again.out);
+    assert!(again.out.contains("480 calls, 0 of them new"), "{}", again.out);
     assert_eq!(asked(&scratch).len(), 480);
     assert!(scratch.files("runs") == before, "a second run changes no byte");
 }
@@ -91,7 +91,7 @@ fn a_killed_search_goes_on_and_ends_in_the_same_lists() {
     // what was scored is in the store but for the last moments
     let said = scratch.say(&TOPK);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    let now = number_before(&said.out, " of them made now");
+    let now = number_before(&said.out, " of them new");
     assert_eq!(now, 480 - kept, "{}", said.out);
     let read = |scratch: &Scratch| std::fs::read(scratch.path("runs/mine/neighbours.tsv")).unwrap();
     assert!(read(&scratch) == read(&whole), "the same lists as without the kill");
@@ -124,8 +124,8 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     let columns = asked(&scratch).len();
     let topk = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "2"];
     let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
-    assert!(dry.out.contains("stands on factors of 12 landmarks: 642 pairs are known"), "{}{}", dry.out, dry.err);
-    assert_eq!(number_before(&dry.out, " calls: "), 120, "{}", dry.out);
+    assert!(dry.out.contains("starts from factors of 12 landmarks: 642 pairs are known"), "{}{}", dry.out, dry.err);
+    assert_eq!(number_before(&dry.out, " calls;"), 120, "{}", dry.out);
     let said = scratch.say(&topk);
     assert_eq!(said.code, Some(0), "{}", said.err);
     let all = asked(&scratch);
@@ -145,7 +145,7 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     assert!(info["proxies"].as_array().unwrap().contains(&serde_json::json!("factors")), "{info}");
     let before = scratch.files("runs");
     let again = scratch.say(&topk);
-    assert!(again.out.contains("120 evaluations, 0 of them made now"), "{}", again.out);
+    assert!(again.out.contains("120 calls, 0 of them new"), "{}", again.out);
     assert!(scratch.files("runs") == before, "a second run changes no byte");
     // what another command evaluates is in the lists, too
     let recall = ["topk", "config.yaml", "-k", "3", "--target-recall", "0.8", "--delta", "0.2", "--out", "other.tsv"];

@@ -44,7 +44,7 @@ fn neighbours_pairs_clusters_and_labels_follow_the_score() {
         (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
     scratch.write("labels.tsv", &format!("id\tlabel\n{labels}"));
     let said = well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
-    assert!(said.contains("20 labelled items in 2 classes, 40 labelled now"), "{said}");
+    assert!(said.contains("20 labeled items in 2 classes, 40 labeled now"), "{said}");
     let labelled = table(&scratch, "runs/mine/labels.tsv");
     let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
     assert!(right >= 57, "{right} of 60");
@@ -149,14 +149,14 @@ fn factors_that_embed_no_new_items_are_refused_before_a_call() {
     };
     let stack = ["--set", "methods=[stack]"];
     scratch.run_well(&[&["--quiet"][..], &stack].concat());
-    refused(&stack, &["factors by `stack` can't embed new items", "`methods: [shift_ridge]`"]);
+    refused(&stack, &["cannot embed new items with factors of the method `stack`", "`methods: [shift_ridge]`"]);
     // factors of an earlier version, which name no configuration
     scratch.run_well(&["--quiet"]);
     let mut info = scratch.json("runs/mine/factors/factors.json");
     info["proxy"] = true.into();
     info["config"] = serde_json::Value::Null;
     scratch.write("runs/mine/factors/factors.json", &info.to_string());
-    refused(&[], &["the factors were made with a proxy, and the configuration names none"]);
+    refused(&[], &["the factors were built with a proxy, but the configuration has none"]);
 }
 
 #[test]
@@ -366,8 +366,7 @@ fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
         &["mine", "config.yaml", "--pairs", "5", "--rerank", "60"],
         &["cluster", "config.yaml", "--pivots", "--at-least", "0.5"],
     ] {
-        for (out, words) in [("list.txt", "`.tsv`, `.csv` or `.parquet`"), ("config.yaml/list.tsv", "could not create")]
-        {
+        for (out, words) in [("list.txt", ".tsv, .csv or .parquet"), ("config.yaml/list.tsv", "could not create")] {
             let said = scratch.say(&[command, &["--out", out]].concat());
             assert_eq!(said.code, Some(2), "{command:?}: {}{}", said.out, said.err);
             said.must_complain(words);

@@ -58,7 +58,7 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     // what is there is not written over
     let again = scratch.say(&["init", "my texts.csv", "--score", "wmd"]);
     assert_eq!(again.code, Some(2));
-    again.must_complain("`my_texts.yaml` is there already");
+    again.must_complain("cannot write `my_texts.yaml`: it exists");
     well(&scratch, &["init", "my texts.csv", "--score", "wmd", "--force", "--landmarks", "7"]);
     assert!(std::fs::read_to_string(scratch.path("my_texts.yaml")).unwrap().contains("ranks: 7 "));
 }
@@ -71,8 +71,8 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
         (&["init", "x.tsv"][..], "`--score wmd`"),
         (&["init", "x.tsv", "--score", "cross-encoder"], "`--model FOLDER`"),
         (&["init", "x.tsv", "--score", "chat"], "`--url https://"),
-        (&["init", "nowhere.tsv", "--score", "wmd"], "there is no file or folder `nowhere.tsv`"),
-        (&["init", "x.tsv", "--score", "wmd", "--text", "texts"], "it has: key, kind, part, text"),
+        (&["init", "nowhere.tsv", "--score", "wmd"], "no such file or folder: `nowhere.tsv`"),
+        (&["init", "x.tsv", "--score", "wmd", "--text", "texts"], "the file has: key, kind, part, text"),
     ] {
         let said = scratch.say(arguments);
         assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
@@ -88,10 +88,10 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
     ] {
         let fixed = ["init", "x.tsv", "--force", "--score", score];
         let said = well(&scratch, &[&fixed[..], more].concat());
-        assert!(said.out.contains("bill: "), "{score}: {}", said.out);
-        let is_open = !said.out.contains("to be mended first: ");
+        assert!(said.out.contains("calls: "), "{score}: {}", said.out);
+        let is_open = !said.out.contains("fix this first: ");
         assert_eq!(is_open, score == "rerank", "{score}: {}", said.out);
-        assert_eq!(is_open, !said.out.contains("next, once that is mended:"), "{score}: {}", said.out);
+        assert_eq!(is_open, !said.out.contains("next, when that is fixed:"), "{score}: {}", said.out);
         well(&scratch, &["check", "x.yaml"]);
         // what is a comment is what it would have to be
         let yaml = std::fs::read_to_string(scratch.path("x.yaml")).unwrap();
@@ -145,9 +145,9 @@ fn init_reads_a_matrix_and_knows_distances() {
         .map(|row| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n")
         .collect();
     scratch.write("lines.csv", &lines);
-    scratch.say(&["init", "lines.csv"]).must_complain("a matrix of scores is `--score matrix`");
+    scratch.say(&["init", "lines.csv"]).must_complain("for a matrix of scores use `--score matrix`");
     let said = well(&scratch, &["init", "lines.csv", "--score", "matrix"]);
-    assert!(said.out.contains("a matrix of 30 items") && said.out.contains("bill: nothing"), "{}", said.out);
+    assert!(said.out.contains("a matrix of 30 items") && said.out.contains("calls: none"), "{}", said.out);
     // of a given matrix the error is known
     assert!(!std::fs::read_to_string(scratch.path("lines.yaml")).unwrap().contains("error_estimate"));
     // another configuration of the same file has results of its own
@@ -285,7 +285,8 @@ fn pairs_that_are_listed_are_scored_by_the_factors_and_by_the_program() {
     assert_eq!(asked(&scratch).len(), before, "the factors ask nobody");
     let said = well(&scratch, &["pairs", "config.yaml", "listed.tsv", "--evaluate"]);
     assert!(
-        said.out.contains("20 of 20 pairs scored") && said.out.contains("the score with `score`: Pearson 0.9"),
+        said.out.contains("20 of 20 pairs have an exact score")
+            && said.out.contains("the score with `score`: Pearson 0.9"),
         "{}",
         said.out
     );
@@ -378,7 +379,7 @@ fn classify_takes_the_ids_of_the_configuration_and_finds_empty_labels() {
     let said = well(&scratch, &["classify", "config.yaml", "--labels", "labels.tsv"]);
     assert!(
         said.out.contains("15 rows have no label")
-            && said.out.contains("45 labelled items in 2 classes, 15 labelled now"),
+            && said.out.contains("45 labeled items in 2 classes, 15 labeled now"),
         "{}",
         said.out
     );
@@ -390,10 +391,10 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
     let said = scratch.say(&["topk", "config.yaml", "--set", "ranks=12"]);
     assert_eq!(said.code, Some(2));
     said.must_complain("run the configuration first");
-    said.must_complain("`landmark config.yaml --set ranks=12` runs it");
+    said.must_complain("run `landmark config.yaml --set ranks=12` first");
     scratch.run_well(&["--quiet"]);
     for (arguments, words) in [
-        (&["classify", "config.yaml", "--labels", "items.tsv"][..], "say `--label COLUMN`"),
+        (&["classify", "config.yaml", "--labels", "items.tsv"][..], "`--label COLUMN`"),
         (&["classify", "config.yaml", "--labels", "items.tsv", "--label", "text", "--id", "no"], "`--id COLUMN`"),
         (&["classify", "config.yaml", "--labels", "items.tsv", "--label", "text", "--split", "no"], "`--split COLUMN`"),
         (&["classify", "config.yaml", "--labels", "no.tsv"], "one on the command line where you are"),
@@ -407,7 +408,7 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
         said.must_complain(words);
     }
     let said = well(&scratch, &["mine", "config.yaml", "--pairs", "5"]);
-    assert!(said.out.contains("(with `--at-least SCORE`)"), "{}", said.out);
+    assert!(said.out.contains("`--at-least SCORE --target-recall 0.9`"), "{}", said.out);
     // which is what it takes
     well(&scratch, &["mine", "config.yaml", "--at-least", "0.5", "--target-recall", "0.5", "--dry-run"]);
 }

@@ -49,7 +49,7 @@ fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly()
     // the others get a label
     scratch.run_well(&["--quiet"]);
     let said = well(&scratch, &["classify", "config.yaml", "--labels", "items.tsv", "--label", "kind"]);
-    assert!(said.out.contains("40 labelled items in 2 classes, 20 labelled now"), "{}", said.out);
+    assert!(said.out.contains("40 labeled items in 2 classes, 20 labeled now"), "{}", said.out);
 }
 
 #[test]

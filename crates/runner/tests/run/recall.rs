@@ -211,7 +211,7 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
     // ten numbers are at most nine apart: exp(−.45) = .64
     let pivots = ["cluster", "config.yaml", "--pivots", "--at-least", "0.6"];
     let said = well(&scratch, &pivots);
-    assert!(said.contains("60 items in 6 clusters, 6 of two and more"), "{said}");
+    assert!(said.contains("60 items in 6 clusters, 6 of two or more"), "{said}");
     let bought = number_before(&said, " new calls");
     assert_eq!((asked(&scratch).len() - before) as u64, bought);
     let rows = table(&scratch, "runs/mine/clusters.tsv");
@@ -305,9 +305,9 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     let said = well(&scratch, &[&topk[..], &["--dry-run"]].concat());
     assert!(said.contains("24 audited rows") && asked(&scratch).is_empty(), "{said}");
     // 24 rows of 60 items: 24 · 59 − 24 · 23 / 2
-    assert_eq!(number_before(&said, " evaluations for"), 1140);
+    assert_eq!(number_before(&said, " calls for"), 1140);
     let few = scratch.say(&[&topk[..], &["--budget", "1100"]].concat());
-    few.must_complain("cannot state a recall with a budget of 1,100 calls: the 24 audited rows alone take 1,140");
+    few.must_complain("cannot guarantee a recall with a budget of 1,100 calls: the 24 audited rows alone take 1,140");
     few.must_complain("at least `--budget 1140`");
     assert!(few.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", few.out);
     let cut = scratch.say(&[&topk[..], &["--budget", "1400"]].concat());
@@ -348,7 +348,7 @@ fn the_bill_of_audited_lists_counts_both_orders_once() {
     said.must_complain("at least `--calls-per-item 38`");
     assert!(said.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", said.out);
     let said = well(&scratch, &[&allowed("42")[..], &["--dry-run"]].concat());
-    assert_eq!(number_before(&said, " evaluations for 24 audited rows"), 2280);
+    assert_eq!(number_before(&said, " calls for 24 audited rows"), 2280);
     assert_eq!(number_before(&said, " at most in all"), 42 * 60);
     let said = scratch.say(&allowed("42"));
     assert!(matches!(said.code, Some(0 | 3)), "{}", said.err);

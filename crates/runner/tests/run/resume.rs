@@ -51,7 +51,7 @@ fn a_dry_run_predicts_exactly_what_is_bought() {
         let scratch = Scratch::with(config);
         let unasked = scratch.run_well(&["--dry-run"]);
         assert_eq!(number_before(&unasked.out, " are stored"), 0, "not one call: {}", unasked.out);
-        assert!(unasked.out.contains("no call was made; `--sample N` makes N of them"), "{}", unasked.out);
+        assert!(unasked.out.contains("add `--sample 50` to time 50 calls"), "{}", unasked.out);
         let dry = scratch.run_well(&["--dry-run", "--sample", "30"]);
         let planned = number_before(&dry.out, " calls: ");
         assert!(dry.out.contains("planned exactly"), "{}", dry.out);
@@ -65,7 +65,7 @@ fn a_dry_run_predicts_exactly_what_is_bought() {
         assert_eq!(scratch.calls("runs/sample"), [planned, to_buy, kept], "{config}");
         assert_eq!(scratch.entries_kept("store"), planned, "{config}");
         let dry = scratch.run_well(&["--dry-run"]);
-        assert!(dry.out.contains("planned exactly 0 evaluations"), "{}", dry.out);
+        assert!(dry.out.contains("planned exactly 0 calls"), "{}", dry.out);
     }
 }
 
@@ -187,15 +187,15 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
     let short = scratch.run(&["--set", &format!("budget.entries={budget}")]);
     assert_eq!(short.code, Some(3), "{}", short.err);
     short.must_complain(&format!("the budget of {budget} evaluations is exhausted"));
-    short.must_complain("raise `budget` and run again to go on");
-    assert!(short.out.contains("the budget was exhausted: some jobs are missing"), "{}", short.out);
+    short.must_complain("raise `budget` and run again to continue");
+    assert!(short.err.contains("the budget was exhausted: some jobs are missing"), "{}", short.err);
     assert_eq!(scratch.entries_kept("store"), planned - 40);
     let so_far = scratch.figures("runs/sample");
     assert!(!so_far.is_empty() && scratch.path("runs/sample/report.html").exists());
 
     let rest = scratch.run_well(&["--set", &format!("budget.entries={planned}")]);
     assert_eq!(number_before(&rest.err, " new calls"), 40);
-    assert!(!rest.out.contains("the budget was exhausted"), "{}", rest.out);
+    assert!(!rest.err.contains("the budget was exhausted"), "{}", rest.err);
     let all = scratch.figures("runs/sample");
     assert!(all.len() > so_far.len() && so_far.iter().all(|row| all.contains(row)));
     let at_one_go = Scratch::with(SAMPLE);

@@ -197,12 +197,12 @@ fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice
     assert!(!dry.out.contains(" %)"), "nobody would score queries with each other: {}", dry.out);
     dry.must_complain("60 texts of `items.tsv` and 12 others");
     assert!(asked(&scratch).is_empty());
-    scratch.run_well(&[]).must_complain("at 10 calls a query");
+    scratch.run_well(&[]).must_complain("at 10 calls per query");
     assert_eq!(asked(&scratch).len(), 480);
 
-    assert!(search("new.tsv", &["--dry-run"]).contains("3 queries take 24 calls on an empty store; 0 scores"));
+    assert!(search("new.tsv", &["--dry-run"]).contains("3 queries take 24 calls if nothing is stored; 0 scores"));
     assert_eq!(asked(&scratch).len(), 480);
-    assert!(search("new.tsv", &[]).contains("3 queries answered from 24 scores, 24 of them called for now"));
+    assert!(search("new.tsv", &[]).contains("3 queries answered from 24 scores, 24 new calls"));
     assert_eq!(asked(&scratch).len(), 504);
     let found = best(&scratch, "new.tsv");
     // the even numbers are the items
@@ -211,9 +211,9 @@ fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice
         assert!((near - query).abs() <= 6 && exact == "true", "{id}: {item}");
     }
     // two of these were asked before, whatever their ids and order
-    assert!(search("more.tsv", &["--dry-run"]).contains("16 scores of these queries are in it already"));
-    assert!(search("more.tsv", &[]).contains("24 scores, 8 of them called for now"));
-    assert!(search("new.tsv", &[]).contains("24 scores, 0 of them called for now"));
+    assert!(search("more.tsv", &["--dry-run"]).contains("16 scores of these queries are stored"));
+    assert!(search("more.tsv", &[]).contains("24 scores, 8 new calls"));
+    assert!(search("new.tsv", &[]).contains("24 scores, 0 new calls"));
     let mut pairs = asked(&scratch);
     assert_eq!(pairs.len(), 512);
     pairs.sort();
@@ -276,5 +276,5 @@ fn an_index_of_something_else_is_refused() {
     own.write("new.tsv", "key\ttext\na\t1\n");
     let said = own.say(&["search", "config.yaml", "--queries", "new.tsv"]);
     assert_eq!(said.code, Some(2));
-    said.must_complain("which makes no index");
+    said.must_complain("builds no index");
 }

@@ -34,8 +34,9 @@ fn stream(bytes: &[u8]) -> Scratch {
 #[test]
 fn batches_are_within_their_bounds_and_a_second_run_changes_nothing() {
     let scratch = Scratch::with(SKETCHING);
-    let said = scratch.run_well(&[]);
-    assert!(said.out.contains("figure_1") && said.out.contains("buffered"), "{}", said.out);
+    scratch.run_well(&[]);
+    let summary = std::fs::read_to_string(scratch.path("runs/batches/summary.md")).unwrap();
+    assert!(summary.contains("figure_1") && summary.contains("buffered"), "{summary}");
     let before = scratch.files("runs/batches");
     scratch.run_well(&[]);
     assert_eq!(before, scratch.files("runs/batches"));
@@ -44,9 +45,10 @@ fn batches_are_within_their_bounds_and_a_second_run_changes_nothing() {
 #[test]
 fn intents_are_classified_without_a_download_and_the_average_is_that_of_the_domains() {
     let scratch = Scratch::with(INTENT);
-    let said = scratch.run_well(&[]);
+    scratch.run_well(&[]);
+    let summary = std::fs::read_to_string(scratch.path("runs/requests/summary.md")).unwrap();
     for word in ["home", "travel", "average", "sent_plus", "no benchmark"] {
-        assert!(said.out.contains(word), "{word}: {}", said.out);
+        assert!(summary.contains(word), "{word}: {summary}");
     }
     let rows = scratch.figures("runs/requests");
     let accuracy = |dataset: &str| {
@@ -94,7 +96,7 @@ fn the_gain_is_what_a_representation_won_less_what_it_lost_over_domains_and_repl
 fn a_stream_counts_what_it_skips_and_writes_its_projection() {
     let scratch = stream(&[lines(0, 50).as_bytes(), b"\n  \ncaf\xe9\n", lines(50, 60).as_bytes()].concat());
     let said = scratch.run_well(&[]);
-    assert!(said.out.contains("empty lines, skipped") && said.out.contains("not UTF-8, skipped"), "{}", said.out);
+    assert!(said.err.contains("empty lines, skipped") && said.err.contains("not UTF-8, skipped"), "{}", said.err);
     let rows = scratch.figures("runs/mine");
     let count = |id: &str| rows.iter().find(|row| row["method"] == id).unwrap()["value"].as_f64().unwrap();
     assert_eq!((count("texts"), count("empty"), count("invalid_utf8")), (60.0, 2.0, 1.0));
