@@ -4,7 +4,7 @@ use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
-use landmark_core::oracle::{AsymmetryPolicy, Budget, DistinctItems, EmbeddingProxy, Metered, Precomputed};
+use landmark_core::oracle::{AsymmetryPolicy, Budget, DistinctItems, EmbeddingProxy, Metered, Precomputed, Remembered};
 use landmark_core::stream::stream;
 
 /// Cosines of hidden vectors with the popularity of both items, and a proxy that sees half of their numbers.
@@ -227,7 +227,8 @@ fn copies_of_items_are_no_calls_of_the_audit() {
     let digest = |item: usize| std::array::from_fn(|byte| if byte == 0 { (item % 80) as u8 } else { 0 });
     let contents = Arc::new(Contents::new((0..160).map(digest).collect()));
     let metered = Arc::new(Metered::new(oracle(&twice)));
-    let distinct = DistinctItems::new(Arc::clone(&metered), Arc::clone(&contents));
+    // what was called for is remembered, as a store does
+    let distinct = DistinctItems::new(Remembered::new(Arc::clone(&metered)), Arc::clone(&contents));
     let landmarks = Landmarks::drawn(160, Some(&contents), &mut stream(1, "recall", "landmarks", 0));
     let run = |calls: u64| {
         let proxies = std::slice::from_ref(&twice_proxy);
