@@ -348,7 +348,7 @@ fn check_warns_of_items_that_are_missing() {
 
 #[test]
 fn check_takes_the_flags_of_a_run() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/quickstart.yaml").display().to_string();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/psd.yaml").display().to_string();
     let check = |flags: &[&'static str]| [&["check", file.as_str()], flags].concat();
     let all = ["--set", "ranks=[5]", "--profile", "smoke", "--store", "store", "--results", "out", "--data", "."];
     let said = printed(&check(&all));

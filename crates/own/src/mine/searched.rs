@@ -89,7 +89,7 @@ impl Own {
         let pairs = good.map(mined).collect();
         let spent = context.metered.spent().evaluations;
         text += &format!(
-            "{} pairs are evaluated, {} calls now; how many similar pairs are missing is not known: `--target-recall 0.9` guarantees a recall (with \
+            "{} pairs are evaluated, {} new calls; how many similar pairs are missing is not known: `--target-recall 0.9` guarantees a recall (with \
              `--at-least SCORE`)\n",
             count(evaluated.len() as u64),
             count(spent)

@@ -71,7 +71,7 @@ impl Statement {
     pub fn lines(&self) -> String {
         let Self { target_recall, delta, scored_pairs, evaluations, calls_per_item, .. } = self;
         let mut text = format!(
-            "{}\n{} pairs scored, {} calls now, {calls_per_item:.1} an item\n",
+            "{}\n{} pairs scored, {} new calls, {calls_per_item:.1} per item\n",
             self.sentence(),
             count(*scored_pairs),
             count(*evaluations)

@@ -154,7 +154,12 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     is_best();
     // factors of another score are not used, and that is said
     let other = scratch.say(&[&topk[..], &["--set", "oracle.gamma=0.2"]].concat());
-    assert!(other.out.contains("are not used: they were made with another `gamma`"), "{}{}", other.out, other.err);
+    assert!(
+        other.out.contains("ignored the factors in `runs/mine/factors`: they were built with another `gamma`"),
+        "{}{}",
+        other.out,
+        other.err
+    );
 }
 
 #[test]

@@ -17,12 +17,12 @@ fn a_matrix_that_is_given_takes_no_call() {
 #[test]
 fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
     let scratch = Scratch::with("");
-    let quickstart = shipped("quickstart.yaml");
+    let quickstart = shipped("quickstart/errors.yaml");
     let arguments = [quickstart.as_str(), "--profile", "smoke", "--set", "dataset.limit=80"];
     let first = scratch.say(&arguments);
     assert_eq!(first.code, Some(0), "{}", first.err);
     assert!(number_before(&first.err, " new calls") > 0, "{}", first.err);
-    let (before, figures) = (scratch.files("runs"), scratch.figures("runs/smoke/quickstart"));
+    let (before, figures) = (scratch.files("runs"), scratch.figures("runs/smoke/quickstart.errors"));
 
     let again = scratch.say(&arguments);
     assert_eq!((again.code, number_before(&again.err, " new calls")), (Some(0), 0), "{}", again.err);
@@ -34,7 +34,7 @@ fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
 
     let forced = scratch.say(&[&arguments[..], &["--force"]].concat());
     assert_eq!((forced.code, number_before(&forced.err, " new calls")), (Some(0), 0), "{}", forced.err);
-    assert_eq!(scratch.figures("runs/smoke/quickstart"), figures);
+    assert_eq!(scratch.figures("runs/smoke/quickstart.errors"), figures);
 }
 
 #[test]

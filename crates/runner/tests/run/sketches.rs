@@ -95,8 +95,9 @@ fn the_gain_is_what_a_representation_won_less_what_it_lost_over_domains_and_repl
 #[test]
 fn a_stream_counts_what_it_skips_and_writes_its_projection() {
     let scratch = stream(&[lines(0, 50).as_bytes(), b"\n  \ncaf\xe9\n", lines(50, 60).as_bytes()].concat());
-    let said = scratch.run_well(&[]);
-    assert!(said.err.contains("empty lines, skipped") && said.err.contains("not UTF-8, skipped"), "{}", said.err);
+    scratch.run_well(&[]);
+    let summary = std::fs::read_to_string(scratch.path("runs/mine/summary.md")).unwrap();
+    assert!(summary.contains("empty lines, skipped") && summary.contains("not UTF-8, skipped"), "{summary}");
     let rows = scratch.figures("runs/mine");
     let count = |id: &str| rows.iter().find(|row| row["method"] == id).unwrap()["value"].as_f64().unwrap();
     assert_eq!((count("texts"), count("empty"), count("invalid_utf8")), (60.0, 2.0, 1.0));
