@@ -70,7 +70,10 @@ impl EntryCache {
 
     /// Makes what lies in the parent's mapped files this process's own, in a forked child.
     pub(super) fn after_fork(&mut self) -> io::Result<()> {
-        self.slabs.iter_mut().try_for_each(|slab| Ok(*slab = slab.copied()?))
+        self.slabs.iter_mut().try_for_each(|slab| {
+            *slab = slab.copied()?;
+            Ok(())
+        })
     }
 
     /// Number of distinct pairs held.

@@ -184,7 +184,9 @@ pub(crate) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
     if let Subject::Collection(collection) = &mut config.subject {
         run::take_largest_runs(collection, &options, catalogue::catalogue())?;
     }
-    warn_of_changes(&config, &run::rows_folder(&config, &options))?;
+    if let Some(then) = config_of_the_run(&config, &run::rows_folder(&config, &options), overlay)? {
+        config = then;
+    }
     let busy = Busy::start("rendering the report", log.quiet);
     let folder = run::report_again(&config, &options)?;
     drop(busy);
@@ -214,17 +216,20 @@ fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
     .into())
 }
 
-/// Warns if the rows were made by another version of the configuration.
-fn warn_of_changes(config: &Config, folder: &Path) -> Result<()> {
+/// The configuration as it was when the rows were made, if it has changed since: what a report states is of the run. Warns of the change.
+fn config_of_the_run(config: &Config, folder: &Path, overlay: &OverlayArgs) -> Result<Option<Config>> {
     if !folder.join("run.json").exists() {
-        return Ok(());
+        return Ok(None);
     }
-    let (then, now) = (published::facts(folder)?, config.config_hash().into_diagnostic()?.to_hex());
-    if then["config"]["hash"].as_str().is_some_and(|then| then != now) {
-        let file = config.run.file.display();
-        output::note(&format!("warning: `{file}` has changed since the run; run it again for new rows"));
+    let (facts, now) = (published::facts(folder)?, config.config_hash().into_diagnostic()?.to_hex());
+    if facts["config"]["hash"].as_str().is_none_or(|then| then == now) {
+        return Ok(None);
     }
-    Ok(())
+    let file = &config.run.file;
+    output::note(&format!("warning: `{}` has changed since the run; run it again for new rows", file.display()));
+    // a file with keys of before is read as it is today
+    let text = facts["config"]["text"].as_str();
+    Ok(text.and_then(|text| Config::parse(file, text, &overlay.overlays(), catalogue::catalogue()).ok()))
 }
 
 #[cfg(test)]
