@@ -82,8 +82,9 @@ fn a_run_of_each_experiment_is_reported_in_a_clone_without_data_and_the_publishe
         let output = command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
         let heard = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {heard}", folder.display());
-        let written = heard.split('`').find(|word| word.starts_with("runs/")).unwrap();
-        assert!(clone.path().join(written).join("report.html").is_file(), "{heard}");
+        // the path of the page is what it prints
+        let page = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        assert!(page.starts_with("runs/") && clone.path().join(&page).is_file(), "{page}: {heard}");
         assert_eq!(std::fs::read_dir(&place).unwrap().count(), 2, "{}", place.display());
     }
     assert!(!clone.path().join("store").exists() && !clone.path().join("cache").exists());
