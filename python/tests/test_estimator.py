@@ -216,9 +216,23 @@ def test_a_stated_recall_is_kept_and_a_search_that_misses_it_says_so(score: Coun
         fresh.kneighbors(n_neighbors=5, target_recall=0.95, calls_per_item=2)
     assert score.calls == before
     least = int(re.search(r"at least `calls_per_item=(\d+)`", str(refused.value))[1])
-    with pytest.warns(UserWarning, match="not reached"):
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
         fresh.kneighbors(n_neighbors=5, target_recall=0.95, calls_per_item=least)
-    assert not fresh.recall_.is_reached and score.calls - before <= least * len(texts)
+    assert score.calls - before <= least * len(texts)
+    assert any("not reached" in str(warning.message) for warning in heard) != fresh.recall_.is_reached
+
+    # scores that nothing foretells: the least calls pay for the audit, and the search finds little
+    noise = np.random.default_rng(3).random((200, 200))
+    drawn = Landmark(
+        lambda pairs: [float(noise[min(i, j), max(i, j)]) for i, j in pairs], n_components=4, error_samples=0
+    ).fit(list(range(200)))
+    with pytest.raises(ValueError, match=r"audited rows alone take \d+ calls") as refused:
+        drawn.kneighbors(n_neighbors=5, target_recall=0.9, calls_per_item=2)
+    least = int(re.search(r"at least `calls_per_item=(\d+)`", str(refused.value))[1])
+    with pytest.warns(UserWarning, match="not reached"):
+        drawn.kneighbors(n_neighbors=5, target_recall=0.9, calls_per_item=least)
+    assert not drawn.recall_.is_reached
 
 
 def test_a_search_with_a_recall_stands_on_the_fit_and_keeps_to_its_calls() -> None:
