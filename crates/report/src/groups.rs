@@ -126,8 +126,8 @@ mod tests {
         let mean = sms.values.iter().map(|(_, value)| value).sum::<f64>() / 3.0;
         assert!((sms.estimate.mean - mean).abs() < 1e-15);
         let (low, high) = sms.estimate.interval.unwrap();
-        // t(2) = 4.3027 over √3
-        assert!(((high - low) / 2.0 - 4.3027 * sms.estimate.sd.unwrap() / 3f64.sqrt()).abs() < 1e-12);
+        // t(2) = 4.302652729749464 over √3
+        assert!(((high - low) / 2.0 - 4.302_652_729_749_464 * sms.estimate.sd.unwrap() / 3f64.sqrt()).abs() < 1e-12);
     }
 
     #[test]

@@ -33,7 +33,7 @@ fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() 
     said.must_complain("LANDMARK_NEURAL");
 
     scratch.write("library.txt", "no library");
-    with("./library.txt").must_complain("`./library.txt` can't be opened");
+    with("./library.txt").must_complain("cannot load `./library.txt`, which runs models");
 
     let source =
         "#[no_mangle] pub extern \"C\" fn landmark_neural_stamp() -> *const u8 { b\"0.0.9, another\\0\".as_ptr() }";
@@ -124,6 +124,6 @@ fn pairs_above_the_limit_of_the_model_are_counted_in_the_run_and_on_its_page() {
     let said = scratch.run_well(&[]);
     let told = "12 of 15 pairs have more than the 16 tokens that the model reads at most, and are cut";
     assert!(said.out.contains(told), "{}", said.out);
-    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
     assert!(page.contains(told), "the page does not say it");
 }
