@@ -123,7 +123,7 @@ fn pairs_above_the_limit_of_the_model_are_counted_in_the_run_and_on_its_page() {
     );
     let said = scratch.run_well(&[]);
     let told = "12 of 15 pairs have more than the 16 tokens that the model reads at most, and are cut";
-    assert!(said.out.contains(told), "{}", said.out);
+    assert!(said.err.contains(told), "{}", said.err);
     let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
     assert!(page.contains(told), "the page does not say it");
 }
