@@ -238,7 +238,7 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
     let dry = scratch.run(&["--data", corpora, "--dry-run"]);
     assert_eq!(dry.code, Some(0), "{}", dry.err);
     // both orders of each of 30 pairs
-    assert!(dry.out.contains("and at most 60 calls outside the matrix"), "{}", dry.out);
+    assert!(dry.out.contains("plus at most 60 calls outside the matrix"), "{}", dry.out);
 
     let said = scratch.run(&["--data", corpora]);
     assert_eq!(said.code, Some(0), "{}", said.err);
