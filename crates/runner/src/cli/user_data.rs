@@ -88,7 +88,7 @@ pub enum UserDataCommand {
         #[arg(long, value_name = "COLUMN")]
         against: Option<String>,
         /// Evaluate the pairs, too
-        #[arg(long)]
+        #[arg(long, alias = "rescore")]
         evaluate: bool,
         /// Maximum number of new calls
         #[arg(long, value_name = "CALLS")]
