@@ -356,6 +356,6 @@ pub struct FinishedRunArgs {
 /// Examples that the program carries.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ExampleName {
-    /// 5,000 records of people: neighbors, factors and duplicates in a minute
+    /// 5,000 records of people: neighbors, factors and duplicates, without a download
     Quickstart,
 }
