@@ -68,7 +68,7 @@ pub enum IndexError {
     #[error("there is no index in `{}`; run the configuration first", .0.display())]
     Missing(PathBuf),
     /// A file that is not what it should be.
-    #[error("`{}` is damaged ({reason}); run the configuration again with `--force`, which calls nothing anew", path.display())]
+    #[error("`{}` is damaged ({reason}); run the configuration again with `--force`; it reuses stored scores", path.display())]
     Damaged {
         path: PathBuf,
         /// Fault that was found.

@@ -33,7 +33,7 @@ pub enum TorchError {
         folder: Option<PathBuf>,
     },
     /// The CUDA half of libtorch does not load.
-    #[error("`{}` lies beside libtorch but does not load; mend that installation, or point LIBTORCH at a CPU build", file.display())]
+    #[error("cannot load `{}`, which lies next to libtorch; repair that installation, or point LIBTORCH at a CPU build", file.display())]
     CudaDoesNotLoad {
         /// The library.
         file: PathBuf,

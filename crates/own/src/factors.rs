@@ -132,7 +132,7 @@ pub enum FactorsError {
     #[error("there are no factors in `{}`; run the configuration first", .0.display())]
     Missing(PathBuf),
     /// A file that is not what it should be.
-    #[error("`{}` is damaged ({reason}); run the configuration again with `--force`, which buys nothing anew", path.display())]
+    #[error("`{}` is damaged ({reason}); run the configuration again with `--force`; it reuses stored scores", path.display())]
     Damaged {
         path: PathBuf,
         /// Mismatch or fault that was found.

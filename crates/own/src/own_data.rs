@@ -485,7 +485,7 @@ fn error_level(matrix: &MatrixSubject) -> String {
 fn caption(is_given: bool, error: Option<&ResultRow>, level: &str) -> String {
     let from = match error {
         Some(row) if row.interval.is_some() => {
-            format!(" with its {level} interval, from entries bought for the purpose")
+            format!(" with its {level} interval, from entries evaluated for the purpose")
         }
         Some(_) if is_given => " against every entry of the matrix, which is given".to_owned(),
         Some(_) => " against all of K, which was evaluated".to_owned(),

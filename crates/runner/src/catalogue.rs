@@ -63,7 +63,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         plural: "methods",
         singular: "method",
-        summary: "approximate a matrix from bought entries",
+        summary: "approximate a matrix from evaluated entries",
         entries: || METHODS.iter().map(|method| method.entry()).collect(),
     },
     Kind {

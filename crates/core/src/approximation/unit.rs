@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayViewMut2};
+use ndarray::Array2;
 
 use super::{AdditiveTerm, Approximation, Diagonal, Embedding, Factors, General, NewScores, Signed};
 use crate::approximate::ApproximateError;
-use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
+use crate::oracle::{InUnit, OracleError};
 
 impl Approximation {
     /// Approximates `unit` times the matrix. `unit` is a power of 16, so that its square root rounds nothing either.
@@ -47,7 +47,7 @@ impl Approximation {
             landmarks: self.landmarks,
             diagonal_shift: self.diagonal_shift.map(scaled),
             known: self.known.map(|known| known.in_unit(unit)),
-            addend: self.addend.map(|inner| Arc::new(InUnit { inner, unit, root }) as Arc<dyn AdditiveTerm>),
+            addend: self.addend.map(|inner| Arc::new(InUnit::new(inner, unit)) as Arc<dyn AdditiveTerm>),
             range: self.range.map(|(least, greatest)| (unit * least, unit * greatest)),
             scattered: self.scattered.map(|placed| placed.in_unit(unit)),
             diagonal,
@@ -56,38 +56,7 @@ impl Approximation {
     }
 }
 
-/// An addend times a power of 16.
-#[derive(Debug)]
-struct InUnit {
-    inner: Arc<dyn AdditiveTerm>,
-    unit: f64,
-    root: f64,
-}
-
-impl Oracle for InUnit {
-    fn shape(&self) -> OracleShape {
-        let shape = self.inner.shape();
-        OracleShape { known_diagonal: shape.known_diagonal.map(|value| self.unit * value), ..shape }
-    }
-
-    fn identity(&self) -> Identity {
-        Identity::of(&[("unit", &self.unit.to_le_bytes()), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.inner.evaluate(pairs, out)?;
-        out.iter_mut().for_each(|value| *value *= self.unit);
-        Ok(())
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.inner.block(rows, cols, out.view_mut())?;
-        out.mapv_inplace(|value| self.unit * value);
-        Ok(())
-    }
-}
-
-impl AdditiveTerm for InUnit {
+impl AdditiveTerm for InUnit<Arc<dyn AdditiveTerm>> {
     fn apply(&self, x: &[f64], out: &mut [f64]) -> Result<(), OracleError> {
         self.inner.apply(x, out)?;
         out.iter_mut().for_each(|value| *value *= self.unit);
@@ -97,8 +66,9 @@ impl AdditiveTerm for InUnit {
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
         let Embedding { vectors, signature, projector, clipped, with_addend } = self.inner.embedding()?;
         // an addend is embedded by its values at the anchors, and has no addend of its own
-        let projector = projector.map(|projector| projector / self.root);
-        Ok(Embedding { vectors: vectors * self.root, signature, projector, clipped, with_addend })
+        let root = self.unit.sqrt();
+        let projector = projector.map(|projector| projector / root);
+        Ok(Embedding { vectors: vectors * root, signature, projector, clipped, with_addend })
     }
 
     fn anchors(&self) -> &[usize] {

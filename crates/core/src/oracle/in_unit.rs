@@ -5,19 +5,20 @@ use ndarray::ArrayViewMut2;
 use super::{Identity, Oracle, OracleError, OracleShape, Pair};
 
 /// An oracle whose scores are multiplied by a power of two, which rounds nothing.
-pub struct InUnit<'a> {
-    inner: &'a dyn Oracle,
-    unit: f64,
+#[derive(Debug)]
+pub struct InUnit<O> {
+    pub(crate) inner: O,
+    pub(crate) unit: f64,
 }
 
-impl<'a> InUnit<'a> {
+impl<O: Oracle> InUnit<O> {
     /// The scores of `inner` times `unit`.
-    pub fn new(inner: &'a dyn Oracle, unit: f64) -> Self {
+    pub fn new(inner: O, unit: f64) -> Self {
         Self { inner, unit }
     }
 }
 
-impl Oracle for InUnit<'_> {
+impl<O: Oracle> Oracle for InUnit<O> {
     fn shape(&self) -> OracleShape {
         let shape = self.inner.shape();
         OracleShape { known_diagonal: shape.known_diagonal.map(|value| self.unit * value), ..shape }

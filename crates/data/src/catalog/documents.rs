@@ -170,7 +170,7 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
         files: &[SNIPS_TRAIN],
         licence: "CC0 1.0",
         how_to_get: "`2017-06-custom-intent-engines/` of https://github.com/sonos/nlu-benchmark, as columns `intent text`",
-        caveat: "13,784 utterances to be split anew; `snips` has the given test utterances",
+        caveat: "13,784 utterances without a split; `snips` has the given test utterances",
         published: None,
     },
 ];

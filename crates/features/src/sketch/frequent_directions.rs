@@ -118,7 +118,7 @@ impl FrequentDirectionsParams {
         match (self.form, self.buffer) {
             (Form::Figure1, None) => Ok(l),
             (Form::Figure1, Some(buffer)) => {
-                refuse("buffer", buffer, "left out: `figure_1` has no buffer beside its rows".into())
+                refuse("buffer", buffer, "left out: `figure_1` has no buffer in addition to its rows".into())
             }
             (Form::Buffered, None) => Ok(Self::default_buffer(l, columns)),
             (Form::Buffered, Some(buffer)) if buffer > l => Ok(buffer),

@@ -214,7 +214,7 @@ fn own_data(matrix: &MatrixSubject, section: &Section<'_>) {
         section.refuse("landmarks", message);
     }
     for method in matrix.methods.iter().filter(|method| !method.entry.draws || method.id == "wme") {
-        let message = format!("`{}` has no factors of bought columns, which `own_data` writes", method.id);
+        let message = format!("`{}` has no factors of evaluated columns, which `own_data` writes", method.id);
         section
             .problems()
             .add(Problem::new(message).at(method.place).help("use `shift_ridge`, `sms_nystrom` or `sicur`"));

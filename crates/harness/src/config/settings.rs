@@ -179,7 +179,7 @@ impl SvmConfig {
     }
 }
 
-/// The error learned from entries bought for the purpose.
+/// The error learned from entries evaluated for it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ErrorEstimateConfig {
     /// Entries bought beyond the fit.

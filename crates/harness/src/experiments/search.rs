@@ -50,7 +50,7 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
             required("queries.path", "past.tsv", "past queries: TXT, TSV, CSV, JSONL or Parquet"),
             parameter("queries.id", "none", "the column of their ids; none: the number of the row"),
             parameter("queries.text", "text", "the column of their texts"),
-            parameter("queries.anchors", "40", "so many of them, drawn uniformly, are scored with every item"),
+            parameter("queries.anchors", "40", "how many of them, drawn uniformly, to score with every item"),
             parameter("queries.proxy", "none", "a cheap relative of the score, as under `proxy`"),
             parameter("queries.embeddings", "none", "embeddings of the past queries, for a proxy with a `path`"),
             parameter("queries.calls", "[5, 10, 20, 50]", "calls a query at which the index is tried on its anchors"),

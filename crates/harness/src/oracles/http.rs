@@ -29,7 +29,7 @@ pub static HTTP: OracleSpec = OracleSpec {
             parameter("key", "none", "NAME of the environment variable that holds the key"),
             parameter("headers", "{}", "further headers; values of `Authorization` and the like are written nowhere"),
             parameter("fields", "{}", "names of JSON fields that differ from the shape's own"),
-            parameter("request", "{}", "keys beside these in every request, such as `temperature: 0`"),
+            parameter("request", "{}", "further keys of every request, such as `temperature: 0`"),
             parameter("system", "none", "`chat`: the system message"),
             parameter("prompt", "none", "`chat`: the prompt, over `{{a}}` and `{{b}}`, or `{{pairs}}`"),
             parameter(

@@ -28,11 +28,11 @@ pub static SUBPROCESS: OracleSpec = OracleSpec {
             parameter("timeout_seconds", "60", "how long a batch may take before the program counts as hanging"),
             parameter("start_seconds", "300", "how long it may take to greet: loading a model takes time"),
             parameter("failed_pairs", "error", "a pair that it cannot score: `error`, or `{ score: 0 }`, counted"),
-            parameter("environment", "{}", "variables it sees beside ours"),
+            parameter("environment", "{}", "environment variables to add to those of the run"),
             parameter(
                 "checks",
                 "16",
-                "pairs asked in both orders where it says that it is symmetric, and so many that are stored asked again",
+                "pairs to score in both orders if the program states that it is symmetric, and stored pairs to score again",
             ),
             parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
             parameter(

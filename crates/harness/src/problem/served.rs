@@ -32,7 +32,7 @@ impl Served {
         let requests = self.embedder.requests_for(&self.texts)?;
         let say = || {
             let (requests, url) = (counted(requests as u64, "request"), self.embedder.url());
-            format!("the proxy asks {url} for vectors when it is first read: {requests}, beside the plan")
+            format!("the proxy asks {url} for vectors when it is first read: {requests}, in addition to the plan")
         };
         Ok((requests > 0).then(say))
     }

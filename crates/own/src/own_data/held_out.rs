@@ -37,7 +37,7 @@ pub struct Judged<'a> {
 pub fn not_uniform(matrix: &MatrixSubject) -> Option<String> {
     if let Some(method) = matrix.methods.iter().find(|method| method.chooses_pairs()) {
         return Some(format!(
-            "`{}` chooses pairs anew in every fit, and one without a part of the columns would buy others",
+            "`{}` chooses other pairs in every fit, and a fit without a part of the columns would evaluate others",
             method.name
         ));
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use landmark_data::catalog::{self, Holds};
 use landmark_yaml::{Entry, Parameter, parameter, required};
 
-const LIMIT: Parameter = parameter("limit", "all", "a seeded, stratified sample of so many items");
+const LIMIT: Parameter = parameter("limit", "all", "a seeded, stratified sample of this many items");
 const LIMIT_FIRST: Parameter =
     parameter("limit", "all", "only the first so many items; of labelled ones a stratified sample");
 const SPLIT: Parameter =

@@ -20,7 +20,7 @@ pub static ENTRY_POLICIES: &[Entry] = &[
             parameter(
                 "nearest",
                 "null",
-                "look for pairs among so many nearest of each item under the first proxy; among all unless said",
+                "look for pairs among this many nearest of each item under the first proxy; among all unless said",
             ),
         ],
         source: "this project",

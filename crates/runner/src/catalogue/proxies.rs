@@ -4,8 +4,11 @@ use landmark_yaml::{Entry, Parameter, parameter, required};
 
 const FIT: Parameter = parameter("fit", "polynomial", "K ≈ q(P) on the evaluated columns: `polynomial`");
 const DEGREE: Parameter = parameter("degree", "2", "degree of the polynomial, 1 to 3");
-const LINK: Parameter =
-    parameter("link", "pair", "`hub` tries how popular items are, too, h_i + h_j and h_i·h_j from the bought columns");
+const LINK: Parameter = parameter(
+    "link",
+    "pair",
+    "`hub` tries how popular items are, too, h_i + h_j and h_i·h_j from the evaluated columns",
+);
 
 /// The proxy that only the methods of `coref` may name.
 pub const MENTION_COSINE: &str = "mention_cosine";

@@ -49,7 +49,7 @@ pub static SECTIONS: &[Entry] = &[
     },
     Entry {
         id: "error_estimate",
-        summary: "the relative error, learned from random entries bought for the purpose, with its interval",
+        summary: "the relative error, learned from random entries evaluated for it, with its interval",
         parameters: &[
             parameter("samples", "1000", "entries bought beyond the fit"),
             parameter("confidence", "0.95", "level of the interval"),

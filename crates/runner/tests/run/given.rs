@@ -97,6 +97,7 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     assert!(bytes(&map(&scratch)["exact"]).iter().all(|&exact| exact == 1));
     assert!(!text.contains("estimated by the factors\">") && text.contains("Read off the matrix"));
     assert!(
-        text.contains("against every entry of the matrix, which is given") && !text.contains("bought for the purpose")
+        text.contains("against every entry of the matrix, which is given")
+            && !text.contains("evaluated for the purpose")
     );
 }
