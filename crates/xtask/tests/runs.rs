@@ -51,8 +51,10 @@ fn a_run_is_verified_from_its_rows_and_compared_with_another_as_data() {
     for words in ["tables and figures drawn from the rows", "ok: smoke profile, digest ", "rows, digest "] {
         assert!(said.contains(words), "{said}");
     }
-    // outside a working copy it is unknown whether the sources were changed
-    assert!(code == Some(1) && said.matches("FAILED").count() == 1, "{said}");
+    // the sources that the test was built from may have been changed; nothing else may fail
+    let changed = said.matches("FAILED: made from a changed tree").count();
+    assert!(said.matches("FAILED").count() == changed, "{said}");
+    assert!(code == Some(i32::from(changed > 0)), "{said}");
 
     let (code, said) = xtask(scratch.path(), &["compare", one_name, one_name]);
     assert!(code == Some(0) && said.ends_with("the same in every figure\n"), "{said}");
