@@ -1,6 +1,7 @@
 //! Populations whose recall is known, and the share of draws in which a stated recall is true.
 
 use landmark_core::normal::standard_normal;
+use landmark_core::stats::clopper_pearson_lower;
 use landmark_core::stream::{Rng, stream};
 use landmark_neighbours::recall::{AuditPath, Bound, Target};
 use ndarray::Array2;
@@ -46,6 +47,34 @@ impl Search {
         // shares grow with the effort, and every bound with the shares
         let first = self.efforts.partition_point(|effort| !reaches(effort));
         self.efforts.get(first).map(|&effort| self.recall(effort))
+    }
+
+    /// The rule that spacings replace, for k > 1: Clopper-Pearson at n* = (k v / deff) / (1 - v/n), with the median of the last five
+    /// design effects deff = k u / (m (1 - m)) of the shares' mean m and variance u where 1/2 < m and m is at most ρ or the first such mean.
+    pub(crate) fn stop_by_design_effect(&self, rows: usize, target: Target, rng: &mut Rng) -> Option<f64> {
+        let (n, k) = self.found_at.dim();
+        let audited: Vec<usize> = sample(rng, n, rows).into_vec();
+        let (v, k) = (rows as f64, k as f64);
+        let (mut effects, mut least) = (Vec::new(), None);
+        for &effort in &self.efforts {
+            let shares: Vec<f64> = audited.iter().map(|&item| self.share(item, effort)).collect();
+            let mean = shares.iter().sum::<f64>() / v;
+            let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (v - 1.0);
+            if mean > 0.5 && mean < 1.0 && variance > 0.0 && mean <= target.recall().max(*least.get_or_insert(mean)) {
+                effects.push(k * variance / (mean * (1.0 - mean)));
+            }
+            let mut last = effects[effects.len().saturating_sub(5)..].to_vec();
+            last.sort_by(f64::total_cmp);
+            let effect = match last.len() {
+                0 => k,
+                count => 0.5 * (last[(count - 1) / 2] + last[count / 2]),
+            };
+            let finds = (k * v / effect.clamp(1.0, k)) / (1.0 - v / n as f64);
+            if clopper_pearson_lower(mean * finds, finds, target.delta()) >= target.recall() {
+                return Some(self.recall(effort));
+            }
+        }
+        None
     }
 
     /// A share of the items finds nothing at any effort; the others find all sooner or later.
