@@ -16,6 +16,7 @@ use futures_util::stream::{self, StreamExt};
 use landmark_core::oracle::Identity;
 use landmark_core::parameter::BadParameter;
 use ndarray::Array2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use url::Url;
@@ -28,7 +29,7 @@ use crate::rating::shortened;
 use crate::vector_file::{VectorFile, digest};
 
 /// An endpoint that embeds texts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingParams {
     /// Address that requests are posted to.
@@ -68,7 +69,7 @@ pub struct EmbeddingParams {
 }
 
 /// Names of JSON fields.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingFields {
     /// The texts of a request.

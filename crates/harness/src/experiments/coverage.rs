@@ -18,13 +18,13 @@ use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed, Symmetry, bloc
 use landmark_core::stream::stream;
 use landmark_neighbours::recall::Target;
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
-use landmark_yaml::{Entry, parameter, required};
+use landmark_yaml::Entry;
 use serde_json::json;
 
 use super::error_curve::reference;
 use crate::config::CoverageConfig;
 use crate::config::coverage::Found;
-use crate::config::matrix::ExperimentEntry;
+use crate::config::matrix::{ExperimentEntry, OwnSection, Purpose};
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
@@ -35,31 +35,27 @@ mod nearest;
 mod pairs;
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "svm", "search", "output", "ranks", "compare"],
-    methods_optional: true,
-    reads_coverage: true,
-    ..ExperimentEntry::new(Entry {
-        id: "coverage",
-        summary: "stated recalls of neighbours, or of pairs, against true ones, over many draws, and their price above knowing the truth",
-        parameters: &[
-            required("coverage.proxy", "rwmd", "a cheap relative, as under `proxy`"),
-            parameter("coverage.k", "10", "neighbours of each item"),
-            parameter("coverage.at_least", "none", "least similarity: pairs instead of neighbours"),
-            parameter(
-                "coverage.columns",
-                "none",
-                "with `at_least`: landmark columns that pairs are found from, 60 unless said",
-            ),
-            parameter(
-                "coverage.labels",
-                "none",
-                "with `at_least`: labels of single pairs, calls an item, that these are held against, [5, 20] unless said",
-            ),
-            parameter("coverage.targets", "[[0.8, 0.2], [0.9, 0.1], [0.95, 0.05]]", "ρ and δ of each statement"),
-        ],
-        source: "this project",
-    })
+    own: Some(|section| Some(Arc::new(CoverageConfig::read(section)?))),
+    ..ExperimentEntry::new(
+        Entry {
+            id: "coverage",
+            summary: "stated recalls of neighbors, or of pairs, against true ones, over many draws, and their price above knowing the truth",
+            keys: CoverageConfig::KEYS,
+            source: "this project",
+        },
+        Purpose::Matrix,
+    )
 };
+
+impl OwnSection for CoverageConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn proxies(&self) -> Vec<&crate::config::ProxyKind> {
+        vec![&self.proxy]
+    }
+}
 
 /// Stated recalls against true ones.
 pub struct Coverage;
@@ -70,7 +66,7 @@ impl Experiment for Coverage {
     }
 
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-        let Some(settings) = &context.matrix.coverage else { return Err("the section `coverage` is missing".into()) };
+        let Some(settings) = context.matrix.own_section::<CoverageConfig>() else { return Err("the section `coverage` is missing".into()) };
         let shape = context.metered.shape();
         if shape.symmetry == Symmetry::Asymmetric {
             return Err("`coverage` needs a symmetric score: let the oracle take the mean of both orders".into());
@@ -96,7 +92,8 @@ impl Experiment for Coverage {
     }
 
     fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        context.matrix.coverage.as_ref().map_or_else(Layout::default, |settings| layout(&settings.found, rows))
+        let settings = context.matrix.own_section::<CoverageConfig>();
+        settings.map_or_else(Layout::default, |settings| layout(&settings.found(), rows))
     }
 }
 
@@ -167,9 +164,9 @@ fn measure(
     let draw = Draw { oracle, proxy, landmarks, names };
     let targets = settings.targets.iter().map(|&(recall, delta)| Target::new(recall, delta));
     let targets: Vec<Target> = targets.collect::<Result<_, _>>().map_err(|error| JobError::Failed(error.into()))?;
-    let statements = match &settings.found {
-        Found::Nearest { k } => nearest::statements(&draw, *k, &targets)?,
-        Found::Pairs { at_least, columns, labels } => pairs::Pairs::of(&draw, *at_least, *columns, labels)?
+    let statements = match settings.found() {
+        Found::Nearest { k } => nearest::statements(&draw, k, &targets)?,
+        Found::Pairs { at_least, columns, labels } => pairs::Pairs::of(&draw, at_least, columns, labels)?
             .map_or_else(Vec::new, |pairs| pairs.statements(&draw, &targets)),
     };
     let mut rows = Vec::new();
@@ -195,7 +192,7 @@ fn measure(
     Ok(rows)
 }
 
-fn layout(found: &Found, rows: &[ResultRow]) -> Layout {
+fn layout(found: &Found<'_>, rows: &[ResultRow]) -> Layout {
     let drawn = match found {
         Found::Nearest { .. } => nearest::DRAWN,
         Found::Pairs { .. } => pairs::DRAWN,

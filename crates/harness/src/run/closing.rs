@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use landmark_report::{Direction, Interval, Metric, ResultRow};
 
-use crate::config::{Config, Subject};
+use crate::config::{RetrievalConfig, Config, Subject};
 use crate::sweep::Comparison;
 
 /// Lines of a table that a terminal shows; the files hold all of them.
@@ -39,8 +39,8 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     let told: Vec<&ResultRow> = told().filter(|row| row.comparison == comparison).collect();
     let mut means: BTreeMap<(&str, u64), (f64, u64)> = BTreeMap::new();
     let unit = match &config.subject {
-        Subject::Matrix(matrix, _) if matrix.queries.is_some() => "calls a query",
-        Subject::Matrix(matrix, _) if matrix.retrieval.is_some() => "calls an item",
+        Subject::Matrix(matrix, _) if matrix.queries().is_some() => "calls a query",
+        Subject::Matrix(matrix, _) if matrix.own_section::<RetrievalConfig>().is_some() => "calls an item",
         _ => "columns",
     };
     for row in &told {
@@ -86,7 +86,7 @@ pub(super) fn next_step(config: &Config, page: &str) -> String {
     let is_own = config.run.paper.is_none();
     match &config.subject {
         Subject::Matrix(matrix, _)
-            if !matrix.experiment.makes_factors && is_own && matrix.dataset.texts().is_some() =>
+            if !matrix.experiment.makes_factors() && is_own && matrix.dataset.texts().is_some() =>
         {
             format!("Next: look at `{page}`; one method alone with `experiment: own_data` leaves its factors in files.")
         }

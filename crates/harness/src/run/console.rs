@@ -117,7 +117,7 @@ pub(super) fn print_dry_run(
             line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
         }
         if let Some(limit) = matrix.budget.limit().filter(|&limit| limit < missing) {
-            let end = match matrix.experiment.makes_factors {
+            let end = match matrix.experiment.makes_factors() {
                 true => "the factors are of the rank that these pay for, the error estimate first",
                 false => "the run ends there, with the best so far",
             };
@@ -153,7 +153,7 @@ pub(super) fn print_dry_run(
 
 /// The evaluations of a run beside those of all pairs. Items and past queries are no pairs of all that anyone would score.
 fn share(config: &Config, forecast: &Forecast) -> Option<String> {
-    let has_queries = matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.queries.is_some());
+    let has_queries = matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.queries().is_some());
     forecast.share().filter(|_| !has_queries)
 }
 
@@ -263,7 +263,7 @@ pub(super) fn print_outcome(
     let came_out = closing::outcome(config, rows).map_or_else(String::new, |sentence| sentence + " ");
     eprintln!("{came_out}{}", closing::next_step(config, &page.display().to_string()));
     if let Subject::Matrix(matrix, _) = &config.subject
-        && matrix.experiment.makes_factors
+        && matrix.experiment.makes_factors()
     {
         let project = if matrix.dataset.texts().is_some() { ", `project`" } else { "" };
         let words = ["topk".to_owned(), config.run.file.display().to_string()].into_iter().chain(options.flags.clone());

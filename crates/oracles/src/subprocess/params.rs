@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
@@ -11,7 +12,7 @@ use landmark_core::parameter::BadParameter;
 use super::SubprocessError;
 
 /// The program, and how it is treated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SubprocessParams {
     /// The program and its arguments.
@@ -34,7 +35,7 @@ pub struct SubprocessParams {
 }
 
 /// Treatment of a pair that the program refuses, or that ends it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedPairs {
     /// The run ends and names it.

@@ -1,28 +1,14 @@
 //! The kinds of experiment.
 
-use landmark_harness::config::COLLECTION;
 use landmark_harness::experiment::Experiment;
 use landmark_harness::experiments::{
     Classification, Coverage, ErrorCurve, Glue, OwnData, QuerySearch, Retrieval, Spectrum,
 };
 use landmark_harness::study::StudyEntry;
-use landmark_yaml::{Entry, parameter, required};
 
 /// Experiments over one matrix.
 pub static EXPERIMENTS: &[&dyn Experiment] =
     &[&Classification, &ErrorCurve, &Glue, &Spectrum, &OwnData, &QuerySearch, &Retrieval, &Coverage];
-
-/// The experiment that gathers others.
-pub static GATHERING: Entry = Entry {
-    id: COLLECTION,
-    summary: "other configurations, run one after the other and shown on one page",
-    parameters: &[
-        required("members", "[member.yaml]", "their files, relative to this one"),
-        parameter("shown", "in_turn", "a section each (`in_turn`), or one with the rows of all (`together`)"),
-        parameter("only", "[]", "show only tables and figures whose ids begin with one of these"),
-    ],
-    source: "this project",
-};
 
 /// Experiments that read a section of their own.
 pub static STUDIES: &[StudyEntry] = &[

@@ -68,7 +68,7 @@ fn json(kind: &Kind) -> Json {
 
 /// A name of the registry as data.
 pub(super) fn entry_facts(kind: &Kind, entry: &Entry) -> Json {
-    let parameters = entry.parameters.iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
+    let parameters = entry.keys.list().into_iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
     let mut json = json!({
         "id": entry.id,
         "summary": entry.summary,
