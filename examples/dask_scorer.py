@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A scoring program that spreads each batch over a Dask cluster.
 
-    DASK_SCHEDULER_ADDRESS=tcp://host:8786 runner ...        # oracle: { kind: subprocess, command: [python3, dask_scorer.py], batch: 2048 }
+    DASK_SCHEDULER_ADDRESS=tcp://host:8786 landmark ...        # oracle: { kind: subprocess, command: [python3, dask_scorer.py], batch: 2048 }
 
 Landmark stays one process: it plans, asks and keeps the scores. Dask schedules chunks of each batch, moves them to its workers and
 retries those of a worker that is lost. Without an address it starts workers on this machine. Replace `sentence_similarity` by your own score.

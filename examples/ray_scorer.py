@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A scoring program that spreads each batch over a Ray cluster.
 
-    RAY_ADDRESS=auto runner ...        # oracle: { kind: subprocess, command: [python3, ray_scorer.py], batch: 2048 }
+    RAY_ADDRESS=auto landmark ...        # oracle: { kind: subprocess, command: [python3, ray_scorer.py], batch: 2048 }
 
 Landmark stays one process: it plans, asks and keeps the scores. Ray schedules chunks of each batch, moves them to its nodes and
 retries those of a node that is lost. Without RAY_ADDRESS it starts a local cluster. Replace `sentence_similarity` by your own score.

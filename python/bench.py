@@ -1,6 +1,6 @@
 """What the package costs beside what it is built on, and beside its peers, in one run.
 
-    python bench.py [--pairs 200000] [--runner target/release/runner]
+    python bench.py [--pairs 200000] [--runner target/release/landmark]
 
 Prints a table; ratios below 1 are faster. Build with `scripts/setup python` first. POT is optional (`pip install pot`), and so is the program.
 """

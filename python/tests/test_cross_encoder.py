@@ -36,7 +36,7 @@ output: {{ formats: [npy] }}
 
 
 def models() -> Path:
-    """The folder that `runner model fetch` fills."""
+    """The folder that `landmark model fetch` fills."""
     return Path(os.environ.get("LANDMARK_MODELS", ROOT / "models"))
 
 
@@ -49,7 +49,7 @@ def cross_encoder(scratch: Path) -> Path:
             return folder
     pretrained = models() / "all-MiniLM-L6-v2"
     if not (pretrained / "model.safetensors").exists():
-        pytest.skip(f"no MiniLM in `{models()}`: `runner model fetch`, or name its folder by LANDMARK_MODELS")
+        pytest.skip(f"no MiniLM in `{models()}`: `landmark model fetch`, or name its folder by LANDMARK_MODELS")
     numpy = pytest.importorskip("safetensors.numpy")
     folder = scratch / "model"
     folder.mkdir()

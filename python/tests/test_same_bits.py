@@ -32,8 +32,8 @@ def program() -> str | None:
     """The program: `LANDMARK_RUNNER`, or what cargo built last."""
     named = os.environ.get("LANDMARK_RUNNER")
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    built = [target / kind / "runner" for kind in ("debug", "release")]
-    return named or next((str(path) for path in built if path.exists()), None) or shutil.which("runner")
+    built = [target / kind / "landmark" for kind in ("debug", "release")]
+    return named or next((str(path) for path in built if path.exists()), None) or shutil.which("landmark")
 
 
 QUICKSTART = """

@@ -69,7 +69,7 @@ impl Dataset {
     /// The command that fetches it, where there is one, and its public source.
     fn next_step(&self) -> String {
         let command =
-            if self.is_public() { format!("`runner data fetch {}` gets it. ", self.name) } else { String::new() };
+            if self.is_public() { format!("`landmark data fetch {}` gets it. ", self.name) } else { String::new() };
         format!("{command}Public source: {}", self.how_to_get)
     }
 }
@@ -544,7 +544,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (data_dir, wanted) in [(None, "no data folder is known"), (Some(folder.path()), "which does not exist")] {
             let message = locate("twitter", data_dir).unwrap_err().to_string();
-            let command = "`runner data fetch twitter` gets it";
+            let command = "`landmark data fetch twitter` gets it";
             for part in [wanted, "twitter.tsv.gz", DATA_VARIABLE, command, "https://github.com/mkusner/wmd"] {
                 assert!(message.contains(part), "{message}");
             }

@@ -18,6 +18,7 @@
 
 pub mod bag_of_words;
 pub mod catalog;
+pub mod character_ngrams;
 pub mod conll;
 mod contained;
 pub mod corpus;

@@ -56,7 +56,7 @@ pub enum FetchError {
     },
     /// A file of this name that is another: it may be the user's.
     #[error(
-        "`{path}` is there and is not the catalog's (sha256 {seen}); move it away, or remove it by `runner data rm`"
+        "`{path}` is there and is not the catalog's (sha256 {seen}); move it away, or remove it by `landmark data rm`"
     )]
     InTheWay {
         path: PathBuf,

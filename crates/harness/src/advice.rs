@@ -43,7 +43,7 @@ fn on_approximation(error: &ApproximateError) -> Option<&'static str> {
 /// Advice on an oracle that refused.
 pub(crate) fn on_oracle(error: &OracleError) -> Option<&'static str> {
     match error {
-        OracleError::BudgetExhausted { .. } => Some("the keys are `budget.entries` (or `budget.money`) and `ranks`"),
+        OracleError::BudgetExhausted { .. } => Some("the keys are `budget.calls` (or `budget.money`) and `ranks`"),
         OracleError::MoneyExhausted { .. } => Some("the keys are `budget.money`, `oracle.price` and `ranks`"),
         OracleError::TimeExhausted { .. } => Some("the key is `budget.seconds`"),
         OracleError::NotSymmetric { .. } => Some(SYMMETRIZE),

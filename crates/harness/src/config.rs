@@ -25,6 +25,7 @@ pub mod landmarks;
 pub mod matrix;
 pub mod method;
 pub mod method_entry;
+pub mod old_names;
 pub mod own_pairs;
 pub mod own_trees;
 pub mod proxy;
@@ -39,7 +40,6 @@ pub mod values;
 
 mod check;
 mod file;
-mod old_names;
 
 pub use coverage::CoverageConfig;
 pub use dataset::{
@@ -325,8 +325,9 @@ impl Config {
         let mut sources = Sources::default();
         let text = file::read(file)?;
         let source = sources.add(&name, &text);
-        let root =
+        let mut root =
             landmark_yaml::parse(&text, source).map_err(|problem| ConfigError::new(&name, &sources, vec![problem]))?;
+        old_names::replace(&mut root);
         Ok(profile_names(root.get("profiles")).into_iter().map(str::to_owned).collect())
     }
 
@@ -566,7 +567,7 @@ fn read_members(
             Err(error) => {
                 let first = error.each().next().map(ToString::to_string).unwrap_or_default();
                 let message = format!("the member `{member}` is wrong: {first}");
-                let help = format!("`runner validate {}` shows where", path.display());
+                let help = format!("`landmark validate {}` shows where", path.display());
                 let place = section.node("members").map_or(section.place(), |node| node.place);
                 section.problems().add(Problem::new(message).at(place).help(help));
                 None

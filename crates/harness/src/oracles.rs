@@ -28,6 +28,7 @@ pub mod cross_encoder;
 pub mod http;
 pub mod precomputed;
 pub mod scorer;
+pub mod string;
 pub mod subprocess;
 pub mod tree_kernel;
 pub mod wmd;
@@ -215,7 +216,7 @@ pub struct Words {
     pub negligible: Option<Negligible>,
 }
 
-/// Scores by the words of `runner init`, where their oracle goes by another id.
+/// Scores by the words of `landmark init`, where their oracle goes by another id.
 const CALLED: [(&str, &str); 4] =
     [("program", "subprocess"), ("rerank", "http"), ("chat", "http"), ("matrix", "precomputed")];
 

@@ -322,13 +322,13 @@ mod tests {
     #[test]
     fn settings_are_those_that_run_json_records_however_the_command_spells_them() {
         let facts = serde_json::json!({
-            "command": "runner configs/a.yaml --set 'title=a' -sranks=[1]",
+            "command": "landmark configs/a.yaml --set 'title=a' -sranks=[1]",
             "config": { "profile": "paper", "set": ["replicates=2", "title=x ' y"] }
         });
         let overlays = overlays(&facts);
         assert_eq!(overlays.profile.as_deref(), Some("paper"));
         assert_eq!(overlays.set, ["replicates=2", "title=x ' y"]);
-        let none = serde_json::json!({ "command": "runner a.yaml --set a=1", "config": { "set": [] } });
+        let none = serde_json::json!({ "command": "landmark a.yaml --set a=1", "config": { "set": [] } });
         assert!(super::overlays(&none).set.is_empty());
     }
 

@@ -1,4 +1,4 @@
-//! Searching the index of `experiment: search` for new queries: `runner search`.
+//! Searching the index of `experiment: search` for new queries: `landmark search`.
 //!
 //! Every query keeps its scores in the store under an identity of its own, made of the index's score and the query's text, so that a list of queries may grow, shrink
 //! or change its order and no score is asked for twice. Queries are searched at the same time; what one asks for depends on no other. Those of one identity

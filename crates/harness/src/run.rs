@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::advice;
 use crate::bills::{self, Bill, BillTotal};
+use crate::config::old_names;
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
 use crate::metered_store::MeteredStore;
@@ -317,7 +318,7 @@ fn command_of(config: &Config) -> String {
         DEFAULT_PROFILE => String::new(),
         other => format!(" --profile {other}"),
     };
-    format!("runner {}{profile}", without_detours(&config.run.file).display())
+    format!("landmark {}{profile}", without_detours(&config.run.file).display())
 }
 
 /// `configs/b.yaml` of `configs/a/../b.yaml`: a path to be read, which symbolic links may make another one.
@@ -491,7 +492,10 @@ pub fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
     let is_given = options.results.is_some() || config.results.is_some();
     let (base, profile) = (results_base(config, options), &config.run.profile.name);
     let base = if is_given || profile == DEFAULT_PROFILE { base } else { base.join(profile) };
-    base.join(&config.run.name)
+    let folder = base.join(&config.run.name);
+    // a run of before is drawn where it lies
+    let before = old_names::former_profile(profile).map(|old| base.with_file_name(old).join(&config.run.name));
+    before.filter(|before| options.drawing && !folder.exists() && before.exists()).unwrap_or(folder)
 }
 
 /// The folder that holds the results of all configurations: the option's, the configuration's, or `results`.

@@ -215,7 +215,7 @@ fn an_identity_moves_with_every_file_and_the_precision() {
 #[test]
 fn minilm_says_what_transformers_says() {
     let Ok(files) = ModelFiles::find("all-MiniLM-L6-v2", None) else {
-        eprintln!("skipped: all-MiniLM-L6-v2 is not among the models (`runner model fetch`)");
+        eprintln!("skipped: all-MiniLM-L6-v2 is not among the models (`landmark model fetch`)");
         return;
     };
     Torch::start().unwrap();
@@ -245,7 +245,7 @@ fn minilm_says_what_transformers_says() {
 #[test]
 fn whole_numbers_keep_the_vectors_of_minilm() {
     let Ok(files) = ModelFiles::find("all-MiniLM-L6-v2", None) else {
-        eprintln!("skipped: all-MiniLM-L6-v2 is not among the models (`runner model fetch`)");
+        eprintln!("skipped: all-MiniLM-L6-v2 is not among the models (`landmark model fetch`)");
         return;
     };
     Torch::start().unwrap();

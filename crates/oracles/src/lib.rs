@@ -4,6 +4,7 @@
 pub mod combined;
 pub mod neural;
 mod scratch_pool;
+pub mod string;
 pub mod subprocess;
 pub mod tree_kernel;
 pub mod wmd;

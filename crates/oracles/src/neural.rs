@@ -31,6 +31,9 @@ pub use text_scorer::TextScorer;
 /// The environment variable that names the library's file.
 pub const LIBRARY_VARIABLE: &str = "LANDMARK_NEURAL";
 
+/// The environment variable with which the Python package says how to get the libtorch that is missing.
+pub(crate) const NEXT_STEP_VARIABLE: &str = "LANDMARK_NEURAL_NEXT_STEP";
+
 /// libtorch on the device and with the threads that it was opened for.
 ///
 /// Every method fails with [`NeuralError`]: a model's files, the device's memory, libtorch. No panic leaves it. A panic of a callback

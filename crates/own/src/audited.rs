@@ -1,4 +1,4 @@
-//! `runner topk --target-recall ρ`: lists of neighbours that hold a share ρ of the true ones with probability 1 − δ.
+//! `landmark topk --target-recall ρ`: lists of neighbours that hold a share ρ of the true ones with probability 1 − δ.
 //!
 //! ```text
 //! audited (default)   v uniform items are evaluated against all and hidden; a search in rounds goes on until they say that it is enough.

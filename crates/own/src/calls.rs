@@ -1,4 +1,4 @@
-//! `runner topk --calls-per-item` and `--exact`: neighbours by the score itself, from as many calls as are given.
+//! `landmark topk --calls-per-item` and `--exact`: neighbours by the score itself, from as many calls as are given.
 //!
 //! No factors are needed. If there are some, the search stands on them: it knows their columns and pairs, and they are one of its proxies. A killed
 //! search starts again, asks for the same pairs, and finds what it had in the store.

@@ -1,4 +1,4 @@
-//! `runner classify`: labels for all items from the labels of some.
+//! `landmark classify`: labels for all items from the labels of some.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;

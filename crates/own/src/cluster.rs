@@ -1,4 +1,4 @@
-//! `runner cluster`: k-means on the vectors of the items, or correlation clustering around pivots.
+//! `landmark cluster`: k-means on the vectors of the items, or correlation clustering around pivots.
 
 use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;

@@ -1,4 +1,4 @@
-//! `runner export`: the vectors of the items in a form that other programs read.
+//! `landmark export`: the vectors of the items in a form that other programs read.
 
 use landmark_harness::experiments::own_data::export::{Export, Exported, Form};
 use landmark_harness::invocation::Invocation;

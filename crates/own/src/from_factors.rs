@@ -1,4 +1,4 @@
-//! `runner topk --target-recall ρ --from-factors`: candidates of the factors, scored as deep as held-out landmark columns say.
+//! `landmark topk --target-recall ρ --from-factors`: candidates of the factors, scored as deep as held-out landmark columns say.
 //!
 //! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_neighbours::recall` has the bound,
 //! `landmark_harness::experiments::own_data::held_out` the shares.

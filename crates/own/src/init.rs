@@ -1,4 +1,4 @@
-//! `runner init FILE`: from a file to a configuration that runs, its bill, and the next two commands.
+//! `landmark init FILE`: from a file to a configuration that runs, its bill, and the next two commands.
 //!
 //! The file is looked at (columns, sizes, duplicates); what it does not tell, which score above all, is a flag or asked on a terminal. The
 //! configuration that is written is read back before anything is said of it.
@@ -151,7 +151,7 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
     let words = |more: &[&str]| {
         let flags = options.flags.iter().cloned();
         let words = std::iter::once(out.display().to_string()).chain(more.iter().map(|&word| word.to_owned()));
-        command_line(Path::new("runner"), &words.chain(flags).collect::<Vec<_>>())
+        command_line(Path::new("landmark"), &words.chain(flags).collect::<Vec<_>>())
     };
     Ok(text + &format!("{next}:\n  {}\n  {}\n", words(&["--dry-run"]), words(&[])))
 }

@@ -1,4 +1,4 @@
-//! `runner mine` and `runner dedupe`: the most similar pairs of all, the groups that they make, and how many of the true ones that is.
+//! `landmark mine` and `landmark dedupe`: the most similar pairs of all, the groups that they make, and how many of the true ones that is.
 //!
 //! Four ways, by what they may cost:
 //! ```text

@@ -1,4 +1,4 @@
-//! `runner topk`: the nearest items of each.
+//! `landmark topk`: the nearest items of each.
 
 use std::collections::HashMap;
 

@@ -256,7 +256,7 @@ pub(crate) fn other_scorer(then: &str, now: &str) -> miette::Report {
 /// The command that runs a configuration with the flags of this one.
 fn run_of(file: &Path, options: &RunOptions) -> String {
     let words = std::iter::once(file.display().to_string()).chain(options.flags.clone()).collect::<Vec<_>>();
-    command_line(Path::new("runner"), &words)
+    command_line(Path::new("landmark"), &words)
 }
 
 /// Refusal of a command that needs what a run leaves, where there was none.

@@ -1,4 +1,4 @@
-//! `runner pairs`: K̃ at listed pairs, the score itself on demand, and how well either agrees with what a column says.
+//! `landmark pairs`: K̃ at listed pairs, the score itself on demand, and how well either agrees with what a column says.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

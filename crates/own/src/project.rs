@@ -1,4 +1,4 @@
-//! `runner project`: vectors for items that were not there when the factors were made, without fitting anew.
+//! `landmark project`: vectors for items that were not there when the factors were made, without fitting anew.
 //!
 //! ```text
 //! z_new = K[new, T] · projector

@@ -1,4 +1,4 @@
-//! `runner search`: the best items for new queries, from the index of a finished `search` run and a few calls a query.
+//! `landmark search`: the best items for new queries, from the index of a finished `search` run and a few calls a query.
 
 use std::path::Path;
 use std::sync::Arc;

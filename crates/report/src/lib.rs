@@ -235,12 +235,12 @@ mod tests {
         let (rows, reference) = (fixture::rows(), fixture::reference());
         let one = fixture::input(&rows, &reference);
         let other = ReportInput { config_name: "second".into(), title: "Another table".into(), ..one.clone() };
-        let missing = ["A third table: `runner third.yaml`".to_owned()];
+        let missing = ["A third table: `landmark third.yaml`".to_owned()];
         let page = render_page("A paper", &one.claims.clone(), &missing, &[one.clone(), other]).unwrap();
         assert!(page.contains("<h1>A paper</h1>") && page.contains("1 of 2 claims of the paper holds"));
         assert!(page.contains("id=\"fixture-table5\"") && page.contains("id=\"second-table5\""));
         assert_eq!(page.matches("@font-face").count(), 2);
-        assert!(page.contains("<li>A third table: <code>runner third.yaml</code></li>"));
+        assert!(page.contains("<li>A third table: <code>landmark third.yaml</code></li>"));
         assert!(!render_page("A paper", &[], &[], &[one]).unwrap().contains("Not run yet"));
     }
 

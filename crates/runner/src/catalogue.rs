@@ -1,6 +1,6 @@
 //! The one list of everything a configuration can name.
 //!
-//! `runner list` and `runner show`, the tables in docs/reference/methods.md, the checks of a configuration and every "did you mean"
+//! `landmark list` and `landmark show`, the tables in docs/reference/methods.md, the checks of a configuration and every "did you mean"
 //! come from here, so that they cannot disagree. Adding a method, an oracle or a task touches one line of one list.
 
 use std::sync::LazyLock;
@@ -20,7 +20,7 @@ pub use methods::METHODS;
 pub use oracles::ORACLES;
 pub use tasks::TASKS;
 
-/// A named list, as `runner list` shows it.
+/// A named list, as `landmark list` shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     /// Plural, as typed: `methods`.

@@ -17,12 +17,12 @@ pub use tools::{DataCommand, ModelCommand, ScoreCommand, StoreArgs, StoreCommand
 /// Approximate an expensive similarity matrix from a few evaluated columns, and hold the result against the paper's
 #[derive(Debug, Parser)]
 #[command(
-    name = "runner",
+    name = "landmark",
     version = env!("LANDMARK_VERSION"),
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
     after_help = exit::help(),
-    override_usage = "runner [OPTIONS] <CONFIG.yaml>\n       runner <COMMAND>"
+    override_usage = "landmark [OPTIONS] <CONFIG.yaml>\n       landmark <COMMAND>"
 )]
 pub struct Cli {
     /// What to do with a configuration; running it needs no command.
@@ -50,7 +50,7 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     if path.is_dir() {
         Ok(path)
     } else {
-        Err(format!("there is no folder `{text}`; `runner data` tells what belongs into it"))
+        Err(format!("there is no folder `{text}`; `landmark data` tells what belongs into it"))
     }
 }
 
@@ -131,7 +131,7 @@ pub struct RunArgs {
 /// What is laid over a file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OverlayArgs {
-    /// Profile of the configuration: `smoke` (seconds), `laptop` (minutes, default), `desk` (hours), `paper` (as published), or its own; one of
+    /// Profile of the configuration: `smoke` (seconds), `laptop` (minutes, default), `medium` (hours), `paper` (as published), or its own; one of
     /// these four that the file does not define runs it in full
     #[arg(short, long, value_name = "NAME")]
     pub profile: Option<String>,
@@ -171,7 +171,7 @@ impl PlaceArgs {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run a configuration; `runner CONFIG.yaml` does the same
+    /// Run a configuration; `landmark CONFIG.yaml` does the same
     Run(RunArgs),
     /// List what a configuration can name: methods, oracles, proxies, landmarks, experiments, tasks, datasets
     List {
@@ -265,10 +265,10 @@ pub enum Command {
     /// Look after the bought entries: list them (`ls`), check them (`verify`), clean up (`gc`)
     #[command(subcommand, arg_required_else_help = true)]
     Store(StoreCommand),
-    /// Keep the generated tables of docs/reference/methods.md and docs/data.md up to date
+    /// Keep the generated tables and the JSON Schema in docs/ up to date
     Docs {
         /// The files that have the markers
-        #[arg(default_values = ["docs/reference/methods.md", "docs/data.md"], value_hint = ValueHint::FilePath)]
+        #[arg(default_values = ["docs/reference/methods.md", "docs/data.md", "docs/reference/configuration.md", "docs/reference/landmark.schema.json"], value_hint = ValueHint::FilePath)]
         files: Vec<PathBuf>,
         /// Fail if a table is out of date (default)
         #[arg(long, conflicts_with = "write")]

@@ -104,7 +104,7 @@ fn refuse_mistyped_command(file: &Path) -> Result<()> {
     }
     let help = match did_you_mean(word, names) {
         Some(near) => format!("did you mean the command `{near}`?"),
-        None => "`runner --help` lists the commands; a configuration ends in `.yaml`".to_owned(),
+        None => "`landmark --help` lists the commands; a configuration ends in `.yaml`".to_owned(),
     };
     Err(UsageError::new(format!("`{word}` is neither a command nor a file"), Some(help)).into())
 }

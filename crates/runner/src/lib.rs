@@ -1,4 +1,4 @@
-//! The program behind `runner`: the command line, its commands, what they print, and [`catalogue`], the one list of what a configuration
+//! The program behind `landmark`: the command line, its commands, what they print, and [`catalogue`], the one list of what a configuration
 //! can name.
 
 pub mod catalogue;

@@ -1,4 +1,4 @@
-//! `runner`: one command from a YAML file to the paper's tables and figures.
+//! `landmark`: one command from a YAML file to the paper's tables and figures.
 
 use std::process::ExitCode;
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::cli::LogArgs;
 
-/// Prints a text to standard output. A reader that has gone away (`runner list | head`) is no error.
+/// Prints a text to standard output. A reader that has gone away (`landmark list | head`) is no error.
 ///
 /// # Errors
 /// A full disk, and the like.

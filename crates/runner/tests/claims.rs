@@ -11,7 +11,7 @@ fn project() -> &'static Path {
 }
 
 fn claims(arguments: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("runner"));
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("landmark"));
     command.current_dir(project()).arg("claims").args(arguments);
     command
 }

@@ -7,7 +7,7 @@ use predicates::prelude::PredicateBooleanExt as _;
 use predicates::str::contains;
 
 fn runner(arguments: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("runner"));
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("landmark"));
     command
         .args(arguments)
         .env_remove("LANDMARK_DATA")
@@ -133,7 +133,7 @@ fn a_mistyped_name_list_or_command_is_guessed() {
     // behind a flag as well
     assert!(complaint(&["--quiet", "valdate"]).contains("the command `validate`?"));
     // clap complains of the second word
-    for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`runner --help`")] {
+    for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`landmark --help`")] {
         let complaint = complaint(&words);
         assert!(complaint.contains("neither a command nor a file") && complaint.contains(help), "{complaint}");
     }
@@ -149,7 +149,7 @@ fn a_file_of_items_is_no_configuration() {
         String::from_utf8_lossy(&assert.get_output().stderr).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let path = file.to_str().unwrap();
-    assert!(said(&[path]).contains("runner init"));
+    assert!(said(&[path]).contains("landmark init"));
     let refused = said(&["init", path, "--score", "wmd", "--id", "id"]);
     assert!(refused.contains("holds no ids: 1 of its 2 cells"), "{refused}");
     std::fs::write(&file, "id\ttext\na\tone\n").unwrap();
@@ -163,7 +163,7 @@ fn a_file_of_items_is_no_configuration() {
 #[test]
 fn the_version_names_the_revision() {
     let version = printed(&["--version"]);
-    assert!(version.starts_with(&format!("runner {} (", env!("CARGO_PKG_VERSION"))), "{version}");
+    assert!(version.starts_with(&format!("landmark {} (", env!("CARGO_PKG_VERSION"))), "{version}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub enum StoreError {
     },
     /// A tile is cut short, or its bytes do not add up to its checksum.
     #[error(
-        "tile `{file}` is torn or edited: {reason}. `runner store gc STORE` removes it; its entries are then evaluated again"
+        "tile `{file}` is torn or edited: {reason}. `landmark store gc STORE` removes it; its entries are then evaluated again"
     )]
     Torn {
         /// The tile.
@@ -28,7 +28,7 @@ pub enum StoreError {
     },
     /// The tile is whole, but its name is not that of its content.
     #[error(
-        "tile `{file}` was renamed or replaced: its content is that of `{content}`. `runner store gc STORE` removes it; its entries are then evaluated again"
+        "tile `{file}` was renamed or replaced: its content is that of `{content}`. `landmark store gc STORE` removes it; its entries are then evaluated again"
     )]
     Renamed {
         /// The tile.
@@ -38,7 +38,7 @@ pub enum StoreError {
     },
     /// The tile was evaluated from another oracle.
     #[error(
-        "tile `{file}` belongs to another oracle: the identity is {seen}, but here it must be {wanted}. Move it back, or let `runner store gc STORE` remove it"
+        "tile `{file}` belongs to another oracle: the identity is {seen}, but here it must be {wanted}. Move it back, or let `landmark store gc STORE` remove it"
     )]
     Foreign {
         /// The tile.
@@ -63,7 +63,7 @@ pub enum StoreError {
     },
     /// The head of a log of calls cannot be read.
     #[error(
-        "the log of calls `{file}` cannot be used: {reason}. `runner store gc STORE` removes it; what it held is then evaluated again"
+        "the log of calls `{file}` cannot be used: {reason}. `landmark store gc STORE` removes it; what it held is then evaluated again"
     )]
     Log {
         /// The log.
@@ -120,7 +120,7 @@ pub enum StoreError {
     },
     /// No room is left.
     #[error(
-        "the store cannot write `{file}`: no space is left. What was published before is safe; free some space (`runner store gc STORE` merges small tiles) or use another `--store`"
+        "the store cannot write `{file}`: no space is left. What was published before is safe; free some space (`landmark store gc STORE` merges small tiles) or use another `--store`"
     )]
     Full {
         /// File that was to be written.
@@ -141,7 +141,7 @@ pub enum StoreError {
     },
     /// A pair that failed before, and has no stand-in.
     #[error(
-        "{error}. `{address}` keeps that it failed, and it is not asked again: `runner store retry-failures` has it asked once more, \
+        "{error}. `{address}` keeps that it failed, and it is not asked again: `landmark store retry-failures` has it asked once more, \
          `oracle.failed_pairs: {{ score: 0 }}` gives such pairs a score"
     )]
     FailedBefore {

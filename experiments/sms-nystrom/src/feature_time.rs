@@ -27,7 +27,7 @@ use landmark_report::amounts::thousands;
 use landmark_report::{Caveat, Metric, Reference, ResultRow, Subject};
 use landmark_yaml::{Entry, Keys, Node, Problem, Section};
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 mod tables;

@@ -172,7 +172,7 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let settings: Settings = section.whole()?;
-    let mut settings = Settings { folder: reading.folder.to_owned(), ..settings };
+    let mut settings = Settings { folder: problems.folder().to_owned(), ..settings };
     // of files of one's own the last is judged by, whatever it is called
     if let Some(last) = settings.files.last().filter(|_| !section.has("test")) {
         settings.test = work::set_name(last);
@@ -251,8 +251,6 @@ impl Study for Cqa {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use landmark_harness::config::Ingredients;
     use landmark_yaml::{ConfigError, Problems, Sources, parse};
 
@@ -260,10 +258,9 @@ mod tests {
 
     /// Problems of a section, in words.
     fn problems_of(section: &str) -> String {
-        let known =
-            Ingredients { methods: &[], oracles: &[], proxies: &[], entries: &[], landmarks: &[], datasets: &[] };
+        let known = Ingredients { methods: &[], oracles: &[] };
         let problems = Problems::default();
-        read(&parse(section, 0).unwrap(), &Reading { folder: Path::new("."), known: &known, problems: &problems });
+        read(&parse(section, 0).unwrap(), &Reading { known: &known, problems: &problems });
         ConfigError::new("cqa.yaml", &Sources::default(), problems.into_vec()).lines()
     }
 

@@ -15,7 +15,7 @@ impl Config {
     }
 }
 
-/// Endings of files of items, which `runner init` writes configurations for.
+/// Endings of files of items, which `landmark init` writes configurations for.
 const ITEMS: [&str; 5] = ["tsv", "csv", "jsonl", "parquet", "npy"];
 
 /// The text of a configuration.
@@ -25,7 +25,7 @@ pub(super) fn read(file: &Path) -> Result<String, ConfigError> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     if file.exists() && ending.is_some_and(|ending| ITEMS.contains(&ending)) {
         let problem = Problem::new(format!("`{name}` is no configuration, which is YAML"));
-        return Err(wrong(problem.help(format!("`runner init {name}` writes one for a file of items, or of scores"))));
+        return Err(wrong(problem.help(format!("`landmark init {name}` writes one for a file of items, or of scores"))));
     }
     std::fs::read_to_string(file)
         .map_err(|error| wrong(Problem::new(format!("`{name}` can't be read: {error}")).help(missing_help(file))))
@@ -42,7 +42,7 @@ fn missing_help(file: &Path) -> String {
     match did_you_mean(&wanted, yaml) {
         Some(near) => format!("did you mean `{}`?", file.with_file_name(near).display()),
         None => {
-            "`runner init FILE` writes one for a file of yours, and `configs/` holds examples to start from".to_owned()
+            "`landmark init FILE` writes one for a file of yours, and `configs/` holds examples to start from".to_owned()
         }
     }
 }

@@ -92,7 +92,7 @@ impl MethodConfig {
         };
         if items.is_empty() {
             problems.add(
-                Problem::new("`methods` is empty").at(node.place).help("name at least one; `runner list methods`"),
+                Problem::new("`methods` is empty").at(node.place).help("name at least one; `landmark list methods`"),
             );
         }
         let read = |(index, item)| Self::read(item, &format!("methods[{index}]"), reading);

@@ -39,6 +39,12 @@ pub static PROXIES: &[Entry] = &[
         source: "this project",
     },
     Entry {
+        id: "character_ngrams",
+        summary: "cosine of hashed character n-grams weighted by inverse document frequency; for names, titles and addresses",
+        keys: Keys::of::<CharacterNgrams>().and::<Fitted>(),
+        source: "this project",
+    },
+    Entry {
         id: MENTION_COSINE,
         summary: "cosine of the representations of two mentions; for `coref`",
         keys: FITTED,
@@ -81,6 +87,24 @@ impl Default for Fitted {
 #[serde(rename_all = "snake_case")]
 enum FitName {
     Polynomial,
+}
+
+/// Hashed character n-grams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CharacterNgrams {
+    /// characters of an n-gram
+    #[schemars(range(min = 1, max = 8))]
+    pub n: usize,
+    /// columns that they are hashed to
+    #[schemars(range(min = 1, max = 65_536))]
+    pub dimension: usize,
+}
+
+impl Default for CharacterNgrams {
+    fn default() -> Self {
+        Self { n: 3, dimension: 512 }
+    }
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -175,6 +199,8 @@ pub enum ProxyKind {
     Wcd,
     /// Cosine of bags of words.
     BagOfWords,
+    /// Cosine of hashed character n-grams.
+    CharacterNgrams(CharacterNgrams),
     /// Cosine of the representations of two mentions.
     MentionCosine,
     /// Cosine of the small fragments that a tree kernel counts.
@@ -215,6 +241,7 @@ impl ProxyKind {
             Self::Rwmd => "rwmd",
             Self::Wcd => "wcd",
             Self::BagOfWords => "bag_of_words",
+            Self::CharacterNgrams(_) => "character_ngrams",
             Self::MentionCosine => "mention_cosine",
             Self::Fragments { .. } => "fragments",
             Self::BiEncoder { .. } | Self::Endpoint { .. } | Self::EmbeddingCosine { .. } => "embedding_cosine",
@@ -233,7 +260,7 @@ impl ProxyKind {
             Self::BagOfWords => &[ItemKind::Trees, ItemKind::Documents, ItemKind::Pairs, ItemKind::Texts],
             Self::Fragments { .. } => &[ItemKind::Trees],
             Self::MentionCosine => &[ItemKind::Mentions],
-            Self::BiEncoder { .. } | Self::Endpoint { .. } => &[ItemKind::Pairs, ItemKind::Texts],
+            Self::BiEncoder { .. } | Self::Endpoint { .. } | Self::CharacterNgrams(_) => &[ItemKind::Pairs, ItemKind::Texts],
             Self::EmbeddingCosine { .. } => ItemKind::ALL,
         }
     }
@@ -263,6 +290,7 @@ impl ProxyConfig {
             "rwmd" => ProxyKind::Rwmd,
             "wcd" => ProxyKind::Wcd,
             "bag_of_words" => ProxyKind::BagOfWords,
+            "character_ngrams" => ProxyKind::CharacterNgrams(section.part()?),
             MENTION_COSINE => ProxyKind::MentionCosine,
             "fragments" => ProxyKind::Fragments { size: section.part::<Fragments>()?.size },
             "embedding_cosine" => section.part::<Embedded>()?.kind(&section)?,

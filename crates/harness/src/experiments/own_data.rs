@@ -506,7 +506,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     if find(Metric::LargeScoreError).is_some() && find(Metric::ScoreCorrelation).is_none() {
         notes.push(
             "all sampled scores are the same, or the factors give the same for all of them: a small error says nothing then of who is alike. \
-             Look at the score of a few pairs (`runner score`)"
+             Look at the score of a few pairs (`landmark score`)"
                 .to_owned(),
         );
     }

@@ -1,7 +1,7 @@
 //! `experiment: search` — an index of items for new queries: past queries are scored with every item once, and each query to come takes b calls.
 //!
 //! The matrix of the run is that of items and past queries; what is evaluated is the rectangle items × anchors, n·a calls, known before the first.
-//! The index stands in files (`index_files`), and `runner search` asks it. How well it does is seen without a further call: every anchor in turn is taken out
+//! The index stands in files (`index_files`), and `landmark search` asks it. How well it does is seen without a further call: every anchor in turn is taken out
 //! and searched for as if it were new, for its scores are known.
 
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
@@ -44,7 +44,7 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
     ..ExperimentEntry::new(
         Entry {
             id: "search",
-            summary: "an index of items for new queries, from the scores of some past ones; `runner search` asks it at b calls a query",
+            summary: "an index of items for new queries, from the scores of some past ones; `landmark search` asks it at b calls a query",
             keys: QueriesConfig::KEYS,
             source: "this project",
         },

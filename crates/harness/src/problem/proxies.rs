@@ -3,13 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
-use landmark_data::{Corpus, TokenRules, matrices};
+use landmark_data::{Corpus, TokenRules, character_ngrams, matrices};
 use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::wmd::{Rwmd, Wcd};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2};
 
 use super::served::Served;
+use crate::config::proxy::CharacterNgrams;
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
 use crate::loaded::{Chosen, LoadError, Loaded, LoadedItems, Questions};
 use crate::models::{Models, or_tiny};
@@ -97,6 +98,10 @@ fn proxy(
         ProxyKind::BagOfWords => {
             let counted = trees.map(Questions::bags_of_words).or_else(|| texts.map(bags_of_words)).transpose()?;
             counted.map(cosine).transpose()?
+        }
+        ProxyKind::CharacterNgrams(CharacterNgrams { n, dimension }) => {
+            let cosine = |texts| EmbeddingProxy::cosine(character_ngrams::vectors(texts, *n, *dimension));
+            texts.map(cosine).transpose()?.map(|proxy| Arc::new(proxy) as _)
         }
         ProxyKind::Fragments { size } => {
             let kernel = trees.zip(oracle.settings_of::<TreeKernelConfig>());

@@ -267,7 +267,7 @@ pub(super) fn print_outcome(
     {
         let project = if matrix.dataset.texts().is_some() { ", `project`" } else { "" };
         let words = ["topk".to_owned(), config.run.file.display().to_string()].into_iter().chain(options.flags.clone());
-        let command = command_line(Path::new("runner"), &words.collect::<Vec<_>>());
+        let command = command_line(Path::new("landmark"), &words.collect::<Vec<_>>());
         eprintln!("use the factors: `{command}`, and so `mine`, `cluster`, `classify`{project} and `export`");
     }
 }

@@ -1,4 +1,4 @@
-//! The cost of a run before its first call, for programs and for `runner init`.
+//! The cost of a run before its first call, for programs and for `landmark init`.
 
 use super::{RunError, RunOptions, with_source};
 use crate::config::Config;

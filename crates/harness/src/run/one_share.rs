@@ -1,4 +1,4 @@
-//! `runner CONFIG --share K/N`: one share of the planned calls, evaluated into the store.
+//! `landmark CONFIG --share K/N`: one share of the planned calls, evaluated into the store.
 //!
 //! Any engine that starts N processes does the whole (`docs/how-to/scale-out.md`). A share that is done twice, by two processes at once or after
 //! a kill, changes nothing: what is in the store is not evaluated again.

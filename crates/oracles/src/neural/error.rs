@@ -69,10 +69,12 @@ pub enum NeuralError {
         places: Vec<PathBuf>,
     },
     /// A library that the system does not load.
-    #[error("`{}` can't be opened as the library that runs models; `ldd` says which library it misses, `scripts/setup` fetches libtorch", file.display())]
+    #[error("cannot load `{}`, which runs models: {source}; {next_step}", file.display())]
     DoesNotLoad {
         /// The library.
         file: PathBuf,
+        /// How to get the libtorch that it needs.
+        next_step: String,
         /// Error of the system's loader.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,

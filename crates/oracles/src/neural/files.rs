@@ -43,7 +43,7 @@ pub struct KnownFile {
     pub sha256: &'static str,
 }
 
-/// The models that `runner model fetch` can get and check.
+/// The models that `landmark model fetch` can get and check.
 pub static KNOWN_MODELS: &[KnownModel] = &[
     KnownModel {
         name: "all-MiniLM-L6-v2",
@@ -119,7 +119,7 @@ const TINY_FILES: [&[u8]; 3] = [
 fn where_from(name: &str) -> String {
     let folder = "name a folder that holds config.json, tokenizer.json and model.safetensors";
     match KnownModel::find(name) {
-        Some(_) => format!("fetch it with `runner model fetch {name}`, or {folder}"),
+        Some(_) => format!("fetch it with `landmark model fetch {name}`, or {folder}"),
         None => format!("{folder}; its path starts where you are, or at the folder of the configuration"),
     }
 }
@@ -262,7 +262,7 @@ mod tests {
     fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
         let folder = tempfile::tempdir().unwrap();
         let error = ModelFiles::find("all-MiniLM-L6-v2", Some(folder.path())).unwrap_err().to_string();
-        assert!(error.contains("runner model fetch all-MiniLM-L6-v2"), "{error}");
+        assert!(error.contains("landmark model fetch all-MiniLM-L6-v2"), "{error}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use libloading::{Library, Symbol};
 
-use super::{DeviceChoice, LIBRARY_VARIABLE, Neural, NeuralError};
+use super::{DeviceChoice, LIBRARY_VARIABLE, NEXT_STEP_VARIABLE, Neural, NeuralError};
 
 /// `landmark_neural_stamp`: a C function, for it is called before the compilers are known to agree.
 pub type StampFunction = extern "C" fn() -> *const c_char;
@@ -52,7 +52,13 @@ fn places() -> Vec<PathBuf> {
 
 /// The entry of a library whose stamp is ours.
 fn opened(file: &Path) -> Result<OpenFunction, NeuralError> {
-    let failed = |error: libloading::Error| NeuralError::DoesNotLoad { file: file.to_owned(), source: error.into() };
+    let failed = |error: libloading::Error| NeuralError::DoesNotLoad {
+        file: file.to_owned(),
+        next_step: std::env::var(NEXT_STEP_VARIABLE).unwrap_or_else(|_| {
+            "`scripts/setup` fetches libtorch, and `ldd` lists the libraries that are missing".to_owned()
+        }),
+        source: error.into(),
+    };
     // SAFETY: loading runs the initialisers of libtorch, which are made for it
     let library = unsafe { Library::new(file) }.map_err(failed)?;
     // it stays for good: what it hands out refers into it, and libtorch does not unload

@@ -77,7 +77,7 @@ impl Sketch {
     /// The file.
     pub(super) fn yaml(&self) -> String {
         let mut out = format!(
-            "# Written by `runner init`. Paths start at the folder of this file.\nname: {}\nexperiment: {}\n\n",
+            "# Written by `landmark init`. Paths start at the folder of this file.\nname: {}\nexperiment: {}\n\n",
             value(&self.name),
             self.experiment()
         );
@@ -231,12 +231,12 @@ impl Sketch {
                 Some(ScoreKind::Chat) => {
                     writeln!(
                         out,
-                        "# budget: {{ money: 5 }} # a hard limit, by `oracle.price`; also `entries`, `seconds`"
+                        "# budget: {{ money: 5 }} # a hard limit, by `oracle.price`; also `calls`, `seconds`"
                     )
                 }
                 _ => writeln!(
                     out,
-                    "# budget: {{ entries: 100_000 }} # a hard limit; also `seconds`, or `money` with `cost_per_entry`"
+                    "# budget: {{ calls: 100_000 }} # a hard limit; also `seconds`, or `money` with `cost_per_entry`"
                 ),
             };
         }

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use crate::amounts::count;
 use crate::results::{ResultRow, ResultsError, rows_from_parquet};
 
-/// Profiles with folders of their own, the largest first; `laptop` has `results/<name>`.
-const LARGER: [&str; 3] = ["paper", "full", "desk"];
+/// Profiles with folders of their own, the largest first (`desk` was the name of `medium`); `laptop` has `results/<name>`.
+const LARGER: [&str; 4] = ["paper", "full", "medium", "desk"];
 
 /// One run: its rows, and its `run.json`.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ impl Published {
 }
 
 impl PublishedRun {
-    /// The runs of a name: the profile `paper` before `full`, `desk` and `laptop`.
+    /// The runs of a name: the profile `paper` before `full`, `medium` and `laptop`.
     ///
     /// # Errors
     /// A `results.parquet` that can't be read.

@@ -1,6 +1,6 @@
 //! The similarity functions, as a configuration names them.
 
-use landmark_harness::oracles::{OracleSpec, cross_encoder, http, precomputed, subprocess, tree_kernel, wmd};
+use landmark_harness::oracles::{OracleSpec, cross_encoder, http, precomputed, string, subprocess, tree_kernel, wmd};
 
 /// Every oracle.
 pub static ORACLES: &[&OracleSpec] = &[
@@ -8,6 +8,7 @@ pub static ORACLES: &[&OracleSpec] = &[
     &tree_kernel::TREE_KERNEL,
     &cross_encoder::CROSS_ENCODER,
     &precomputed::PRECOMPUTED,
+    &string::STRING,
     &subprocess::SUBPROCESS,
     &http::HTTP,
 ];

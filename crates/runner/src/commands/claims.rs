@@ -1,4 +1,4 @@
-//! `runner claims`: verdicts on the claims of the papers, from published rows.
+//! `landmark claims`: verdicts on the claims of the papers, from published rows.
 //!
 //! They are written into the README of each paper, between `<!-- claims:begin -->` and `<!-- claims:end -->`, and into `results/README.md`.
 
@@ -57,7 +57,7 @@ pub(super) fn claims(results: &Path, check: bool, write: bool, log: LogArgs) -> 
         let name = path.display();
         if check {
             return Err(miette!(
-                help = "`runner claims --write` writes it",
+                help = "`landmark claims --write` writes it",
                 "the verdicts in `{name}` are out of date"
             ));
         }

@@ -1,4 +1,4 @@
-//! `runner completions SHELL`.
+//! `landmark completions SHELL`.
 
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
@@ -8,6 +8,6 @@ use crate::cli::Cli;
 /// The script a shell sources.
 pub(super) fn script(shell: Shell) -> String {
     let mut script = Vec::new();
-    generate(shell, &mut Cli::command(), "runner", &mut script);
+    generate(shell, &mut Cli::command(), "landmark", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }

@@ -1,4 +1,4 @@
-//! `runner data`: which corpora are there, and how to get the others; `data fetch`, `verify`, `where` and `rm`.
+//! `landmark data`: which corpora are there, and how to get the others; `data fetch`, `verify`, `where` and `rm`.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<Answer
     let Some(name) = name else {
         let rows: Vec<_> = statuses.iter().map(row).collect();
         let text = format!(
-            "DATASETS — {place}\n{}\n`runner data NAME` tells more of one, `runner data fetch NAME` gets it\n",
+            "DATASETS — {place}\n{}\n`landmark data NAME` tells more of one, `landmark data fetch NAME` gets it\n",
             columns(&rows)
         );
         return Ok(Answer::new(
@@ -39,7 +39,7 @@ pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<Answer
 
 fn unknown(name: &str) -> miette::Report {
     let near = did_you_mean(name, catalog::all().map(|dataset| dataset.name));
-    let help = near.map_or("`runner data` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+    let help = near.map_or("`landmark data` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
     UsageError::new(format!("there is no dataset `{name}`"), Some(help)).into()
 }
 
@@ -106,7 +106,7 @@ fn fetch(names: &[&str], places: &Places, accept_licences: bool, quiet: bool) ->
 /// Every file that is there, and whether it is the catalog's.
 fn verify(names: &[String], places: &Places) -> Result<(Answer, Exit)> {
     if !places.data.is_dir() {
-        let help = "`runner data fetch NAME` makes it".to_owned();
+        let help = "`landmark data fetch NAME` makes it".to_owned();
         return Err(UsageError::new(format!("there is no folder `{}`", places.data.display()), Some(help)).into());
     }
     let found = corpora::verify(&known(names)?, &places.data).into_diagnostic()?;
@@ -115,7 +115,7 @@ fn verify(names: &[String], places: &Places) -> Result<(Answer, Exit)> {
         let state = match state {
             FileState::Present => "right",
             FileState::Missing => "missing",
-            FileState::Corrupt { .. } => "ANOTHER sha256: `runner data rm`, then fetch it again",
+            FileState::Corrupt { .. } => "ANOTHER sha256: `landmark data rm`, then fetch it again",
         };
         vec![format!("  {dataset}"), (*path).to_owned(), state.to_owned()]
     };

@@ -1,15 +1,17 @@
-//! `runner docs`: the tables of the documentation that are generated from the registry.
+//! `landmark docs`: the tables of the documentation that are generated from the registry.
 //!
 //! Those of docs/reference/methods.md stand between `<!-- registry:begin -->` and `<!-- registry:end -->`; that of the datasets, in docs/data.md, between
-//! `<!-- data:begin -->` and `<!-- data:end -->`.
+//! `<!-- data:begin -->` and `<!-- data:end -->`, those of docs/reference/configuration.md between `<!-- keys:begin -->` and `<!-- keys:end -->`. A file `*.schema.json` is the JSON Schema of a configuration.
 
 use std::path::{Path, PathBuf};
 
+use landmark_harness::config::top_keys;
+use landmark_yaml::{Keys, Parameter};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use serde_json::json;
 
 use super::list::markdown;
-use crate::catalogue::{KINDS, Kind};
+use crate::catalogue::{KINDS, Kind, schema};
 use crate::cli::LogArgs;
 use crate::exit::{Exit, UsageError};
 use crate::output::Answer;
@@ -17,9 +19,10 @@ use crate::output::Answer;
 /// Markers of a table and what stands between them.
 type Table = (&'static str, &'static str, fn() -> String);
 
-const TABLES: [Table; 2] = [
+const TABLES: [Table; 3] = [
     ("<!-- registry:begin -->", "<!-- registry:end -->", registry),
     ("<!-- data:begin -->", "<!-- data:end -->", landmark_fetch::table::markdown),
+    ("<!-- keys:begin -->", "<!-- keys:end -->", keys),
 ];
 
 /// Checks the tables of files, or writes them.
@@ -38,9 +41,14 @@ pub(super) fn docs(files: &[PathBuf], write: bool, log: LogArgs) -> Result<Exit>
 /// True if the file was out of date and is written.
 fn one(file: &Path, write: bool) -> Result<bool> {
     let name = file.display();
-    let old = std::fs::read_to_string(file)
-        .map_err(|error| UsageError::new(format!("`{name}` can't be read: {error}"), None))?;
-    let Some(new) = regenerate(&old) else {
+    let is_schema = name.to_string().ends_with(".schema.json");
+    let old = match std::fs::read_to_string(file) {
+        Ok(old) => old,
+        Err(_) if is_schema && write => String::new(),
+        Err(error) => return Err(UsageError::new(format!("`{name}` can't be read: {error}"), None).into()),
+    };
+    let new = if is_schema { Some(schema::text()) } else { regenerate(&old) };
+    let Some(new) = new else {
         let help =
             format!("put `{}` and `{}`, or another pair of markers, on lines of their own", TABLES[0].0, TABLES[0].1);
         return Err(UsageError::new(format!("`{name}` has no place for the tables"), Some(help)).into());
@@ -49,7 +57,7 @@ fn one(file: &Path, write: bool) -> Result<bool> {
         return Ok(false);
     }
     if !write {
-        return Err(miette!(help = "`runner docs --write` writes them", "the tables of `{name}` are out of date"));
+        return Err(miette!(help = "`landmark docs --write` writes them", "the tables of `{name}` are out of date"));
     }
     std::fs::write(file, new).into_diagnostic().wrap_err_with(|| format!("`{name}` can't be written"))?;
     Ok(true)
@@ -74,6 +82,38 @@ fn registry() -> String {
     let table = |kind: &Kind| format!("**{}**: {}\n\n{}", capitalised(kind.plural), kind.summary, markdown(kind));
     let tables: Vec<String> = KINDS.iter().filter(|kind| kind.plural != "datasets").map(table).collect();
     tables.join("\n")
+}
+
+/// The keys of a configuration, from the structs that read them.
+fn keys() -> String {
+    let rows = |keys: &Keys| {
+        let row = |key: Parameter| {
+            let default = if key.default.is_empty() { "required".to_owned() } else { format!("`{}`", key.default) };
+            format!("| `{}` | {default} | {} |\n", key.name, key.doc)
+        };
+        keys.list().into_iter().map(row).collect::<String>()
+    };
+    let head = "| key | default | effect |\n|---|---|---|\n";
+    let [run, sweep] = top_keys();
+    let mut text = format!("## Every file\n\n{head}{}\n## Every sweep\n\n{head}{}", rows(&run), rows(&sweep));
+    for kind in KINDS {
+        // entries of the same keys share a table
+        let mut tables: Vec<(String, Vec<String>)> = Vec::new();
+        for entry in (kind.entries)().iter().filter(|entry| !entry.keys.is_empty()) {
+            let (rows, id) = (rows(&entry.keys), format!("`{}`", entry.id));
+            match tables.iter_mut().find(|(known, _)| *known == rows) {
+                Some((_, ids)) => ids.push(id),
+                None => tables.push((rows, vec![id])),
+            }
+        }
+        if !tables.is_empty() {
+            text += &format!("\n## {}\n", capitalised(kind.plural));
+        }
+        for (rows, ids) in tables {
+            text += &format!("\n{}:\n\n{head}{rows}", ids.join(", "));
+        }
+    }
+    text
 }
 
 fn capitalised(word: &str) -> String {

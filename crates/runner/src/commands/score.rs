@@ -1,4 +1,4 @@
-//! `runner score`: predictions against gold, as the official scorer of a task prints them.
+//! `landmark score`: predictions against gold, as the official scorer of a task prints them.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `runner show`: one name explained, or one configuration as it will run.
+//! `landmark show`: one name explained, or one configuration as it will run.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<Answer> {
     let ids: Vec<&str> = KINDS.iter().flat_map(|kind| (kind.entries)()).map(|entry| entry.id).collect();
     let help = match did_you_mean(what, ids) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`runner list` shows every name; a configuration ends in `.yaml`".to_owned(),
+        None => "`landmark list` shows every name; a configuration ends in `.yaml`".to_owned(),
     };
     Err(UsageError::new(format!("nothing is called `{what}`"), Some(help)).into())
 }

@@ -1,4 +1,4 @@
-//! `runner store`: what was bought, whether it is sound, and putting it in order.
+//! `landmark store`: what was bought, whether it is sound, and putting it in order.
 
 use landmark_store::{Contents, OracleFailures, Problem, TileStore};
 use miette::{IntoDiagnostic, Result};
@@ -88,7 +88,7 @@ fn verify(store: &TileStore) -> Result<(Answer, Exit)> {
         return Ok((Answer::new(text, result), Exit::Done));
     }
     text += &format!(
-        "`runner store gc {}` removes those that can't be used; their entries are evaluated again when needed\n",
+        "`landmark store gc {}` removes those that can't be used; their entries are evaluated again when needed\n",
         store.address()
     );
     Ok((Answer::new(text, result), Exit::Failed))

@@ -1,4 +1,4 @@
-//! `runner validate`: every profile of every file, or the one that is named, nothing run; it takes the flags of a run.
+//! `landmark validate`: every profile of every file, or the one that is named, nothing run; it takes the flags of a run.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `runner verify`: what can be checked of a published run without computing it again, and what two runs differ by.
+//! `landmark verify`: what can be checked of a published run without computing it again, and what two runs differ by.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -125,7 +125,7 @@ fn rows_as_recorded(facts: &Json, rows: &[ResultRow], checks: &mut Checks) -> Re
     let found = digest(rows).into_diagnostic()?;
     let Some(recorded) = facts["rows"]["digest"].as_str() else {
         checks.note(format!(
-            "{} rows, digest {found}; `run.json` has no digest to hold it against: `runner report CONFIG.yaml` adds it",
+            "{} rows, digest {found}; `run.json` has no digest to hold it against: `landmark report CONFIG.yaml` adds it",
             rows.len()
         ));
         return Ok(());
@@ -177,7 +177,7 @@ fn tables(
     checks.holds(
         differ.is_empty(),
         &format!("{drawn} tables and figures drawn from the rows; {compared} of them are in the folder and equal"),
-        &format!("drawn again from the rows, these differ: {}; `runner report` draws them", differ.join(", ")),
+        &format!("drawn again from the rows, these differ: {}; `landmark report` draws them", differ.join(", ")),
     );
     Ok(())
 }

@@ -64,7 +64,7 @@ fn the_page_shows_what_is_there_and_names_what_is_not() {
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(page().contains("The first matrix</h1>") && !page().contains("The second matrix</h1>"));
-    assert!(page().contains("<li>The second matrix: <code>runner second.yaml</code></li>"));
+    assert!(page().contains("<li>The second matrix: <code>landmark second.yaml</code></li>"));
     assert!(!scratch.path("results/second").exists());
 
     scratch.run_well(&["--quiet"]);
@@ -76,7 +76,7 @@ fn the_page_shows_what_is_there_and_names_what_is_not() {
 fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_profile() {
     let scratch = collected("in_turn");
     let mut first = std::fs::read_to_string(scratch.path("first.yaml")).unwrap();
-    first.push_str("profiles: { laptop: { title: The first on a laptop }, desk: { title: The first on a desk } }\n");
+    first.push_str("profiles: { laptop: { title: The first on a laptop }, medium: { title: The first at medium size } }\n");
     scratch.write("first.yaml", &first);
     let draw = |profile: &str| {
         let said = scratch.say(&["report", "config.yaml", "--profile", profile]);
@@ -84,31 +84,31 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
         std::fs::read_to_string(scratch.path(&format!("results/{profile}/both/report.html"))).unwrap()
     };
     scratch.say(&["first.yaml", "--quiet"]);
-    for profile in ["desk", "paper"] {
+    for profile in ["medium", "paper"] {
         let page = draw(profile);
         assert!(page.contains("The first on a laptop</h1>"), "{profile}");
         // what has no results in any is named as it would be run for this page
-        assert!(page.contains(&format!("<code>runner second.yaml --profile {profile}</code>")), "{profile}");
+        assert!(page.contains(&format!("<code>landmark second.yaml --profile {profile}</code>")), "{profile}");
     }
-    scratch.say(&["first.yaml", "--quiet", "--profile", "desk"]);
+    scratch.say(&["first.yaml", "--quiet", "--profile", "medium"]);
     for published in [false, true] {
         if published {
-            std::fs::remove_file(scratch.path("results/desk/first/cells.jsonl")).unwrap();
+            std::fs::remove_file(scratch.path("results/medium/first/cells.jsonl")).unwrap();
         }
         let page = draw("paper");
-        assert!(page.contains("The first on a desk</h1>") && !page.contains("The first on a laptop</h1>"), "{page}");
+        assert!(page.contains("The first at medium size</h1>") && !page.contains("The first on a laptop</h1>"), "{page}");
     }
-    assert!(draw("desk").contains("The first on a desk</h1>"));
+    assert!(draw("medium").contains("The first at medium size</h1>"));
     // a page of laptops shows no larger run, and none a test
     scratch.say(&["second.yaml", "--quiet", "--profile", "smoke"]);
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
     let page = std::fs::read_to_string(scratch.path("results/both/report.html")).unwrap();
     assert!(page.contains("The first on a laptop</h1>") && !page.contains("The second matrix</h1>"));
 
-    scratch.write("results/desk/first/run.json", "{ \"command\"");
+    scratch.write("results/medium/first/run.json", "{ \"command\"");
     let torn = scratch.say(&["report", "config.yaml", "--profile", "paper"]);
     assert_eq!(torn.code, Some(2), "{}", torn.err);
-    assert!(torn.err.contains("`results/desk/first/run.json` is no JSON"), "{}", torn.err);
+    assert!(torn.err.contains("`results/medium/first/run.json` is no JSON"), "{}", torn.err);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
     let summary = || std::fs::read_to_string(scratch.path("results/both/summary.md")).unwrap();
     scratch.say(&["first.yaml", "--quiet"]);
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
-    assert!(summary().contains("not run: The second matrix: `runner second.yaml`"), "{}", summary());
+    assert!(summary().contains("not run: The second matrix: `landmark second.yaml`"), "{}", summary());
     assert!(summary().contains("\nrunner config.yaml\n"), "{}", summary());
 
     scratch.run_well(&[]);

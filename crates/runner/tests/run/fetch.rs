@@ -1,4 +1,4 @@
-//! `--fetch` and `runner data`: what a run lacks comes from a mirror, or the run says so and falls back. Nothing leaves the machine.
+//! `--fetch` and `landmark data`: what a run lacks comes from a mirror, or the run says so and falls back. Nothing leaves the machine.
 
 use std::path::Path;
 use std::process::Command;

@@ -94,11 +94,11 @@ fn a_published_page_is_drawn_again_without_training_and_shows_the_curve_and_the_
     let mut facts = scratch.json("results/pairs/run.json");
     // as a version wrote them that kept the command alone
     facts["config"].as_object_mut().unwrap().remove("set");
-    facts["command"] = "runner config.yaml --set replicates=2".into();
+    facts["command"] = "landmark config.yaml --set replicates=2".into();
     std::fs::write(scratch.path("results/pairs/run.json"), facts.to_string()).unwrap();
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("`runner report config.yaml --set replicates=2`"), "{}", said.err);
+    assert!(said.err.contains("`landmark report config.yaml --set replicates=2`"), "{}", said.err);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
     let scratch = Scratch::with(&GLUE.replace("  model: tiny", "  model: all-MiniLM-L6-v2"));
     let said = scratch.run(&[]);
     assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("runner model fetch all-MiniLM-L6-v2");
+    said.must_complain("landmark model fetch all-MiniLM-L6-v2");
 }
 
 #[test]

@@ -228,7 +228,7 @@ fn factors_and_tables_of_other_settings_are_not_used() {
         words.iter().for_each(|words| said.must_complain(words));
     };
     let made = ["made with other settings", "of rank 12", "`difference`", "[33]"];
-    let again = "run it first: `runner config.yaml --set ranks=33`";
+    let again = "run it first: `landmark config.yaml --set ranks=33`";
     for command in ["topk", "mine", "cluster"] {
         refused(&[command, "config.yaml", "--set", "ranks=33"], &[&made[..], &[again]].concat());
     }
@@ -253,7 +253,7 @@ fn factors_and_tables_of_other_settings_are_not_used() {
     assert_eq!(there(), [true; 4]);
     // what is printed next finds the factors
     let said = scratch.run_well(&["--set", "ranks=9", "--store", "store", "--results", "results"]);
-    let next = "runner topk config.yaml --set ranks=9 --store store --results results";
+    let next = "landmark topk config.yaml --set ranks=9 --store store --results results";
     assert!(said.err.contains(&format!("use the factors: `{next}`")), "{}", said.err);
     assert_eq!(there(), [false; 4]);
     well(&next.split(' ').skip(1).collect::<Vec<_>>());

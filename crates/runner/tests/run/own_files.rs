@@ -38,7 +38,7 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
         "labels: 2 in `kind`; train and test in `part`",
         "written: `my_texts.yaml`",
         "of 1,770 pairs (",
-        "runner my_texts.yaml --dry-run",
+        "landmark my_texts.yaml --dry-run",
     ] {
         assert!(said.out.contains(words), "{words}: {}", said.out);
     }
@@ -52,8 +52,8 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     assert!(few.out.contains("of 780 pairs (") && !few.err.contains("says nothing"), "{}{}", few.out, few.err);
     well(&scratch, &["my_texts.yaml", "--profile", "smoke", "--quiet"]);
     well(&scratch, &["topk", "my_texts.yaml", "--profile", "smoke", "-k", "3"]);
-    let said = well(&scratch, &["my_texts.yaml", "--profile", "desk", "--dry-run"]);
-    said.must_complain("warning: `my_texts.yaml` says nothing about the profile `desk`: it runs in full");
+    let said = well(&scratch, &["my_texts.yaml", "--profile", "medium", "--dry-run"]);
+    said.must_complain("warning: `my_texts.yaml` says nothing about the profile `medium`: it runs in full");
     well(&scratch, &["classify", "my_texts.yaml", "--labels", "my texts.csv", "--label", "kind", "--split", "part"]);
     // what is there is not written over
     let again = scratch.say(&["init", "my texts.csv", "--score", "wmd"]);
@@ -389,7 +389,7 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
     let said = scratch.say(&["topk", "config.yaml", "--set", "ranks=12"]);
     assert_eq!(said.code, Some(2));
     said.must_complain("run the configuration first");
-    said.must_complain("`runner config.yaml --set ranks=12` runs it");
+    said.must_complain("`landmark config.yaml --set ranks=12` runs it");
     scratch.run_well(&["--quiet"]);
     for (arguments, words) in [
         (&["classify", "config.yaml", "--labels", "items.tsv"][..], "say `--label COLUMN`"),
@@ -399,7 +399,7 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
         (&["project", "config.yaml", "no.tsv"], "`no.tsv` can't be read"),
         (&["pairs", "config.yaml", "items.tsv"], "say `--first COLUMN`"),
         (&["pairs", "config.yaml", "items.tsv", "--first", "key"], "say `--second COLUMN`"),
-        (&["no.yaml"], "`runner init FILE` writes one for a file of yours"),
+        (&["no.yaml"], "`landmark init FILE` writes one for a file of yours"),
     ] {
         let said = scratch.say(arguments);
         assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
@@ -431,7 +431,7 @@ fn the_tour_runs_as_it_is_written() {
         let words: Vec<&str> = command.split_whitespace().collect();
         match words[..] {
             ["cp", from, to] => drop(std::fs::copy(repository(from), scratch.path(to)).unwrap()),
-            ["runner", ..] => {
+            ["landmark", ..] => {
                 let said = well(&scratch, &words[1..]);
                 if words.contains(&"--json") {
                     let answer: serde_json::Value = serde_json::from_str(&said.out).unwrap();

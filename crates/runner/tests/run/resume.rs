@@ -113,7 +113,7 @@ fn run_json_sums_over_the_cells_whichever_run_computed_them() {
     let said = scratch.say(&["run", "config.yaml", "--quiet", "--force"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert_eq!(scratch.calls("results/sample"), first);
-    assert_eq!(scratch.json("results/sample/run.json")["command"], "runner config.yaml");
+    assert_eq!(scratch.json("results/sample/run.json")["command"], "landmark config.yaml");
     let cells = scratch.json("results/sample/run.json")["cells"].clone();
     assert!(cells["cells"].as_u64().unwrap() > 1 && cells["cells_without_bill"].is_null(), "{cells}");
     assert_eq!(cells["machines"].as_array().unwrap().len(), 1);

@@ -69,7 +69,7 @@ impl Scratch {
 
     /// The binary in this folder, not started yet; `LANDMARK_RUNNER` names another than the one that was built with the tests.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let built = assert_cmd::cargo::cargo_bin!("runner");
+        let built = assert_cmd::cargo::cargo_bin!("landmark");
         let mut command = Command::new(std::env::var_os("LANDMARK_RUNNER").map_or(built.to_owned(), PathBuf::from));
         command
             .args(arguments)

@@ -11,7 +11,7 @@ fn name_of(path: &Path) -> String {
 /// A store is refused because of `file`; `verify` lists it, `gc` removes it, and a run buys what it held.
 fn refused_then_mended(scratch: &Scratch, file: &Path, because: &[&str], lost: u64) {
     let name = name_of(file);
-    scratch.complains(&["--force"], &[&[name.as_str(), "runner store gc"], because].concat());
+    scratch.complains(&["--force"], &[&[name.as_str(), "landmark store gc"], because].concat());
     let verified = scratch.say(&["store", "verify"]);
     assert_eq!(verified.code, Some(1), "{}", verified.out);
     assert!(verified.out.contains(&format!("{name}: ")) && verified.out.contains("store gc"), "{}", verified.out);

@@ -53,7 +53,7 @@ fn a_torn_tile_is_refused_by_name_wherever_it_is_cut() {
         std::fs::write(&tile, &whole[..len]).unwrap();
         let error = refusal(folder.path());
         assert!(matches!(error, StoreError::Torn { .. }), "{error}");
-        assert!(error.to_string().contains("runner store gc"), "{error}");
+        assert!(error.to_string().contains("landmark store gc"), "{error}");
     }
 }
 

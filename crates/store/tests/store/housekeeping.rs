@@ -1,4 +1,4 @@
-//! `runner store ls|verify|gc`, as functions.
+//! `landmark store ls|verify|gc`, as functions.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,7 +8,7 @@ use landmark_core::stream::stream;
 use landmark_data::Split;
 use landmark_features::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_harness::config::dataset::{DatasetConfig, SplitConfig};
-use landmark_harness::config::{Reading, RunSettings};
+use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::loaded::{EmptyDocuments, PlacedDocuments};
 use landmark_harness::progress::Progress;

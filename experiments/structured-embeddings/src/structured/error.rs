@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{
-    ENTRY, datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
+    datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
     require_some, table,
 };
 

@@ -415,8 +415,8 @@ fn pairs(survey: &Survey, drawn: &Drawn<'_>, is_given: bool) -> Option<Chapter> 
         id: "pairs".to_owned(),
         title: "Most similar pairs".to_owned(),
         caption: match is_given {
-            true => "Read off the matrix; `runner mine` lists more of them.",
-            false => "As far as the factors and the store know; `runner mine` searches all items, and has the score itself check what it finds.",
+            true => "Read off the matrix; `landmark mine` lists more of them.",
+            false => "As far as the factors and the store know; `landmark mine` searches all items, and has the score itself check what it finds.",
         }
         .to_owned(),
         listings: vec![Listing {
