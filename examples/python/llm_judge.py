@@ -38,7 +38,7 @@ try:
     print(lm.plan(texts))
     lm.fit(texts)
     print(f"{lm.n_calls_} calls, relative error {lm.error_:.3f}")
-    similarities, items = lm.kneighbors(3)
+    similarities, items = lm.kneighbors(n_neighbors=3)
     print(f"nearest to `{texts[0]}`: `{texts[items[0, 0]]}` ({similarities[0, 0]:.2f})")
 finally:
     server.terminate()

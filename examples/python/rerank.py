@@ -14,7 +14,7 @@ proxy = TfidfVectorizer().fit_transform(texts).toarray()
 lm = Landmark(overlap, n_components=2, proxy=proxy, identity=IDENTITY, error_samples=0)
 print(f"{lm.plan_kneighbors(texts, K, calls_per_item=CALLS):,} calls of {len(texts) * (len(texts) - 1) // 2:,}")
 lm.fit(texts)
-_, found = lm.kneighbors(K, calls_per_item=CALLS)
+_, found = lm.kneighbors(n_neighbors=K, calls_per_item=CALLS)
 
 # reranking: the 12 best of the proxy, scored
 similar = proxy @ proxy.T

@@ -4,10 +4,11 @@
 >>> lm = Landmark(lambda pairs: [1.0 if a == b else 0.5 for a, b in pairs], n_components=2, order="symmetric", error_samples=0)
 >>> lm.plan(["a", "b", "c"]).calls
 5
->>> lm.fit(["a", "b", "c"]).similarity(0, 1)
+>>> lm.fit(["a", "b", "c"]).similarities(0, 1)
 0.5
 
-Classes are imported when they are asked for: `import landmark` needs neither scikit-learn nor SciPy.
+Classes are imported when they are first used: `import landmark` needs neither scikit-learn nor SciPy. `landmark.sbert` has the utilities of
+sentence-transformers by a cross-encoder.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
         StoreFailure as StoreFailure,
         landmark_policies as landmark_policies,
     )
+    from ._exchange import PairBatch as PairBatch
     from .bill import Bill as Bill, Neighbors as Neighbors, Pairs as Pairs, Recall as Recall
+    from .cached import Cached as Cached
     from .estimator import Landmark as Landmark
     from .features import FrequentDirections as FrequentDirections, StructuredFeatures as StructuredFeatures
+    from .recall import plan_recall_of as plan_recall_of, recall_of as recall_of
     from .scores import Blockwise as Blockwise, Program as Program, TreeKernel as TreeKernel, VectorKernel as VectorKernel, Wmd as Wmd
     from .tasks import (
         LinearSvm as LinearSvm,
@@ -34,11 +38,13 @@ if TYPE_CHECKING:
         ranking_scores as ranking_scores,
     )
     from .transport import emd as emd, wmd as wmd, wmd_matrix as wmd_matrix
-    from .workers import Tile as Tile, work as work
+    from .two_sided import TwoSided as TwoSided, join as join
+    from .workers import Tile as Tile, Worker as Worker, work as work
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "PairBatch": "_exchange",
     "BudgetExhausted": "_native",
     "NotFiniteError": "_native",
     "StoreFailure": "_native",
@@ -47,9 +53,12 @@ _HOMES = {
     "Neighbors": "bill",
     "Pairs": "bill",
     "Recall": "bill",
+    "Cached": "cached",
     "Landmark": "estimator",
     "FrequentDirections": "features",
     "StructuredFeatures": "features",
+    "plan_recall_of": "recall",
+    "recall_of": "recall",
     "Blockwise": "scores",
     "Program": "scores",
     "TreeKernel": "scores",
@@ -63,7 +72,10 @@ _HOMES = {
     "emd": "transport",
     "wmd": "transport",
     "wmd_matrix": "transport",
+    "TwoSided": "two_sided",
+    "join": "two_sided",
     "Tile": "workers",
+    "Worker": "workers",
     "work": "workers",
 }
 
@@ -72,11 +84,13 @@ __all__ = [
     "Bill",
     "Blockwise",
     "BudgetExhausted",
+    "Cached",
     "FrequentDirections",
     "Landmark",
     "LinearSvm",
     "Neighbors",
     "NotFiniteError",
+    "PairBatch",
     "Pairs",
     "Program",
     "Recall",
@@ -84,14 +98,19 @@ __all__ = [
     "StructuredFeatures",
     "Tile",
     "TreeKernel",
+    "TwoSided",
     "VectorKernel",
     "Wmd",
+    "Worker",
     "average_linkage",
     "coreference_scores",
     "emd",
+    "join",
     "landmark_policies",
     "methods",
+    "plan_recall_of",
     "ranking_scores",
+    "recall_of",
     "wmd",
     "wmd_matrix",
     "work",

@@ -23,6 +23,7 @@ from ._items import Items, as_objects, plain, shown
 from ._native import MeteredStore, NotFiniteError, Oracle
 from ._progress import Progress
 from .bill import Bill
+from .cached import Cached, identity_of
 from .reading import Factors
 
 # pairs whose both orders are compared before the first fit, as the program does
@@ -33,7 +34,7 @@ DEFAULT_COMPONENTS = 100
 class Opening(BaseEstimator):  # type: ignore[misc]
     """What fits, searches and workers open first. Parameters are those of `Landmark`."""
 
-    score: Any
+    similarity: Any
     n_components: int
     metric: str | None
     proxy: Any
@@ -59,6 +60,38 @@ class Opening(BaseEstimator):  # type: ignore[misc]
     _items: Items
     _settings_: dict[str, Any]
 
+    @property
+    def _shared(self) -> Cached | None:
+        """The cache whose model, store and order are those of this estimator, too: one with a store, unless another is named here."""
+        given = self.similarity
+        is_shared = isinstance(given, Cached) and given.store is not None and given.order != "given" and self.store is None
+        return given if is_shared and given.diagonal == self.diagonal else None
+
+    @property
+    def _similarity(self) -> Any:
+        if self.similarity is None and self.metric is None and self.store is not None and self.identity is not None:
+            return scored_elsewhere
+        return self.similarity if self._shared is None else self._shared.model
+
+    @property
+    def _store(self) -> str | os.PathLike[str] | None:
+        return self.store if self._shared is None else self._shared.store
+
+    @property
+    def _scorer(self) -> str | None:
+        if self._shared is not None:
+            return self._shared.identity
+        if self.identity is None and self.store is not None and scores.is_predictor(self.similarity):
+            return identity_of(self.similarity)
+        return self.identity
+
+    @property
+    def _order(self) -> str | None:
+        if self.order is None and isinstance(self.similarity, Cached) and self.similarity.order != "given":
+            # a cache whose store is not shared makes one score of both orders itself
+            return "symmetric" if self._shared is None else self._shared.order
+        return self.order
+
     def _items_of(self, X: Any, *, reset: bool) -> Items:
         """The items of X: rows of an array of numbers, checked as scikit-learn does, or a list of whatever the score reads."""
         X = plain(X)
@@ -70,8 +103,8 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             return np.asarray(X)
         if self.metric is not None:
             raise ValueError(f"`metric` is {self.metric!r}, but must be 'precomputed' or None")
-        if self.score is None and reset:
-            raise ValueError("give a `score`, or `metric='precomputed'` and the matrix itself")
+        if self._similarity is None and reset:
+            raise ValueError("give a `similarity`, or `metric='precomputed'` and the matrix itself")
         items = as_objects(X)
         if items is not None:
             if len(items) < (2 if reset else 1):
@@ -86,14 +119,16 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         self, items: Items, *, shares: bool = True, dry: bool = False, order: str | None = None
     ) -> tuple[MeteredStore, Batches | Blocks | None]:
         """Score, budget and store over items. `shares`: with other lists of them. `dry`: nothing is written. `order`: that of a fit."""
+        if self._shared is not None:
+            self._shared.flush()
         # what a fit found out holds for what is scored after it
-        order = str(order or self.order or getattr(self, "order_", "symmetric"))
-        matrix: Any = items if self.metric == "precomputed" else self.score
+        order = str(order or self._order or getattr(self, "order_", "symmetric"))
+        matrix: Any = items if self.metric == "precomputed" else self._similarity
         is_array = self.metric == "precomputed" or scores.is_matrix(matrix)
         # in memory there are no other lists
-        shares = shares and self.store is not None and not is_array
-        if self.score is None and not is_array:
-            raise ValueError("give a `score`, or `metric='precomputed'` and the matrix itself")
+        shares = shares and self._store is not None and not is_array
+        if self._similarity is None and not is_array:
+            raise ValueError("give a `similarity`, or `metric='precomputed'` and the matrix itself")
         if is_array:
             values = check_array(plain(matrix), dtype=np.float64)
             if len(values) != len(items):
@@ -101,29 +136,29 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             asymmetry = "reject" if order == "symmetric" else one_of("order", order, scores.ORDERS)
             oracle, batches = Oracle.precomputed(np.ascontiguousarray(values), asymmetry), None
         else:
-            if self.store is not None and self.identity is None and not isinstance(self.score, scores.BuiltIn):
+            if self._store is not None and self._scorer is None and not isinstance(self._similarity, scores.BuiltIn):
                 raise ValueError(
                     "a store keeps scores for good: give `identity`, the name of everything that moves a score (model, version, prompt)"
                 )
             oracle, batches = scores.over(
-                self.score,
+                self._similarity,
                 items,
-                identity=self.identity,
+                identity=self._scorer,
                 order=order,
                 diagonal=self._self_similarity(),
                 concurrency=self.concurrency,
             )
-        store = None if self.store is None or is_array else os.fspath(self.store)
+        store = None if self._store is None or is_array else os.fspath(self._store)
         # what costs nothing is not kept, and a block whose columns nobody wants to keep is not either
-        comes_in_blocks = isinstance(self.score, (scores.Blockwise, scores.VectorKernel))
+        comes_in_blocks = isinstance(self._similarity, (scores.Blockwise, scores.VectorKernel))
         is_kept = not is_array and (store is not None or self.known or not comes_in_blocks)
         # landmarks that are chosen by what is seen read their columns twice
         keep = is_kept or self._policy()["id"] not in ("uniform", "given")
-        description = f"{self.identity or 'a score'}, {len(items)} items"
+        description = f"{self._scorer or 'a score'}, {len(items)} items"
         budget = None if self.budget is None else whole("budget", self.budget, 0)
         gamma = None if self.gamma is None else real("gamma", self.gamma, above=0.0)
         # above the distances: with `gamma` the store keeps these, and the diagonal is of similarities
-        diagonal = None if is_array or isinstance(self.score, scores.BuiltIn) else self._self_similarity()
+        diagonal = None if is_array or isinstance(self._similarity, scores.BuiltIn) else self._self_similarity()
         opened = MeteredStore(oracle, store, budget, gamma, "python", description, keep, shares, dry, diagonal)
         self._check_diagonal(opened.diagonal)
         return opened, batches
@@ -147,23 +182,23 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         if self.diagonal is None or known is None or np.isclose(known, self.diagonal, rtol=1e-6, atol=1e-12):
             return
         raise ValueError(
-            f"cannot use {self.diagonal:g} as `diagonal`: the self-similarity of {shown(self.score)} is {known:g}; leave `diagonal` out"
+            f"cannot use {self.diagonal:g} as `diagonal`: the self-similarity of {shown(self._similarity)} is {known:g}; leave `diagonal` out"
         )
 
     def _presumed_order(self) -> str:
         """The order of a fit before anything is asked: at most as cheap as what a probe may lead to."""
-        return self.order or ("mean" if self._asks_both() else "symmetric")
+        return self._order or ("mean" if self._asks_both() else "symmetric")
 
     def _asks_both(self) -> bool:
-        return self.metric is None and not isinstance(self.score, scores.BuiltIn) and scores.is_predictor(self.score)
+        return self.metric is None and not isinstance(self._similarity, scores.BuiltIn) and scores.is_predictor(self._similarity)
 
     def _opened_for_fit(self, items: Items, settings: str) -> tuple[MeteredStore, Batches | Blocks | None]:
         """Score, budget and store of a fit, after a look at both orders of some pairs where nobody said that one is enough.
 
         The pairs are the fit's own where these are known by name, so that one of their orders is no further call.
         """
-        matrix, batches = self._open(items, order=self.order or "symmetric")
-        self.order_ = self.order or "symmetric"
+        matrix, batches = self._open(items, order=self._order or "symmetric")
+        self.order_ = self._order or "symmetric"
         pairs, calls = self._probe(matrix, batches, settings)
         if batches is None or not len(pairs):
             return matrix, batches
@@ -203,13 +238,13 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         """Pairs to be asked in both orders before a fit, and the calls that this adds to it: none where the user named the order, where scores
         of the fit are there already, and where the budget is too small."""
         none = np.empty((0, 2), dtype=np.int64), 0
-        if self.order is not None or not is_asked(self):
+        if self._order is not None or not is_asked(self):
             return none
         bill = json.loads(matrix.plan(settings, []))
         if not bill["calls"] or bill["calls"] < bill["calls_alone"]:
             return none
         pairs, is_named = matrix.probe(settings, PROBED)
-        if isinstance(self.score, scores.Blockwise):
+        if isinstance(self._similarity, scores.Blockwise):
             # one block in either order, which no store keeps
             rows, columns = (list(dict.fromkeys(side.tolist()))[:4] for side in pairs.T)
             pairs, is_named = np.array([(i, j) for i in rows for j in columns if i != j], dtype=np.int64).reshape(-1, 2), False
@@ -222,13 +257,13 @@ class Opening(BaseEstimator):  # type: ignore[misc]
     def _opened(self) -> tuple[MeteredStore, Batches | Blocks | None]:
         """The store of the fit, opened again after a pickle or a load."""
         matrix: MeteredStore | None = getattr(self, "_matrix", None)
-        if matrix is not None and self.store is not None and matrix.process != os.getpid():
+        if matrix is not None and self._store is not None and matrix.process != os.getpid():
             # a forked child opens files and connections of its own, and does not close those of its parent
             _of_parents.append(matrix)
             matrix = None
         if matrix is None:
             if getattr(self, "_items", None) is None:
-                raise ValueError("this needs calls of the score: load the factors with `score` and `items`")
+                raise ValueError("this needs calls of the score: load the factors with `similarity` and `items`")
             matrix, self._batches = self._open(self._items)
             self._matrix = matrix
             self._settings_ = self._settings(len(self._items), getattr(self, "_seed_", self._seed()))
@@ -354,13 +389,18 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             progress.close()
 
 
+def scored_elsewhere(pairs: list[tuple[Any, Any]]) -> list[float]:
+    """Stands in for a score that `tell` and `put` bring."""
+    raise ValueError(f"{len(pairs)} pairs have no score yet: give `similarity`, or store the scores of `lm.pairs(items)` by `lm.tell` first")
+
+
 # stores that a parent of this process has open
 _of_parents: list[MeteredStore] = []
 
 
 def is_asked(of: Opening) -> bool:
     """True for a score that is a function of Python's: others know whether the order of a pair counts."""
-    return of.metric is None and not isinstance(of.score, scores.BuiltIn) and not scores.is_matrix(of.score)
+    return of.metric is None and not isinstance(of._similarity, scores.BuiltIn) and not scores.is_matrix(of._similarity)
 
 
 def _plain(value: Any) -> Any:

@@ -1,10 +1,9 @@
-"""Neighbours and pairs of the estimator: by the factors at no call, by the score at a number of calls, or until a recall is stated."""
+"""Neighbors of the estimator: by the factors without a call, by a number of calls, or until a recall is stated."""
 
 from __future__ import annotations
 
 import json
 import warnings
-from bisect import bisect_right
 from typing import Any, Literal
 
 import numpy as np
@@ -12,10 +11,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
-from ._checks import real, whole
+from . import _native
+from ._checks import one_of, real, whole
+from ._items import joined
 from ._native import MeteredStore
 from ._opening import Opening
-from .bill import Neighbors, Pairs, Recall
+from .bill import Neighbors, Recall
 
 
 class Search(Opening):
@@ -24,10 +25,15 @@ class Search(Opening):
     n_components_: int
     order_: str
     component_indices_: NDArray[np.int64]
+    n_calls_: int
+
+    def transform(self, X: Any, *, proxy: Any = None) -> NDArray[np.float64]:
+        raise NotImplementedError
 
     def kneighbors(
         self,
-        k: int = 10,
+        X: Any = None,
+        n_neighbors: int = 10,
         *,
         calls_per_item: int | None = None,
         target_recall: float | None = None,
@@ -36,20 +42,125 @@ class Search(Opening):
         share: float = 0.2,
         strict: bool = False,
         audit_rows: int | None = None,
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The k most similar other items of every item: similarities (highest first) and items, n × k.
+        return_similarity: bool = True,
+        as_distance: bool = False,
+        include_self: bool = False,
+    ) -> Any:
+        """Find the most similar items, best first.
 
-        Without further arguments from the factors, at no call. With `calls_per_item` from so many new calls an item of the score itself, on top of
-        what the fit has evaluated: its columns and single pairs are in the lists from the start, and the factors say where to look. No list
-        lacks a better neighbor that the fit or this search evaluated; estimates fill it up only where fewer than k were. With `target_recall` the search goes on until that share of the true ones
-        is there with probability 1 − `delta`; `recall_` says what was reached, and `calls_per_item` (100) is where it gives up.
-        Where the budget ends before, the lists are those that it pays for, with a warning, and no recall is stated that is not known.
-        `neighbors_exact_` is true where a similarity is the score's own; `neighbors_` is all of it as a table for Arrow.
+        Without further arguments lists come from the factors, at no call. With `calls_per_item` they come from so many new calls per item, on top of
+        what the fit has evaluated: no list lacks a better neighbor that the fit or this search evaluated. If the budget ends before, lists are those
+        of the calls that were made, with a warning.
+
+        Parameters
+        ----------
+        X : list or array, default=None
+            New items, whose nearest items of the fit are wanted. ``None`` for the items of the fit, whose lists leave the item itself out.
+        n_neighbors : int, default=10
+            Length k of the lists.
+        calls_per_item : int or None, default=None
+            New calls per item. With `target_recall` the search ends at so many (100).
+        target_recall : float or None, default=None
+            Search until the mean recall over the items of the fit is at least this, with probability 1 − `delta`; `recall_` has what was reached.
+        delta : float, default=0.1
+            Probability that the recall is lower than stated.
+        rounds : int, default=4
+            Rounds of the search: each spends its calls where the scores so far say.
+        share : float, default=0.2
+            Share of the calls that explores instead of confirming.
+        strict : bool, default=False
+            Use a bound that is a theorem for lists of more than one, which takes more calls.
+        audit_rows : int or None, default=None
+            Items whose whole rows are evaluated to state the recall. ``None`` for as many as the target needs.
+        return_similarity : bool, default=True
+            Return similarities, too.
+        as_distance : bool, default=False
+            Return 1 − similarity, at least 0, in place of similarities.
+        include_self : bool, default=False
+            Put each item of the fit first into its own list, as UMAP's ``precomputed_knn`` wants it.
+
+        Returns
+        -------
+        similarities : ndarray of shape (n_items, k)
+            Similarities, highest first, NaN where a list ends early; only if `return_similarity`.
+        items : ndarray of shape (n_items, k)
+            Item numbers, −1 where a list ends early. `neighbors_` has both, and which similarities are evaluated scores.
+
+        Raises
+        ------
+        BudgetExhausted
+            If not even one landmark can be evaluated.
+
+        Examples
+        --------
+        >>> from landmark import Landmark
+        >>> close = lambda pairs: [1 / (1 + abs(a - b)) for a, b in pairs]
+        >>> lm = Landmark(close, n_components=4, order="symmetric", error_samples=0).fit([1, 2, 8, 9])
+        >>> lm.kneighbors(n_neighbors=1, return_similarity=False).ravel().tolist()
+        [1, 0, 3, 2]
         """
         check_is_fitted(self)
-        k = whole("k", k, 1)
-        if calls_per_item is None and target_recall is None:
-            return self._neighbors(*self._factors.top_k(k))
+        if isinstance(X, (int, np.integer)):
+            raise TypeError(f"cannot use {X!r} as `X`: it is a list of new items; write `kneighbors(n_neighbors={X})` for lists of {X}")
+        k = whole("n_neighbors", n_neighbors, 1)
+        if X is not None:
+            if target_recall is not None or include_self:
+                raise ValueError("`target_recall` and `include_self` are of the items of the fit: leave out `X`")
+            found, items = self._neighbors_of(X, k, calls_per_item)
+        elif calls_per_item is None and target_recall is None:
+            found, items = self._neighbors(*self._factors.top_k(k))
+        else:
+            found, items = self._near(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
+        if include_self:
+            own = np.arange(len(items))[:, None]
+            items = np.hstack([own, items[:, : k - 1]])
+            found = np.hstack([self._self_similarities()[:, None], found[:, : k - 1]])
+        if as_distance:
+            found = np.maximum(1.0 - found, 0.0)
+        return (found, items) if return_similarity else items
+
+    def _self_similarities(self) -> NDArray[np.float64]:
+        of = self._factors
+        if of.diagonal is not None:
+            return np.full(len(of), of.diagonal)
+        own: NDArray[np.float64] = np.einsum("ij,j,ij->i", of.vectors, of.signature, of.vectors)
+        return own
+
+    def _neighbors_of(self, X: Any, k: int, calls_per_item: int | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The items of the fit that are nearest to new items: by their vectors, and by so many further calls each."""
+        of = self._factors
+        rows = self.transform(X)
+        k = min(k, len(of))
+        calls = 0 if calls_per_item is None else min(whole("calls_per_item", calls_per_item, 1), len(of))
+        items, found = _native.nearest_vectors(np.ascontiguousarray(rows), of.vectors, of.signature, max(k, calls))
+        exact = np.zeros(items.shape, dtype=bool)
+        if calls:
+            new = self._items_of(X, reset=False)
+            matrix, batches = self._open(joined(self._items, new), shares=False)
+            n, m = len(of), len(new)
+            pairs = np.stack([np.repeat(np.arange(n, n + m), calls), items[:, :calls].ravel()], axis=1)
+            with self._told(matrix.missing(pairs), "neighbors", batches, joined(self._items, new), matrix):
+                found[:, :calls] = matrix.scores(pairs).reshape(m, calls)
+            exact[:, :calls] = True
+            self.n_calls_ = getattr(self, "n_calls_", 0) + matrix.calls
+            # evaluated ones first: estimates fill a list up
+            order = np.lexsort((items, -found, ~exact), axis=1)
+            items, found, exact = (np.take_along_axis(array, order, 1) for array in (items, found, exact))
+        items, found, exact = (np.ascontiguousarray(array[:, :k]) for array in (items, found, exact))
+        return self._neighbors(items, found, exact)
+
+    def _near(
+        self,
+        k: int,
+        calls_per_item: int | None,
+        target_recall: float | None,
+        delta: float,
+        rounds: int,
+        share: float,
+        strict: bool,
+        audit_rows: int | None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Lists of a search that makes calls."""
         matrix, batches = self._opened()
         search = self._search(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
         proxies = self._proxies(self._items)
@@ -63,7 +174,7 @@ class Search(Opening):
             self.n_calls_ = matrix.calls
         statement = json.loads(out["statement"])
         if target_recall is not None:
-            self.recall_ = _recall(statement)
+            self.recall_ = stated(statement)
         self._warn_of(statement, target_recall)
         if statement["cut_short"] and matrix.calls == before:
             # nothing was left for it: the factors know more
@@ -93,12 +204,12 @@ class Search(Opening):
     def _warn_of(statement: dict[str, Any], target_recall: float | None) -> None:
         if target_recall is None:
             if statement["cut_short"]:
-                warnings.warn("the budget ended before the search did: its lists are those of the calls that were made", stacklevel=3)
+                warnings.warn("the budget ended before the search did: its lists are those of the calls that were made", stacklevel=4)
         elif statement["cut_short"]:
             told = f"the budget ended before a recall of {target_recall} was known: the lists are those of the calls that were made"
-            warnings.warn(f"{told}; {statement['enough']}", stacklevel=3)
+            warnings.warn(f"{told}; {statement['enough']}", stacklevel=4)
         elif not statement["reached"]:
-            warnings.warn(f"a recall of {target_recall} was not reached: {statement['enough']}", stacklevel=3)
+            warnings.warn(f"a recall of {target_recall} was not reached: {statement['enough']}", stacklevel=4)
 
     def _neighbors(
         self, items: NDArray[np.int64], found: NDArray[np.float64], exact: NDArray[np.bool_]
@@ -107,9 +218,29 @@ class Search(Opening):
         return found, items
 
     def plan_kneighbors(
-        self, X: Any = None, k: int = 10, *, calls_per_item: int = 20, target_recall: float | None = None, delta: float = 0.1
+        self, X: Any = None, n_neighbors: int = 10, *, calls_per_item: int = 20, target_recall: float | None = None, delta: float = 0.1
     ) -> int:
-        """Calls of such a search beyond the fit, at most. No call is made."""
+        """Estimate the calls of such a search beyond the fit. No call is made.
+
+        Parameters
+        ----------
+        X : list or array, default=None
+            Items of a fit to come; ``None`` for those of the fit.
+        n_neighbors : int, default=10
+            Length of the lists.
+        calls_per_item : int, default=20
+            New calls per item.
+        target_recall : float or None, default=None
+            Recall to be reached.
+        delta : float, default=0.1
+            Probability that the recall is lower than stated.
+
+        Returns
+        -------
+        int
+            Calls, at most.
+        """
+        k = n_neighbors
         if X is None:
             check_is_fitted(self)
         items = self._items_of(X, reset=False) if X is not None else self._items
@@ -140,7 +271,7 @@ class Search(Opening):
             recall = real("target_recall", recall, above=0.0, below=1.0)
         if audit_rows is not None:
             audit_rows = whole("audit_rows", audit_rows, 1)
-        k, delta = whole("k", k, 1), real("delta", delta, above=0.0, below=1.0)
+        k, delta = whole("n_neighbors", k, 1), real("delta", delta, above=0.0, below=1.0)
         rounds, share = whole("rounds", rounds, 1), real("share", share, at_least=0.0, at_most=1.0)
         seed = getattr(self, "_seed_", None)
         return {
@@ -154,185 +285,85 @@ class Search(Opening):
         }
 
     def kneighbors_graph(
-        self, k: int = 10, *, mode: Literal["connectivity", "similarity", "distance"] = "connectivity", **search: Any
+        self,
+        X: Any = None,
+        n_neighbors: int = 10,
+        *,
+        mode: Literal["connectivity", "similarity", "distance"] = "connectivity",
+        symmetric: Literal["union", "mutual"] | None = None,
+        include_self: bool = False,
+        **search: Any,
     ) -> csr_matrix:
-        """The graph of `kneighbors` as a CSR matrix, n × n. `distance` is 1 − similarity, at least 0."""
-        found, items = self.kneighbors(k, **search)
-        is_there = items >= 0
-        starts = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
+        """Build the graph of `kneighbors`.
+
+        Parameters
+        ----------
+        X : list or array, default=None
+            New items; ``None`` for the items of the fit.
+        n_neighbors : int, default=10
+            Neighbors of each item.
+        mode : {"connectivity", "similarity", "distance"}, default="connectivity"
+            Values: 1, the similarity, or 1 − similarity, at least 0. A distance of 0 is an explicit entry.
+        symmetric : {"union", "mutual"} or None, default=None
+            Keep an edge in both directions if it is in either list, or only if it is in both. ``HDBSCAN(metric="precomputed")`` wants ``"union"``.
+        include_self : bool, default=False
+            Each item is its own neighbor, too.
+        **search : object
+            Arguments of `kneighbors`, such as ``calls_per_item``.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_items, n_items)
+            The graph; distances of an item ascend, other values are in the order of their indices.
+
+        Examples
+        --------
+        >>> from landmark import Landmark
+        >>> close = lambda pairs: [1 / (1 + abs(a - b)) for a, b in pairs]
+        >>> lm = Landmark(close, n_components=4, order="symmetric", error_samples=0).fit([1, 2, 8, 9])
+        >>> lm.kneighbors_graph(n_neighbors=1, symmetric="union").nnz
+        4
+        """
+        one_of("mode", mode, ("connectivity", "similarity", "distance"))
+        if symmetric is not None:
+            one_of("symmetric", symmetric, ("union", "mutual"))
+            if X is not None:
+                raise ValueError("`symmetric` is of the items of the fit: leave out `X`")
+        found, items = self.kneighbors(X, n_neighbors, **search)
+        rows, places = np.nonzero(items >= 0)
+        columns, values = items[rows, places], found[rows, places]
+        if include_self and X is None:
+            own = np.arange(len(items))
+            rows, columns = np.concatenate([own, rows]), np.concatenate([own, columns])
+            values = np.concatenate([self._self_similarities(), values])
         if mode == "connectivity":
-            values = np.ones(int(is_there.sum()))
-        elif mode == "similarity":
-            values = found[is_there]
+            values = np.ones(len(values))
         elif mode == "distance":
-            values = np.maximum(1.0 - found[is_there], 0.0)
-        else:
-            raise ValueError(f"`mode` is {mode!r}, but must be one of connectivity, similarity, distance")
-        n = len(self._factors)
-        return csr_matrix((values, items[is_there], starts), shape=(n, n))
-
-    def mine(
-        self,
-        threshold: float,
-        *,
-        target_recall: float | None = None,
-        delta: float = 0.1,
-        rescore: bool | None = None,
-        max_pairs: int | None = None,
-        budget: int | None = None,
-    ) -> Pairs:
-        """Pairs of at least `threshold`, best first.
-
-        Without `target_recall` and `budget`, pairs come from the estimates, without a call and with a warning: their recall is unknown. `budget`
-        is the largest number of new calls. Alone, it pays for a search where each item's neighbors are likely; the evaluated pairs of the fit and of this search take part.
-        `rescore=True` scores the candidates, one call each, and drops those below the threshold.
-
-        With `target_recall`, pairs are scored in the order of their estimates, and a uniform sample of the others is audited. With probability
-        1 − `delta` over the draw of that sample, at least that share of all true pairs is listed, whatever the score, the landmarks or the groups of
-        similar pairs are. It says nothing of groups: one missed pair can leave two of them apart. If the budget ends before, the pairs that were
-        found are listed with a warning, and `recall.is_reached` is false; a larger budget continues from there. See docs/explanation/recall.md.
-        """
-        check_is_fitted(self)
-        threshold, delta, target_recall, max_pairs = _mining(threshold, delta, target_recall, max_pairs)
-        if budget is not None and rescore is not None:
-            raise ValueError("`budget` is of a search of its own: leave out `rescore`, or `budget`")
-        if budget is not None:
-            budget = whole("budget", budget, 1)
-        if target_recall is not None:
-            return self._audited(threshold, target_recall, delta, budget, max_pairs)
-        if budget is not None:
-            return self._searched(threshold, budget, max_pairs)
-        if not rescore:
-            warnings.warn(
-                "these pairs are estimates, and their recall is not known: `mine(threshold, budget=CALLS)` searches for more, "
-                "`target_recall=0.9` guarantees a recall",
-                stacklevel=2,
-            )
-        near, near_scores = self._factors.landmark_pairs(threshold)
-        candidates, estimates = self._factors.pairs_above(threshold, max_pairs)
-        exact, calls = np.zeros(len(estimates), dtype=bool), 0
-        if rescore:
-            matrix, batches = self._opened()
-            before, paid = matrix.calls, self._paid_for(matrix, candidates)
-            if paid < len(candidates):
-                warnings.warn(f"the budget pays for {paid} of {len(candidates)} candidates: pairs are missing", stacklevel=2)
-                candidates = candidates[:paid]
-            try:
-                with self._told(matrix.missing(candidates), "pairs", batches, matrix=matrix):
-                    estimates = matrix.scores(candidates)
-            finally:
-                self.n_calls_ = matrix.calls
-            calls = matrix.calls - before
-            good = estimates >= threshold
-            candidates, estimates = candidates[good], estimates[good]
-            exact = np.ones(len(estimates), dtype=bool)
-        items = np.vstack([near, candidates])
-        found = np.concatenate([near_scores, estimates])
-        exact = np.concatenate([np.ones(len(near), dtype=bool), exact])
-        order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
-        return Pairs(items[order], found[order], exact[order], len(self._factors), calls)
-
-    def _audited(self, threshold: float, target_recall: float, delta: float, budget: int | None, max_pairs: int | None) -> Pairs:
-        """Pairs of at least `threshold` with a guaranteed recall."""
-        matrix, batches = self._opened()
-        fitted, before = self._fitted(matrix), matrix.calls
-        planned = json.loads(matrix.pairs(self._pair_search(threshold, target_recall, delta, None, plan=True), fitted)["statement"])
-        try:
-            with self._told(planned["planned"], "pairs", batches, matrix=matrix):
-                out = matrix.pairs(self._pair_search(threshold, target_recall, delta, budget, plan=False), fitted)
-        finally:
-            self.n_calls_ = matrix.calls
-        statement = json.loads(out["statement"])
-        if not statement["reached"]:
-            warnings.warn(f"a recall of {target_recall} was not reached: {statement['enough']}", stacklevel=3)
-        items, found = out["pairs"], out["scores"]
-        order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
-        exact = np.ones(len(order), dtype=bool)
-        return Pairs(items[order], found[order], exact, len(self._factors), matrix.calls - before, _recall(statement))
-
-    def _pair_search(self, threshold: float, recall: float, delta: float, budget: int | None, *, plan: bool) -> str:
-        seed = getattr(self, "_seed_", None)
-        settings = {"at_least": float(threshold), "recall": float(recall), "delta": float(delta), "budget": budget, "plan": plan}
-        return json.dumps({**settings, "seed": self._seed() if seed is None else seed, "name": self.name})
-
-    def _searched(self, threshold: float, budget: int, max_pairs: int | None) -> Pairs:
-        """Pairs of at least `threshold` among those of the fit and of a search at so many new calls."""
-        n, k = len(self._factors), 10
-        matrix, batches = self._opened()
-        fitted = self._fitted(matrix)
-        before, paid = matrix.calls, budget if matrix.calls_left is None else min(budget, matrix.calls_left)
-        landmarks, columns, pairs, scores = fitted[:4]
-        items = np.arange(n)
-        known = [np.stack([np.full(n - 1, landmark), items[items != landmark]], axis=1) for landmark in landmarks.tolist()]
-        known_scores = [columns[items != landmark, place] for place, landmark in enumerate(landmarks.tolist())]
-        found, found_scores = [*known, pairs], [*known_scores, scores]
-        try:
-            if paid // n:
-                search = self._search(k, paid // n, None, 0.1, 4, 0.2, False, None)
-                with self._told(paid, "pairs", batches, matrix=matrix):
-                    out = matrix.nearest(json.dumps(search), self._proxies(self._items), fitted)
-                found.append(out["pairs"])
-                found_scores.append(out["pair_scores"])
-            # what is left of the budget goes to the best estimates of all pairs
-            left = paid - (matrix.calls - before)
-            best = self._factors.pairs_above(-np.inf, left + sum(len(some) for some in found[len(known) :]))[0]
-            asked = {(min(i, j), max(i, j)) for some in found[len(known) :] for i, j in some.tolist()}
-            new = np.array([pair for pair in best.tolist() if tuple(sorted(pair)) not in asked], dtype=np.int64).reshape(-1, 2)
-            count = bisect_right(range(len(new) + 1), left, key=lambda count: matrix.missing(new[:count])) - 1
-            found.append(new[:count])
-            found_scores.append(matrix.scores(new[:count]))
-        finally:
-            self.n_calls_ = matrix.calls
-        every, values = np.sort(np.vstack(found), axis=1), np.concatenate(found_scores)
-        every, first = np.unique(every, axis=0, return_index=True)
-        values = values[first]
-        good = values >= threshold
-        every, values = every[good], values[good]
-        order = np.lexsort((every[:, 1], every[:, 0], -values))[:max_pairs]
-        exact = np.ones(len(order), dtype=bool)
-        return Pairs(every[order], values[order], exact, n, matrix.calls - before, None)
-
-    def plan_mine(
-        self,
-        threshold: float,
-        *,
-        target_recall: float | None = None,
-        delta: float = 0.1,
-        rescore: bool | None = None,
-        max_pairs: int | None = None,
-    ) -> int:
-        """Calls that such a `mine` makes beyond the fit. No call is made.
-
-        With `target_recall` it is the least: the pairs to be scored next, and an audit that meets no similar pair. A poor estimate takes more.
-        Without, the number is exact. The budget may end before.
-        """
-        check_is_fitted(self)
-        threshold, delta, target_recall, max_pairs = _mining(threshold, delta, target_recall, max_pairs)
-        matrix = self._opened()[0] if rescore or target_recall is not None else None
-        if matrix is None:
-            return 0
-        if target_recall is not None:
-            search = self._pair_search(threshold, target_recall, delta, None, plan=True)
-            return int(json.loads(matrix.pairs(search, self._fitted(matrix))["statement"])["planned"])
-        return int(matrix.missing(self._factors.pairs_above(threshold, max_pairs)[0]))
-
-    def _paid_for(self, matrix: MeteredStore, pairs: NDArray[np.int64]) -> int:
-        """Number of pairs, from the first on, that the budget still pays for."""
-        if self.budget is None:
-            return len(pairs)
-        left = self.budget - matrix.calls
-        return bisect_right(range(len(pairs) + 1), left, key=lambda count: matrix.missing(pairs[:count])) - 1
+            values = np.maximum(1.0 - values, 0.0)
+        n, m = len(items), len(self._factors)
+        if symmetric is not None:
+            rows, columns, values = _symmetric(rows, columns, values, n, symmetric)
+        # scikit-learn wants distances in ascending order
+        order = np.lexsort((columns, values, rows)) if mode == "distance" else np.lexsort((columns, rows))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+        return csr_matrix((values[order], columns[order], starts), shape=(n, m))
 
 
-def _mining(
-    threshold: Any, delta: Any, target_recall: Any, max_pairs: Any
-) -> tuple[float, float, float | None, int | None]:
-    """Numbers of `mine`; an infinite threshold is one that every pair passes, or none."""
+def _symmetric(
+    rows: NDArray[np.int64], columns: NDArray[np.int64], values: NDArray[np.float64], n: int, how: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Edges in both directions, zeros among them. A pair in both lists has the mean of its two values."""
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    keys, inverse, count = np.unique(low * n + high, return_inverse=True, return_counts=True)
+    mean = np.bincount(inverse, weights=values) / count
+    low, high = np.divmod(keys, n)
+    stays = (count > 1) | (low == high) if how == "mutual" else np.ones(len(keys), dtype=bool)
+    low, high, mean = low[stays], high[stays], mean[stays]
+    across = low != high
     return (
-        real("threshold", threshold, finite=False),
-        real("delta", delta, above=0.0, below=1.0),
-        None if target_recall is None else real("target_recall", target_recall, above=0.0, below=1.0),
-        None if max_pairs is None else whole("max_pairs", max_pairs, 0),
+        np.concatenate([low, high[across]]),
+        np.concatenate([high, low[across]]),
+        np.concatenate([mean, mean[across]]),
     )
 
 
@@ -343,7 +374,7 @@ def _distinct(n: int, landmarks: NDArray[np.int64], pairs: NDArray[np.int64]) ->
     return s * n - s * (s + 1) // 2 + len(np.unique(np.sort(single, axis=1), axis=0))
 
 
-def _recall(statement: dict[str, Any]) -> Recall:
+def stated(statement: dict[str, Any]) -> Recall:
     """What a search says of its recall; NaN where nothing is known."""
     return Recall(
         target=statement["target_recall"],

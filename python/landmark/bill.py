@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native
+from . import _native, groups
+from ._checks import one_of
 
 
 def _number(value: Any) -> str:
@@ -32,11 +33,28 @@ def table(title: str, rows: list[tuple[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class Bill:
-    """Calls of a fit or a search, before the first of them.
+    """Planned calls of a fit.
 
-    `calls` are those still to be made; `calls_alone` what it would take with an empty store. `is_exact` is false where what is asked
-    depends on what was seen: then both are upper bounds. `calls_of_the_probe` are among them: pairs in the other order, which tell whether the score
-    is symmetric.
+    Parameters
+    ----------
+    items : int
+        Number of items.
+    calls : int
+        Calls still to be made.
+    calls_alone : int
+        Calls with an empty store.
+    calls_of_the_estimate : int
+        Calls of the error estimate.
+    entries : int
+        Pairs.
+    n_components : int
+        Landmarks.
+    budget : int or None
+        Most calls.
+    is_exact : bool
+        False if the pairs depend on scores: `calls` and `calls_alone` are upper bounds then.
+    calls_of_the_probe : int, default=0
+        Calls in the other order, which tell whether the score is symmetric.
     """
 
     items: int
@@ -82,11 +100,31 @@ class Bill:
 
 @dataclass(frozen=True)
 class Recall:
-    """Share of the true neighbours, or pairs, that was found, as far as it can be stated: at least `lower` with probability 1 − `delta`.
+    """Share of the true neighbors, or pairs, that was found, as far as it can be stated.
 
-    It holds if `is_reached` is true. For `mine` it also holds if a budget ended the search after its audit; for `kneighbors`, `lower` is an estimate then.
-    If the budget ended before anything was known, `is_reached` is false, `recall` is NaN and `lower` is 0. `rows` counts audited rows, and audited pairs
-    of `mine`.
+    With probability 1 − `delta` it is at least `lower`, if `is_reached` is true. For `mine` that also holds if a budget ended the search after its
+    audit; for `kneighbors`, `lower` is an estimate then.
+
+    Parameters
+    ----------
+    target : float
+        Recall that was asked for.
+    delta : float
+        Probability that the recall is lower than stated.
+    is_reached : bool
+        True if the statement holds.
+    recall : float
+        Estimate; NaN if nothing is known.
+    lower : float
+        Lower bound; 0 if nothing is known.
+    bound : str
+        Kind of bound.
+    rows : int
+        Audited items, or audited pairs.
+    scored_pairs : int
+        Pairs that were evaluated.
+    enough : str or None, default=None
+        What would be enough, if the target was not reached.
     """
 
     target: float
@@ -105,10 +143,18 @@ class Recall:
 
 @dataclass(frozen=True)
 class Neighbors:
-    """Lists of neighbours, n × k, best first: `items` (−1 where a list ends early), `scores` (NaN there), and `exact`, true where a score is the
-    score's own.
+    """Lists of neighbors, best first.
 
-    To Arrow it is a table of `item`, `rank` (from 0), `other`, `similarity` and `exact`, a neighbour a row: `polars.DataFrame(lm.neighbors_)`.
+    To Arrow it is a table of ``item``, ``rank`` (from 0), ``other``, ``similarity`` and ``exact``, a neighbor per row: ``polars.DataFrame(lm.neighbors_)``.
+
+    Parameters
+    ----------
+    items : ndarray of shape (n_items, k)
+        Item numbers, −1 where a list ends early.
+    scores : ndarray of shape (n_items, k)
+        Similarities, NaN where a list ends early.
+    exact : ndarray of shape (n_items, k)
+        True for evaluated scores.
     """
 
     items: NDArray[np.int64]
@@ -120,20 +166,77 @@ class Neighbors:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table, in the types that it has."""
+        columns = self._columns()
+        return _native.arrow_table(list(columns), list(columns.values()))
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
         rows, ranks = np.nonzero(self.items >= 0)
         at = (rows, ranks)
-        return _native.arrow_table(
-            ["item", "rank", "other", "similarity", "exact"],
-            [rows.astype(np.int64), ranks.astype(np.int64), self.items[at], self.scores[at], self.exact[at]],
-        )
+        values = [rows.astype(np.int64), ranks.astype(np.int64), self.items[at], self.scores[at], self.exact[at]]
+        return dict(zip(["item", "rank", "other", "similarity", "exact"], values))
+
+    def to_arrow(self) -> Any:
+        """Convert to a table of pyarrow, which must be installed.
+
+        Returns
+        -------
+        pyarrow.Table
+            A neighbor per row: ``item``, ``rank`` (from 0), ``other``, ``similarity``, ``exact``.
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> Any:
+        """Convert to a frame of polars, which must be installed.
+
+        Returns
+        -------
+        polars.DataFrame
+            A neighbor per row: ``item``, ``rank`` (from 0), ``other``, ``similarity``, ``exact``.
+        """
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """Convert to a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A neighbor per row: ``item``, ``rank`` (from 0), ``other``, ``similarity``, ``exact``.
+        """
+        import pandas
+
+        return pandas.DataFrame(self._columns())
 
 
 @dataclass(frozen=True, repr=False)
 class Pairs:
-    """Pairs of items, best first: `items` (m × 2), `scores`, and `exact`, true where the score is the score's own and no estimate.
+    """Pairs of items, best first.
 
-    Iterating gives (score, i, j), as `sentence_transformers.util.paraphrase_mining` does. To Arrow it is a table of `item`, `other`, `similarity`
-    and `exact`, a pair a row: `polars.DataFrame(pairs)`, `pyarrow.table(pairs)`.
+    Iterating gives (score, i, j), as ``sentence_transformers.util.paraphrase_mining`` does; ``pairs[:10]`` are the ten best. To Arrow it is a table of
+    ``item``, ``other``, ``similarity`` and ``exact``, a pair per row: ``polars.DataFrame(pairs)``, ``pyarrow.table(pairs)``.
+
+    Parameters
+    ----------
+    items : ndarray of shape (n_pairs, 2)
+        Item numbers.
+    scores : ndarray of shape (n_pairs,)
+        Similarities.
+    exact : ndarray of shape (n_pairs,)
+        True for evaluated scores.
+    n_items : int
+        Number of items, those of both lists if there are two.
+    calls : int, default=0
+        Calls of the search.
+    recall : Recall or None, default=None
+        What is known of the recall.
+    left : int or None, default=None
+        Items of the first of two lists.
+    threshold : float or None, default=None
+        Least similarity that was asked for.
     """
 
     items: NDArray[np.int64]
@@ -142,6 +245,8 @@ class Pairs:
     n_items: int
     calls: int = 0
     recall: Recall | None = None
+    left: int | None = None
+    threshold: float | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -163,35 +268,126 @@ class Pairs:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table, in the types that it has."""
+        columns = self._columns()
+        return _native.arrow_table(list(columns), list(columns.values()))
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
         first, second = (np.ascontiguousarray(side) for side in self.items.T)
-        return _native.arrow_table(["item", "other", "similarity", "exact"], [first, second, self.scores, self.exact])
+        return {"item": first, "other": second, "similarity": np.ascontiguousarray(self.scores), "exact": np.ascontiguousarray(self.exact)}
+
+    def to_arrow(self) -> Any:
+        """Convert to a table of pyarrow, which must be installed.
+
+        Returns
+        -------
+        pyarrow.Table
+            A pair per row: ``item``, ``other``, ``similarity``, ``exact``.
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> Any:
+        """Convert to a frame of polars, which must be installed.
+
+        Returns
+        -------
+        polars.DataFrame
+            A pair per row: ``item``, ``other``, ``similarity``, ``exact``.
+        """
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """Convert to a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A pair per row: ``item``, ``other``, ``similarity``, ``exact``.
+        """
+        import pandas
+
+        return pandas.DataFrame(self._columns())
 
     def __repr__(self) -> str:
         said = "" if self.recall is None else f", about {self.recall.recall:.3f} of all" if self.recall.is_reached else ", no recall stated"
         return f"Pairs({len(self):,} of {self.n_items:,} items{said}, {self.calls:,} calls)"
 
-    def groups(self) -> NDArray[np.int64]:
-        """A number for each item; items that pairs connect share it. Numbers count from 0 in the order of the items.
+    def groups(self, link: Literal["components", "average", "complete"] = "components", *, verify: Any = None) -> NDArray[np.int64]:
+        """Group the items.
 
-        The recall of pairs says nothing of groups: one missed pair can leave two large groups apart.
+        With ``"components"`` items that pairs connect share a group: one wrong pair merges two groups, and one missed pair can leave two apart. With
+        ``"average"`` or ``"complete"`` the mean, or the least, similarity inside a group is at least the threshold of the pairs; the pairs inside
+        components that are not listed are evaluated for it. `plan_groups` counts them before.
+
+        Parameters
+        ----------
+        link : {"components", "average", "complete"}, default="components"
+            What makes a group.
+        verify : Landmark or callable, default=None
+            Score of the pairs that are not listed: the fitted estimator, or a function of an array of pairs of item numbers. Needed if `link` is not
+            ``"components"``.
+
+        Returns
+        -------
+        ndarray of shape (n_items,)
+            A number for each item, from 0 in the order of the items. Of two lists, items of the second come after those of the first.
+
+        Raises
+        ------
+        ValueError
+            If `verify` is missing, or pairs are those of two lists and `link` is not ``"components"``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from landmark import Pairs
+        >>> K = np.kron(np.eye(2), np.ones((3, 3))) * 0.9
+        >>> K[2, 3] = K[3, 2] = 0.9  # one wrong pair
+        >>> i, j = np.nonzero(np.triu(K, 1) >= 0.5)
+        >>> pairs = Pairs(np.stack([i, j], axis=1), K[i, j], np.ones(len(i), dtype=bool), 6, threshold=0.5)
+        >>> pairs.groups().tolist()
+        [0, 0, 0, 0, 0, 0]
+        >>> pairs.groups("average", verify=lambda pairs: K[pairs[:, 0], pairs[:, 1]]).tolist()
+        [0, 0, 0, 1, 1, 1]
         """
-        parent = list(range(self.n_items))
+        offset = 0 if self.left is None else self.left
+        items = self.items + np.array([0, offset])
+        if one_of("link", link, groups.LINKS) == "components":
+            return groups.components(items, self.n_items)
+        if self.left is not None:
+            raise ValueError('pairs within a list do not exist: two lists have groups by `link="components"` only')
+        if verify is None:
+            raise ValueError(f'`link="{link}"` evaluates pairs inside groups: give `verify`, the fitted `Landmark` or a function of pairs of item numbers')
+        least = float(np.min(self.scores)) if self.threshold is None and len(self) else self.threshold
+        return groups.linked(items, self.scores, self.n_items, link, 0.0 if least is None else least, groups.asker(verify)[0])
 
-        def root(item: int) -> int:
-            while parent[item] != item:
-                parent[item] = parent[parent[item]]
-                item = parent[item]
-            return item
+    def plan_groups(self, verify: Any = None) -> int:
+        """Count the calls of `groups` by ``"average"`` or ``"complete"``. No call is made.
 
-        for i, j in self.items.tolist():
-            a, b = root(i), root(j)
-            parent[max(a, b)] = min(a, b)
-        roots = [root(item) for item in range(self.n_items)]
-        number = {of: place for place, of in enumerate(dict.fromkeys(roots))}
-        return np.array([number[of] for of in roots], dtype=np.int64)
+        Parameters
+        ----------
+        verify : Landmark or callable, default=None
+            That of `groups`; scores in its store take no call.
+
+        Returns
+        -------
+        int
+            Calls, exactly.
+        """
+        rest = groups.missing_inside(self.items, self.n_items)
+        return len(rest) if verify is None else int(groups.asker(verify)[1](rest))
 
     def keep(self) -> NDArray[np.int64]:
-        """The first item of each group: what is left when duplicates go."""
+        """Keep the first item of each group: what is left when duplicates go.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,)
+            Item numbers.
+        """
         return np.unique(self.groups(), return_index=True)[1].astype(np.int64)
 
 

@@ -8,21 +8,20 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import factors as files
 from . import scores
 from ._batches import Batches
 from ._checks import on_a_copy, places, real, whole
 from ._items import Items, content, digest, joined, plain, taken
 from ._native import MeteredStore, Projector
 from ._opening import DEFAULT_COMPONENTS, PROBED, as_list, is_asked
-from ._search import Search
+from ._saved import Saved
 from .bill import Bill, spectrum, table
 from .reading import Factors
 from .workers import Tile, cut
@@ -30,65 +29,119 @@ from .workers import Tile, cut
 log = logging.getLogger("landmark")
 
 
-class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # type: ignore[misc]
-    """Factors, neighbours and near-duplicates from a few columns of an expensive, possibly indefinite similarity matrix.
+class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # type: ignore[misc]
+    """Factors, neighbors and near-duplicates from a few columns of an expensive, possibly indefinite similarity matrix.
 
-    The score is asked for all items with `n_components` landmarks and for nothing else; K̃ = Z diag(±1) Zᵀ with what was evaluated put back.
+    The score is evaluated for all items with `n_components` landmarks and for nothing else. K̃ = Z diag(signature_) Zᵀ approximates the matrix,
+    and returns evaluated scores exactly.
 
     Parameters
     ----------
-    score : what scores a pair. A function of a list of pairs that answers one number each; `Blockwise` around one of two lists of items that
-        answers their block, as scikit-learn's kernels do; an object with `predict` (a cross-encoder of sentence-transformers as it is); an
-        `async def` of two items; an n × n array; `Program`, `Wmd`, `TreeKernel` or `VectorKernel`.
-    n_components : s, the landmarks. Calls of a symmetric score: n·s − s(s − 1)/2.
-    metric : `"precomputed"` where `fit` is handed the matrix itself.
-    proxy : n × d embeddings of the items, or several such arrays, best first: cheap relatives whose cosine the score is learned from. Arrays
-        of the rows themselves may be named `"items"`.
-    budget : most calls that this object may make from one fit on. The largest rank that it pays for is fitted.
-    store : folder or URL that keeps every score for good, shared with the program and between processes; none keeps them in memory.
-    identity : name of everything that moves a score of two items (model, version, prompt, a table that their numbers point into). Needed
-        with a store, where the scores of two items serve every list that has both; a new model needs a new name.
-    method : id of an approximator, or a mapping with `id` and its parameters; `landmark.methods()` lists them.
-    landmarks : id of a policy, a mapping with `id`, or your own item numbers, most important first; their count replaces the default `n_components`.
-    order : `symmetric` if f(a, b) = f(b, a); `mean`, `max` or `min` of both orders for a score that depends on them, two calls per pair.
-        `None` asks for 16 pairs in both orders before the first scores of a fit (16 further calls, `bill_.calls_of_the_probe`). If they differ by more than
-        0.1%, an object with `predict` (a cross-encoder) is used as the `mean`, and a function is refused; the `plan` of such an object is an upper bound.
-        Nothing is asked if the store has scores of these items or if the budget is too small for it. `order_` is what the fit used.
-    diagonal : self-similarity if it is known without a call. With `gamma` it is the similarity exp(−gamma·distance), so 1.0 for a distance of 0.
-    gamma : similarities exp(−gamma·score), for a score that is a distance. Any gamma may be tried on what the store has.
-    scattered : share of the calls that go to single pairs instead of columns, as `{"columns": 0.75}`; `None` for none.
-    link : how the score is learned from the proxy: degree of a polynomial (1 to 3).
-    popularity : let the link use how popular items are.
-    error_samples : further calls that estimate the error; 0 for none.
-    confidence : of the interval of the error.
-    known : keep the evaluated columns (8·n·s bytes): K̃ returns them exactly. Without them, and without a store, a `Blockwise` score or a
-        `VectorKernel` is asked anew for what a search wants of them.
-    concurrency : coroutines under way at a time.
-    random_state : seed; the same seed and `name` give the same bits as the program, for matrices, `Wmd`, `TreeKernel` and `Program`. The draws of a
-        function go by the content of the items, whatever their order (docs/python.md, "Lists that grow").
-    name : name of the random streams, as `dataset.name` is for the program.
-    verbose : show a bar (tqdm, where it is installed) or lines.
+    similarity : callable, object or array, default=None
+        The score of a pair. A function of a list of pairs that returns one number each; `Blockwise` around a function of two lists of items that
+        returns their block, as scikit-learn's kernels do; an object with ``predict``, such as a ``CrossEncoder``; `Cached`; an ``async def`` of two
+        items; an n × n array; `Program`, `Wmd`, `TreeKernel` or `VectorKernel`.
+    n_components : int, default=100
+        Number of landmarks s. A symmetric score takes n·s − s(s − 1)/2 calls.
+    metric : {"precomputed"} or None, default=None
+        ``"precomputed"`` if `fit` gets the matrix itself.
+    proxy : array of shape (n_items, n_dims), list of arrays, or ``"items"``, default=None
+        Embeddings of the items, the best first: cheap similarities whose cosine the score is learned from. ``"items"`` are the rows themselves.
+    budget : int or None, default=None
+        Most calls that this object may make from one fit on. The largest rank that fits into it is used.
+    store : str or path or None, default=None
+        Folder or URL that keeps every score, shared with the program and between processes. ``None`` keeps them in memory.
+    identity : str or None, default=None
+        Name of everything that moves a score of two items (model, version, prompt, a table that their numbers point into). Required with a `store`,
+        but for a ``CrossEncoder``, whose model, revision, maximum length, activation and dtype are its name. A new model needs a new name.
+    method : str or mapping, default="shift_ridge"
+        Id of an approximator, or a mapping with ``id`` and its parameters; `landmark.methods` lists them.
+    landmarks : str, mapping or array-like of int, default="uniform"
+        Id of a policy, a mapping with ``id``, or item numbers, most important first; their count replaces the default `n_components`.
+    order : {"symmetric", "mean", "max", "min"} or None, default=None
+        ``"symmetric"`` if f(a, b) = f(b, a); ``"mean"``, ``"max"`` or ``"min"`` of both orders otherwise, two calls per pair. ``None`` compares both
+        orders of 16 pairs before a fit (16 further calls). If they differ by more than 0.1%, an object with ``predict`` is used as the mean, and a
+        function raises a `ValueError`. Nothing is compared if the store has scores of these items or if the budget is too small for it.
+    diagonal : float or None, default=None
+        Similarity of an item with itself, if it is known without a call: 1.0 for most similarities, also with `gamma`.
+    gamma : float or None, default=None
+        Use exp(−gamma·score), for a score that is a distance. Any gamma may be tried on stored distances.
+    scattered : mapping or None, default=None
+        Share of the calls that go to single pairs instead of columns, such as ``{"columns": 0.75}``.
+    link : {1, 2, 3}, default=2
+        Degree of the polynomial by which the score is learned from the proxy.
+    popularity : bool, default=False
+        Let the link use hubness: how high an item scores with all others.
+    error_samples : int, default=1000
+        Further calls that estimate the error; 0 for none.
+    confidence : float, default=0.95
+        Confidence level of `error_interval_`.
+    known : bool, default=True
+        Keep the evaluated columns (8·n·s bytes). Without them and without a store, a `Blockwise` score or a `VectorKernel` is evaluated again by
+        searches.
+    concurrency : int, default=8
+        Coroutines in flight at a time.
+    random_state : int, RandomState instance or None, default=0
+        Seed. The same seed and `name` give the same bits as the program for matrices, `Wmd`, `TreeKernel` and `Program`.
+    name : str, default="landmark"
+        Name of the random streams, as ``dataset.name`` is for the program.
+    verbose : bool, default=False
+        Show a progress bar (tqdm, if it is installed) or lines.
 
     Attributes
     ----------
-    embedding_ : Z, n × r. signature_ : ±1 for each column. component_indices_ : the landmarks.
-    error_ : estimated ‖K − K̃‖ / ‖K‖ (None without samples), error_interval_, error_report_.
-    n_calls_ : calls really made. order_ : the order of the fit. bill_ : the bill of the fit. report_ : shift, ridge, eigenvalues of the fit.
+    embedding_ : ndarray of shape (n_items, r)
+        Z.
+    signature_ : ndarray of shape (r,)
+        1 or −1 for each column of Z.
+    component_indices_ : ndarray of shape (s,)
+        Item numbers of the landmarks.
+    error_ : float or None
+        Estimated ‖K − K̃‖ / ‖K‖; 0.0 if all pairs were evaluated, ``None`` without samples.
+    error_interval_ : tuple of float or None
+        Confidence interval of the error.
+    error_report_ : dict or None
+        Details of the estimate.
+    n_calls_ : int
+        Calls that were made.
+    n_components_ : int
+        Landmarks that were used.
+    order_ : str
+        Order of the fit.
+    bill_ : Bill
+        Call estimate of the fit.
+    report_ : dict
+        Shift, ridge and eigenvalues of the fit.
+
+    See Also
+    --------
+    Cached : A model that scores no pair twice.
+    landmark.sbert : The utilities of sentence-transformers by a cross-encoder.
+
+    Examples
+    --------
+    >>> from landmark import Landmark
+    >>> overlap = lambda pairs: [len(set(a) & set(b)) / len(set(a) | set(b)) for a, b in pairs]
+    >>> lm = Landmark(overlap, n_components=2, order="symmetric", error_samples=0).fit(["abc", "abd", "xyz", "xya"])
+    >>> lm.n_calls_
+    7
+    >>> lm.embedding_.shape[0]
+    4
     """
 
     def __init__(
         self,
-        score: Any = None,
+        similarity: Any = None,
         n_components: int = DEFAULT_COMPONENTS,
         *,
-        metric: str | None = None,
+        metric: Literal["precomputed"] | None = None,
         proxy: Any = None,
         budget: int | None = None,
         store: str | os.PathLike[str] | None = None,
         identity: str | None = None,
         method: str | Mapping[str, Any] = "shift_ridge",
         landmarks: str | Mapping[str, Any] | ArrayLike = "uniform",
-        order: str | None = None,
+        order: Literal["symmetric", "mean", "max", "min"] | None = None,
         diagonal: float | None = None,
         gamma: float | None = None,
         scattered: Mapping[str, Any] | None = None,
@@ -102,7 +155,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         name: str = "landmark",
         verbose: bool = False,
     ) -> None:
-        self.score = score
+        self.similarity = similarity
         self.n_components = n_components
         self.metric = metric
         self.proxy = proxy
@@ -139,7 +192,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
 
     def __sklearn_clone__(self) -> Landmark:
         # a model is shared, and not copied with its weights; a store is a name
-        shared = ("score", "proxy", "store")
+        shared = ("similarity", "proxy", "store")
         params = self.get_params(deep=False)
         copy = type(self)(**{name: value if name in shared else deepcopy(value) for name, value in params.items()})
         for name in ("_metadata_request", "_sklearn_output_config"):
@@ -157,10 +210,23 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     # --- the bill and the fit
 
     def plan(self, X: Any, y: Any = None) -> Bill:
-        """The bill of `fit(X)`. No call is made."""
+        """Estimate the calls of `fit(X)`. No call is made.
+
+        Parameters
+        ----------
+        X : list or array
+            Items.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Bill
+            Planned calls, exact unless it says otherwise.
+        """
         items = self._items_of(X, reset=False)
         settings = self._settings(len(items), self._seed())
-        matrix, batches = self._open(items, dry=True, order=self.order or "symmetric")
+        matrix, batches = self._open(items, dry=True, order=self._order or "symmetric")
         probe = self._probe(matrix, batches, json.dumps(settings))[1]
         is_known = not probe or not self._asks_both()
         if not is_known:
@@ -170,15 +236,28 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         return self._bill(matrix, settings, self._proxies(items), probe, is_known)
 
     def tiles(self, X: Any, calls: int = 10_000) -> list[Tile]:
-        """The calls of `fit(X)` in tiles of about so many, for `landmark.work` on any machine that reaches the store. No call is made."""
-        if self.store is None:
+        """Cut the calls of `fit(X)` into tiles, for `work` or `Worker` on any machine that reaches the store. No call is made.
+
+        Parameters
+        ----------
+        X : list or array
+            Items.
+        calls : int, default=10000
+            Calls of a tile, about.
+
+        Returns
+        -------
+        list of Tile
+            Tiles, in any order.
+        """
+        if self._store is None:
             raise ValueError("workers meet in a store: give `store` and `identity`")
         if not isinstance(self.random_state, (int, np.integer)):
             raise ValueError("tiles are those of one seed: give a whole number as `random_state`")
         calls = whole("calls", calls, 1)
-        if self.order is None and self._asks_both():
+        if self._order is None and self._asks_both():
             raise ValueError('workers do not look at both orders of a pair: set `order="mean"`, or `order="symmetric"` if the order does not count')
-        if self.order is None and is_asked(self):
+        if self._order is None and is_asked(self):
             warnings.warn(
                 'workers do not look at both orders of a pair and take the score as symmetric: set `order="mean"`, or `order="symmetric"` if it is',
                 stacklevel=2,
@@ -193,7 +272,22 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
 
     @on_a_copy
     def fit(self, X: Any, y: Any = None) -> Landmark:
-        """Evaluates the columns of the landmarks and factors them. A fit that raises, or is interrupted, leaves the estimator as it was."""
+        """Evaluate the columns of the landmarks and factor them.
+
+        A fit that raises, or is interrupted, leaves the estimator as it was.
+
+        Parameters
+        ----------
+        X : list or array
+            Items: texts, rows of an array, whole numbers, or any objects. With ``metric="precomputed"``, the n × n matrix.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Landmark
+            The fitted estimator.
+        """
         items = self._items_of(X, reset=True)
         self._seed_ = self._seed()
         self._settings_ = self._settings(len(items), self._seed_)
@@ -217,7 +311,22 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
-        """Fits, and returns Z (n × r), not a copy."""
+        """Fit, and return Z.
+
+        Parameters
+        ----------
+        X : list or array
+            Items.
+        y : None
+            Ignored.
+        **fit_params : object
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_items, r)
+            `embedding_`, not a copy.
+        """
         return self.fit(X, y).embedding_
 
     def _take(self, out: dict[str, Any], matrix: MeteredStore) -> None:
@@ -239,43 +348,66 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         self.n_calls_ = matrix.calls + int(out.get("uncounted", 0))
         self._name_arrays()
 
-    def _told_error(self, error: dict[str, Any] | None) -> None:
-        self.error_report_ = error
-        self.error_ = None if error is None else error["relative_error"]
-        self.error_interval_ = None if error is None else (error["lower"], error["upper"])
-
-    def _name_arrays(self) -> None:
-        self.embedding_ = self._factors.vectors
-        self.signature_ = self._factors.signature
-        self.component_indices_ = self._factors.landmarks
-
     # --- reading K̃
 
-    def similarity(self, i: int, j: int) -> float:
-        """K̃[i, j]; the score itself where it was evaluated."""
-        check_is_fitted(self)
-        return float(self._factors.block(self._one("i", i), self._one("j", j))[0, 0])
-
     def row(self, i: int) -> NDArray[np.float64]:
-        """K̃[i, :], length n."""
+        """Read a row of K̃.
+
+        Parameters
+        ----------
+        i : int
+            Item number.
+
+        Returns
+        -------
+        ndarray of shape (n_items,)
+            K̃[i, :].
+        """
         check_is_fitted(self)
         return self._factors.row(int(self._one("i", i)[0]))
 
-    def similarities(self, rows: ArrayLike, columns: ArrayLike) -> NDArray[np.float64]:
-        """K̃[rows, columns], by item numbers or boolean masks of n values."""
+    def similarities(self, rows: ArrayLike, columns: ArrayLike) -> Any:
+        """Read K̃[rows, columns]; evaluated scores come back exactly.
+
+        Parameters
+        ----------
+        rows, columns : int or array-like of int
+            Item numbers, or masks of one truth value per item.
+
+        Returns
+        -------
+        float or ndarray
+            A number for two item numbers, a row or a column for one number and a list, a block for two lists.
+        """
         check_is_fitted(self)
         n = len(self._factors)
-        return self._factors.block(places("rows", rows, n), places("columns", columns, n))
+        block = self._factors.block(
+            self._one("rows", rows) if np.ndim(rows) == 0 else places("rows", rows, n),
+            self._one("columns", columns) if np.ndim(columns) == 0 else places("columns", columns, n),
+        )
+        if np.ndim(rows) == 0 and np.ndim(columns) == 0:
+            return float(block[0, 0])
+        return block[0] if np.ndim(rows) == 0 else block[:, 0] if np.ndim(columns) == 0 else block
 
-    def _one(self, name: str, item: int) -> NDArray[np.int64]:
+    def _one(self, name: str, item: Any) -> NDArray[np.int64]:
         return places(name, [whole(name, item)], len(self._factors))
 
     # --- new items
 
     def transform(self, X: Any, *, proxy: Any = None) -> NDArray[np.float64]:
-        """Rows of Z for items: those of the fit at no call, new ones from their scores with the landmarks.
+        """Embed items: those of the fit without a call, new ones by their scores with the landmarks.
 
-        With `metric="precomputed"` X is m × n, similarities to the items of the fit. Where a proxy takes part, `proxy` has the embeddings of X.
+        Parameters
+        ----------
+        X : list or array
+            Items. With ``metric="precomputed"``, the m × n similarities to the items of the fit.
+        proxy : array or list of arrays, default=None
+            Embeddings of X, if the fit has a proxy.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, r)
+            Rows of Z.
         """
         check_is_fitted(self)
         if self.metric == "precomputed":
@@ -299,9 +431,9 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
 
     def _new_rows(self, new: Items) -> NDArray[np.float64]:
         """Similarities of new items to the landmarks, through the store."""
-        if getattr(self, "_items", None) is None or (self.score is None and self.metric is None):
-            raise ValueError("new items are scored with the landmarks: load the factors with `score` and `items`")
-        if scores.is_matrix(self.score):
+        if getattr(self, "_items", None) is None or (self._similarity is None and self.metric is None):
+            raise ValueError("new items are scored with the landmarks: load the factors with `similarity` and `items`")
+        if scores.is_matrix(self._similarity):
             raise ValueError("a matrix says nothing of new items; use `metric='precomputed'` and hand over their rows")
         t = len(self.component_indices_)
         both = joined(taken(self._items, self.component_indices_), new)
@@ -332,81 +464,6 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
             to_anchors.append(_cosines(theirs, ours[projector.anchors]))
         return np.asarray(projector.project(np.ascontiguousarray(rows), to_landmarks, to_anchors))
 
-    # --- files
-
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes the factors as the program does, and the evaluated columns beside them."""
-        check_is_fitted(self)
-        of = self._factors
-        items = getattr(self, "_items", None)
-        error = self.error_report_
-        info = {
-            "version": files.VERSION,
-            "items": len(of),
-            "columns": int(of.vectors.shape[1]),
-            "method": self._method()["id"],
-            "rank": self.n_components_,
-            "landmarks": of.landmarks.tolist(),
-            "oracle": self._identity_,
-            "texts": None,
-            "gamma": self.gamma,
-            "error": None if error is None else {"relative": error["relative_error"], "lower": error["lower"], "upper": error["upper"]},
-            "scattered": 0 if of.scattered_scores is None else len(of.scattered_scores),
-            "proxy": self.proxy is not None,
-            "cut_short": self.n_components_ < self.n_components,
-            "failed_pairs": 0,
-            "scorer": self.identity,
-            "python": {
-                "items": None if items is None else digest(items),
-                "report": self.report_,
-                "error": error,
-                "diagonal": of.diagonal,
-                "order": getattr(self, "order_", self.order),
-            },
-        }
-        arrays = {
-            "vectors": of.vectors,
-            "signature": of.signature,
-            "projector": of.projector,
-            "known_columns": of.columns,
-            "scattered_pairs": None if of.scattered_pairs is None else of.scattered_pairs.astype(np.uint64),
-            "scattered_scores": of.scattered_scores,
-        }
-        files.write(folder, arrays, info)
-
-    @classmethod
-    def load(cls, folder: str | os.PathLike[str], score: Any = None, items: Any = None, **params: Any) -> Landmark:
-        """Factors from a folder of `save` or of the program. With `score` and `items` (those of the fit) it can also score, and embed new items."""
-        arrays, info = files.read(folder)
-        lm = cls(score, n_components=info["rank"], identity=info.get("scorer"), gamma=info.get("gamma"), **params)
-        python = info.get("python") or {}
-        pairs = arrays["scattered_pairs"]
-        lm._factors = Factors(
-            vectors=_floats(arrays["vectors"]),
-            signature=_floats(arrays["signature"]),
-            landmarks=np.asarray(info["landmarks"], dtype=np.int64),
-            columns=None if arrays["known_columns"] is None else _floats(arrays["known_columns"]),
-            projector=None if arrays["projector"] is None else _floats(arrays["projector"]),
-            scattered_pairs=None if pairs is None else pairs.astype(np.int64),
-            scattered_scores=arrays["scattered_scores"],
-            diagonal=python.get("diagonal"),
-        )
-        if items is not None:
-            given = lm._items_of(items, reset=True)
-            if len(given) != info["items"]:
-                raise ValueError(f"the factors are of {info['items']} items, and {len(given)} are given")
-            if python.get("items") not in (None, digest(given)):
-                raise ValueError("the factors are of other items than these")
-            lm._items = given
-        error = info.get("error")
-        told = None if error is None else {"relative_error": error["relative"], "lower": error["lower"], "upper": error["upper"]}
-        lm._told_error(python.get("error") or told)
-        lm.n_components_, lm.n_calls_ = info["rank"], 0
-        lm.order_ = lm.order or python.get("order") or "symmetric"
-        lm.report_, lm._identity_ = python.get("report") or {"method": info["method"]}, info["oracle"]
-        lm._name_arrays()
-        return lm
-
     def _repr_html_(self) -> str:
         if not self.__sklearn_is_fitted__():
             return str(super()._repr_html_())
@@ -420,11 +477,6 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         ]
         sizes = np.einsum("ij,ij->j", self.embedding_, self.embedding_)
         return table("Landmark", rows) + spectrum(sizes, self.signature_)
-
-
-
-def _floats(array: NDArray[Any] | None) -> NDArray[np.float64]:
-    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 

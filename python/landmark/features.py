@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,21 +57,36 @@ def _with_id(name: str, given: str | Mapping[str, Any], known: Mapping[str, tupl
 
 
 class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Random features of a kernel by a structured matrix, in the place of `RBFSampler`: O((d + m) log d) an item instead of O(dm).
+    """Random features of a kernel by a structured matrix, in place of ``RBFSampler``: O((d + m) log d) per item instead of O(dm).
 
     Parameters
     ----------
-    kernel : `gaussian` (with `sigma`), `inner_product`, `step`, `sign`, `relu`, `arc_cosine` (with `order`), as an id or a mapping with `id`.
-    family : `circulant`, `toeplitz`, `hankel`, `low_displacement` (with `rank`, `nonzeros`), `fastfood`, `hd3` or `dense`.
-    n_components : projections m; the Gaussian kernel has two features of each.
-    preprocess : rotate items at random first; off only where they are known to be spread out.
-    random_state : seed.
+    kernel : str or mapping, default="gaussian"
+        ``"gaussian"`` (with `sigma`), ``"inner_product"``, ``"step"``, ``"sign"``, ``"relu"``, or ``"arc_cosine"`` as a mapping with ``id`` and ``order``.
+    family : str or mapping, default="hd3"
+        ``"hd3"``, ``"circulant"``, ``"toeplitz"``, ``"hankel"``, ``"fastfood"``, ``"dense"``, or ``"low_displacement"`` as a mapping with ``id``, ``rank`` and
+        ``nonzeros``.
+    n_components : int, default=1024
+        Number of projections; the Gaussian kernel has two features of each.
+    sigma : float, default=1.0
+        Width of the Gaussian kernel exp(−‖x − y‖² / (2 sigma²)).
+    preprocess : bool, default=True
+        Rotate items at random first; turn it off only if they are known to be spread out.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landmark import StructuredFeatures
+    >>> StructuredFeatures(n_components=8).fit_transform(np.eye(3)).shape
+    (3, 16)
     """
 
     def __init__(
         self,
         kernel: str | Mapping[str, Any] = "gaussian",
-        family: str | Mapping[str, Any] = "circulant",
+        family: str | Mapping[str, Any] = "hd3",
         n_components: int = 1024,
         *,
         sigma: float = 1.0,
@@ -91,7 +106,20 @@ class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     @on_a_copy
     def fit(self, X: Any, y: Any = None) -> StructuredFeatures:
-        """Draws the map for items as wide as these; they are not looked at."""
+        """Draw the map for items as wide as these.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Items; their values are not used.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        StructuredFeatures
+            The fitted map.
+        """
         X = validate_data(self, plain(X), dtype=np.float64)
         kernel, family = _with_id("kernel", self.kernel, _KERNELS), _with_id("family", self.family, _FAMILIES)
         if kernel["id"] == "gaussian":
@@ -105,7 +133,18 @@ class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """φ(x) of each item: inner products estimate the kernel."""
+        """Map items to features whose inner products estimate the kernel.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Items.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            Features.
+        """
         check_is_fitted(self, "_params")
         X = validate_data(self, plain(X), reset=False, dtype=np.float64)
         return self._map().transform(np.ascontiguousarray(X))
@@ -123,16 +162,28 @@ class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
 
 class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A sketch of a stream of rows: the largest directions of XᵀX in l rows, with a bound that needs no X.
+    """Sketch of a stream of rows: the largest directions of XᵀX in a few rows, with a bound that needs no X.
 
     Parameters
     ----------
-    n_components : directions that `transform` projects on.
-    rows : l ≥ n_components, the rows of the sketch; ‖XᵀX − YᵀY‖₂ ≤ ‖X‖²_F / l.
-    form : `buffered`, or `figure_1` as the paper has it.
+    n_components : int, default=10
+        Directions that `transform` projects on.
+    rows : int, default=100
+        Rows l of the sketch, at least `n_components`: ‖XᵀX − YᵀY‖₂ ≤ ‖X‖²_F / l.
+    form : {"buffered", "figure_1"}, default="buffered"
+        How rows are taken in; ``"figure_1"`` as the paper has it.
+    buffer : int or None, default=None
+        Rows that are collected before the sketch is shrunk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landmark import FrequentDirections
+    >>> FrequentDirections(2, rows=4).fit_transform(np.arange(20.0).reshape(5, 4)).shape
+    (5, 2)
     """
 
-    def __init__(self, n_components: int = 10, *, rows: int = 100, form: str = "buffered", buffer: int | None = None) -> None:
+    def __init__(self, n_components: int = 10, *, rows: int = 100, form: Literal["buffered", "figure_1"] = "buffered", buffer: int | None = None) -> None:
         self.n_components = n_components
         self.rows = rows
         self.form = form
@@ -144,12 +195,38 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     @on_a_copy
     def fit(self, X: Any, y: Any = None) -> FrequentDirections:
-        """Sketches these rows alone."""
+        """Sketch these rows alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        FrequentDirections
+            The sketch.
+        """
         self._sketch: _native.FrequentDirections | None = None
         return self._append(X, reset=True)
 
     def partial_fit(self, X: Any, y: Any = None) -> FrequentDirections:
-        """Sketches further rows."""
+        """Sketch further rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        FrequentDirections
+            The sketch.
+        """
         return self._append(X, reset=getattr(self, "_sketch", None) is None)
 
     def _append(self, X: Any, *, reset: bool) -> FrequentDirections:
@@ -166,7 +243,18 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self._read()
 
     def merge(self, other: FrequentDirections) -> FrequentDirections:
-        """Takes in the rows that another sketch saw: the bound holds for all of them."""
+        """Add the rows of another sketch: the bound holds for all of them.
+
+        Parameters
+        ----------
+        other : FrequentDirections
+            A sketch of other rows.
+
+        Returns
+        -------
+        FrequentDirections
+            The sketch of all rows.
+        """
         check_is_fitted(self, "components_")
         check_is_fitted(other, "components_")
         assert self._sketch is not None and other._sketch is not None
@@ -182,13 +270,30 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self
 
     def sketch(self) -> NDArray[np.float64]:
-        """Y, at most l rows: YᵀY ≈ XᵀX."""
+        """Return the sketch Y, whose YᵀY approximates XᵀX.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+            At most `rows` rows.
+        """
         check_is_fitted(self, "components_")
         assert self._sketch is not None
         return self._sketch.sketched()
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Rows along the largest directions, not centred."""
+        """Project rows on the largest directions; they are not centered.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Projections.
+        """
         check_is_fitted(self, "components_")
         X = validate_data(self, plain(X), reset=False, dtype=np.float64)
         return np.asarray(X @ self.components_.T)

@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,11 +54,16 @@ class Wmd:
 
     Parameters
     ----------
-    words : one word a row of `vectors`, or a mapping from words to vectors.
-    vectors : len(words) × d.
-    kind : `wmd`, or the bounds `rwmd` and `wcd`, which make good proxies.
-    drop_stop_words : leave out the stop words of the program's list.
-    empty : distance of a text without any known word from all others; `None` refuses such texts.
+    words : list of str or mapping of str to vector
+        Words, one per row of `vectors`, or their vectors. Of gensim: ``Wmd(kv.index_to_key, kv.vectors)``.
+    vectors : array-like of shape (n_words, n_dims), default=None
+        Vectors.
+    kind : {"wmd", "rwmd", "wcd"}, default="wmd"
+        The distance, or one of its lower bounds, which make good proxies.
+    drop_stop_words : bool, default=True
+        Leave out the stop words of the program's list.
+    empty : float or None, default=None
+        Distance of a text without any known word from all others; ``None`` raises for such texts.
     """
 
     def __init__(
@@ -66,7 +71,7 @@ class Wmd:
         words: Sequence[str] | Mapping[str, ArrayLike],
         vectors: ArrayLike | None = None,
         *,
-        kind: str = "wmd",
+        kind: Literal["wmd", "rwmd", "wcd"] = "wmd",
         drop_stop_words: bool = True,
         empty: float | None = None,
     ) -> None:
@@ -89,13 +94,19 @@ class Wmd:
 
 
 class TreeKernel:
-    """Kernel between trees in brackets, `(S (NP they) (VP laughed))`: `st`, `sst` or `ptk`.
+    """Kernel between trees in brackets, such as ``(S (NP they) (VP laughed))``.
 
-    `normalise` divides by the root of both self-similarities. Other parameters (`lambda_`, `mu`, `terminal_factor`, `leaves`) are those
-    of the kernel; defaults are KeLP's.
+    Parameters
+    ----------
+    kernel : {"ptk", "sst", "st"}, default="ptk"
+        Partial trees, subset trees, or subtrees.
+    normalise : bool, default=True
+        Divide by the root of both self-similarities.
+    **params : float or bool
+        ``lambda_``, ``mu``, ``terminal_factor``, ``leaves`` of the kernel; defaults are KeLP's.
     """
 
-    def __init__(self, kernel: str = "ptk", *, normalise: bool = True, **params: float | bool) -> None:
+    def __init__(self, kernel: Literal["ptk", "sst", "st"] = "ptk", *, normalise: bool = True, **params: float | bool) -> None:
         self.kernel, self.normalise = kernel, normalise
         self.params = {name.rstrip("_"): value for name, value in params.items()}
 
@@ -114,12 +125,17 @@ class VectorKernel:
 
     Parameters
     ----------
-    kernel : its name.
-    gamma : γ > 0; 1/d for vectors of length d where it is `None`.
-    coef0, degree : those of `polynomial` and `sigmoid`.
+    kernel : {"rbf", "polynomial", "sigmoid"}, default="rbf"
+        Kernel.
+    gamma : float or None, default=None
+        Above 0; ``None`` is 1/d for vectors of length d.
+    coef0 : float, default=1.0
+        Constant of ``polynomial`` and ``sigmoid``.
+    degree : int, default=3
+        Degree of ``polynomial``.
     """
 
-    def __init__(self, kernel: str = "rbf", *, gamma: float | None = None, coef0: float = 1.0, degree: int = 3) -> None:
+    def __init__(self, kernel: Literal["rbf", "polynomial", "sigmoid"] = "rbf", *, gamma: float | None = None, coef0: float = 1.0, degree: int = 3) -> None:
         self.kernel, self.gamma, self.coef0, self.degree = kernel, gamma, coef0, degree
 
     def oracle(self, items: Items) -> Oracle:
@@ -137,17 +153,20 @@ class VectorKernel:
 
 
 class Program:
-    """Any program in any language that scores texts: JSON lines over its standard input and output, as in docs/own_data.md.
+    """Any program in any language that scores texts: JSON lines over its standard input and output, as in docs/reference/protocol.md.
 
     It names what moves its scores itself, so a store needs no `identity`. Where it says that the order of a pair counts, give the estimator
     an `order`.
 
     Parameters
     ----------
-    command : the program and its arguments.
-    failed : score of a pair that it can't score; `None` raises instead.
-    settings : `processes` at a time (1), pairs in a `batch` (256), `timeout_seconds` of one (60), `start_seconds` until it greets (300),
-        `environment`, variables that it sees beside ours.
+    command : list of str
+        Program and its arguments.
+    failed : float or None, default=None
+        Score of a pair that the program cannot score; ``None`` raises.
+    **settings : object
+        ``processes`` at a time (1), pairs of a ``batch`` (256), ``timeout_seconds`` of one (60), ``start_seconds`` until it greets (300),
+        ``environment``, further variables.
     """
 
     def __init__(self, command: Sequence[str], *, failed: float | None = None, **settings: Any) -> None:
@@ -183,8 +202,10 @@ class Blockwise:
 
     Parameters
     ----------
-    function : f(rows, columns) → len(rows) × len(columns): an array, a tensor, or lists.
-    params : handed to the function by name at every call. They are part of the score's identity; a store keeps those of each value apart.
+    function : callable
+        Called as f(rows, columns), it returns len(rows) × len(columns) numbers: an array, a tensor, or lists.
+    **params : object
+        Passed to the function by name. They are part of the score's identity; a store keeps those of each value apart.
     """
 
     def __init__(self, function: Callable[..., Any], **params: Any) -> None:
@@ -239,13 +260,21 @@ def _takes_two(function: Callable[..., Any]) -> bool:
 
 
 def _predict(predict: Callable[..., Any], pairs: list[tuple[Any, Any]]) -> Any:
-    # sentence-transformers wants lists of two texts, and draws a bar of its own unless told not to
+    return predicted(predict, pairs, {})
+
+
+def predicted(predict: Callable[..., Any], pairs: list[tuple[Any, Any]], how: Mapping[str, Any]) -> Any:
+    """What an object with `predict` answers. sentence-transformers wants lists of two texts, and draws a bar of its own unless told not to."""
     try:
-        quiet = "show_progress_bar" in inspect.signature(predict).parameters
+        parameters = inspect.signature(predict).parameters
+        takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+        takes = {name for name in ("show_progress_bar", "batch_size") if name in parameters}
     except (TypeError, ValueError):
-        quiet = False
-    wanted = [list(pair) for pair in pairs]
-    return predict(wanted, show_progress_bar=False) if quiet else predict(wanted)
+        takes_all, takes = False, set()
+    params = {name: value for name, value in how.items() if takes_all or name in takes or name not in ("show_progress_bar", "batch_size")}
+    if "show_progress_bar" in takes:
+        params.setdefault("show_progress_bar", False)
+    return predict([list(pair) for pair in pairs], **params)
 
 
 def is_matrix(score: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,16 +23,32 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    C : cost of an error. loss : `squared_hinge` or `hinge`. multi_class : `one_vs_rest` or `crammer_singer`.
-    class_weight : `None`, `"balanced"`, or a weight a class. max_iter : epochs at most. random_state : seed of the order of visits.
+    C : float, default=1.0
+        Cost of an error.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        Loss.
+    multi_class : {"one_vs_rest", "crammer_singer"}, default="one_vs_rest"
+        How more than two classes are told apart.
+    class_weight : mapping, "balanced" or None, default=None
+        Weight of each class.
+    max_iter : int, default=1000
+        Most epochs.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the order of visits.
+
+    Examples
+    --------
+    >>> from landmark import LinearSvm
+    >>> LinearSvm().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.5], [2.5]]).tolist()
+    [0, 1]
     """
 
     def __init__(
         self,
         C: float = 1.0,
         *,
-        loss: str = "squared_hinge",
-        multi_class: str = "one_vs_rest",
+        loss: Literal["squared_hinge", "hinge"] = "squared_hinge",
+        multi_class: Literal["one_vs_rest", "crammer_singer"] = "one_vs_rest",
         class_weight: str | Mapping[Any, float] | None = None,
         max_iter: int = 1000,
         random_state: Any = 0,
@@ -46,7 +62,20 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @on_a_copy
     def fit(self, X: Any, y: Any) -> LinearSvm:
-        """Trains."""
+        """Train.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Items.
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        Returns
+        -------
+        LinearSvm
+            The fitted machine.
+        """
         X, y = validate_data(self, plain(X), plain(y), dtype=np.float64)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
@@ -77,26 +106,66 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return one_of("class_weight", self.class_weight, ("balanced",))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Scores of the classes; of the second one alone where there are two."""
+        """Score the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Items.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            Scores; of the second class alone if there are two.
+        """
         check_is_fitted(self)
         X = validate_data(self, plain(X), reset=False, dtype=np.float64)
         found: NDArray[np.float64] = X @ self.coef_.T + self.intercept_
         return found[:, 0] if len(self.classes_) == 2 else found
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the highest score, the first in a tie."""
+        """Predict the class of the highest score, the first in a tie.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Items.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes.
+        """
         found = self.decision_function(X)
         best = (found > 0).astype(int) if len(self.classes_) == 2 else found.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
 
 def average_linkage(
-    vectors: ArrayLike, threshold: float, *, signature: ArrayLike | None = None, linkage: str | None = None
+    vectors: ArrayLike, threshold: float, *, signature: ArrayLike | None = None, linkage: Literal["average", "single", "complete"] | None = None
 ) -> NDArray[np.int64]:
-    """Clusters of mentions: merged strictly below `threshold` of 1 − similarity.
+    """Cluster mentions: merge strictly below a threshold of 1 − similarity.
 
-    `vectors` is Z with its `signature` (average linkage, no n × n matrix is formed), or, with `linkage` (`average`, `single`, `complete`),
-    the matrix of similarities itself.
+    Parameters
+    ----------
+    vectors : array-like of shape (n_items, r), or (n_items, n_items) with `linkage`
+        Z, or the matrix of similarities.
+    threshold : float
+        Clusters merge if 1 − similarity is below it.
+    signature : array-like of shape (r,), default=None
+        Signs of the columns of Z; no n × n matrix is formed.
+    linkage : {"average", "single", "complete"} or None, default=None
+        Linkage of the matrix of similarities.
+
+    Returns
+    -------
+    ndarray of shape (n_items,)
+        Cluster labels.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not symmetric.
     """
     threshold = real("threshold", threshold, finite=False)
     array = np.ascontiguousarray(plain(vectors), dtype=np.float64)
@@ -130,7 +199,20 @@ def _check_symmetric(matrix: NDArray[np.float64]) -> None:
 def coreference_scores(
     key: ArrayLike, response: ArrayLike, *, drop_singletons: bool = False
 ) -> dict[str, Any]:
-    """MUC, B³, CEAFm, CEAFe, BLANC, LEA and CoNLL F1 of cluster labels: one label a mention, of the key and of the response."""
+    """Score clusters of mentions: MUC, B³, CEAFm, CEAFe, BLANC, LEA and CoNLL F1.
+
+    Parameters
+    ----------
+    key, response : array-like of shape (n_mentions,)
+        True and found cluster labels.
+    drop_singletons : bool, default=False
+        Leave out clusters of one mention.
+
+    Returns
+    -------
+    dict
+        Precision, recall and F1 by the name of the metric.
+    """
     gold, found = np.asarray(plain(key)), np.asarray(plain(response))
     if gold.shape != found.shape or gold.ndim != 1:
         raise ValueError(f"key and response are one label a mention, and these have the shapes {gold.shape} and {found.shape}")
@@ -150,7 +232,18 @@ def _clusters(labels: NDArray[Any]) -> list[list[str]]:
 
 
 def ranking_scores(questions: Sequence[Sequence[tuple[float, bool, bool]]]) -> dict[str, Any]:
-    """MAP, AvgRec, MRR, P, R, F1 and accuracy as SemEval-2016 task 3 scores them: of each question (score, predicted, relevant) an answer."""
+    """Score rankings as SemEval-2016 task 3 does: MAP, AvgRec, MRR, P, R, F1 and accuracy.
+
+    Parameters
+    ----------
+    questions : list of list of tuple
+        For each question (score, predicted, relevant) of each answer.
+
+    Returns
+    -------
+    dict
+        Numbers by the name of the metric.
+    """
     asked = [
         [(real("score", score), _truth("predicted", said), _truth("relevant", is_so)) for score, said, is_so in answers] for answers in questions
     ]
@@ -165,6 +258,12 @@ def _truth(name: str, value: Any) -> bool:
 
 
 def methods() -> dict[str, dict[str, Any]]:
-    """Every approximator by its id, with its parameters and their defaults."""
+    """List the approximators.
+
+    Returns
+    -------
+    dict of dict
+        Parameters and their defaults, by the id of the approximator.
+    """
     found: dict[str, dict[str, Any]] = json.loads(_native.methods())
     return found

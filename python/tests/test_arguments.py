@@ -58,7 +58,7 @@ def test_a_boolean_mask_selects_as_in_numpy(lm: Landmark) -> None:
             lm.similarities(wrong, [0])
     for wrong in (True, 1.0, "1", np.bool_(True)):
         with pytest.raises((TypeError, ValueError), match="whole number"):
-            lm.similarity(wrong, 0)
+            lm.similarities(wrong, 0)
         with pytest.raises((TypeError, ValueError), match="whole number"):
             lm.row(wrong)
     with pytest.raises(TypeError, match="flatnonzero"):
@@ -67,16 +67,16 @@ def test_a_boolean_mask_selects_as_in_numpy(lm: Landmark) -> None:
 
 WRONG: dict[str, list[dict[str, Any]]] = {
     "kneighbors": [
-        {"k": 0},
-        {"k": True},
-        {"k": 2.0},
-        {"k": 3, "calls_per_item": 0},
-        {"k": 3, "calls_per_item": NAN},
-        {"k": 3, "target_recall": NAN},
-        {"k": 3, "target_recall": 0.9, "delta": NAN},
-        {"k": 3, "calls_per_item": 5, "share": NAN},
-        {"k": 3, "calls_per_item": 5, "rounds": 0},
-        {"k": 3, "target_recall": 0.9, "audit_rows": 0},
+        {"n_neighbors": 0},
+        {"n_neighbors": True},
+        {"n_neighbors": 2.0},
+        {"n_neighbors": 3, "calls_per_item": 0},
+        {"n_neighbors": 3, "calls_per_item": NAN},
+        {"n_neighbors": 3, "target_recall": NAN},
+        {"n_neighbors": 3, "target_recall": 0.9, "delta": NAN},
+        {"n_neighbors": 3, "calls_per_item": 5, "share": NAN},
+        {"n_neighbors": 3, "calls_per_item": 5, "rounds": 0},
+        {"n_neighbors": 3, "target_recall": 0.9, "audit_rows": 0},
     ],
     "mine": [
         {"threshold": NAN},
@@ -90,7 +90,7 @@ WRONG: dict[str, list[dict[str, Any]]] = {
         {"threshold": 0.5, "budget": NAN},
     ],
     "plan_mine": [{"threshold": NAN}, {"threshold": 0.5, "target_recall": 1.0}, {"threshold": 0.5, "target_recall": 0.5, "delta": 0.0}],
-    "plan_kneighbors": [{"k": 0}, {"k": 3, "calls_per_item": NAN}, {"k": 3, "target_recall": NAN}],
+    "plan_kneighbors": [{"n_neighbors": 0}, {"n_neighbors": 3, "calls_per_item": NAN}, {"n_neighbors": 3, "target_recall": NAN}],
 }
 
 
@@ -213,14 +213,14 @@ def test_a_diagonal_is_a_similarity_with_gamma_too(order: str) -> None:
     # copies are pairs of an item with itself
     texts = [*TEXTS, *TEXTS[:5]]
     lm = Landmark(distance, 10, gamma=2.0, diagonal=1.0, order=order, error_samples=20).fit(texts)
-    assert lm.similarity(5, 5) == 1.0 and lm._factors.diagonal == 1.0
+    assert lm.similarities(5, 5) == 1.0 and lm._factors.diagonal == 1.0
     i = int(lm.component_indices_[0])
-    assert lm.similarity(i, i) == 1.0
+    assert lm.similarities(i, i) == 1.0
     other = next(j for j in range(30) if TEXTS[j] != texts[i])
-    assert lm.similarity(i, other) == pytest.approx(np.exp(-2.0 * distance([(texts[i], texts[other])])[0]))
+    assert lm.similarities(i, other) == pytest.approx(np.exp(-2.0 * distance([(texts[i], texts[other])])[0]))
     copy = next((j for j in range(35) if j != i and texts[j] == texts[i]), None)
-    assert copy is None or lm.similarity(i, copy) == 1.0
-    found, items = lm.kneighbors(3, calls_per_item=20)
+    assert copy is None or lm.similarities(i, copy) == 1.0
+    found, items = lm.kneighbors(n_neighbors=3, calls_per_item=20)
     is_copy = np.array([[texts[i] == texts[j] for j in row] for i, row in enumerate(items)])
     assert np.all(found[is_copy & lm.neighbors_exact_] == 1.0) and (is_copy & lm.neighbors_exact_).any()
 
@@ -238,7 +238,7 @@ def test_a_self_similarity_that_the_score_contradicts_is_refused() -> None:
     trees = ["(S (NP they) (VP laughed))", "(S (NP they) (VP cried))", "(S (NP we) (VP (V saw) (NP them)))"]
     with pytest.raises(ValueError, match="self-similarity of TreeKernel.* is 1"):
         lm.fit(trees)
-    assert lm.set_params(diagonal=1.0).fit(trees).similarity(0, 0) == 1.0
+    assert lm.set_params(diagonal=1.0).fit(trees).similarities(0, 0) == 1.0
 
 
 def test_a_diagonal_with_gamma_keeps_the_name_of_its_store() -> None:

@@ -56,7 +56,7 @@ def test_rows_of_a_table_are_items_proxies_and_matrices() -> None:
 
 def test_lists_and_pairs_are_tables(score: Counted, texts: list[str]) -> None:
     lm = Landmark(score, n_components=20, error_samples=0).fit(texts)
-    similarities, items = lm.kneighbors(4)
+    similarities, items = lm.kneighbors(n_neighbors=4)
     rows = arrow_items(lm.neighbors_)
     assert rows.shape == (60 * 4, 5)
     np.testing.assert_array_equal(rows[:, 0], np.repeat(np.arange(60), 4))
@@ -156,7 +156,7 @@ def test_embeddings_are_columns_of_lists(score: Counted, texts: list[str]) -> No
 
 def test_frames_are_made_of_what_was_found(score: Counted, texts: list[str]) -> None:
     lm = Landmark(score, n_components=20, error_samples=0).fit(texts)
-    lm.kneighbors(3)
+    lm.kneighbors(n_neighbors=3)
     pairs = lm.mine(0.9)
     made = 0
     try:

@@ -72,7 +72,7 @@ def test_the_bits_and_the_calls_are_those_of_a_function_of_pairs(settings: dict[
     assert blocks.similarities(every, every).tobytes() == pairs.similarities(every, every).tobytes()
     assert blocks.transform(points(5, 9)).tobytes() == pairs.transform(points(5, 9)).tobytes()
     for search in ({"calls_per_item": 8}, {"target_recall": 0.8, "delta": 0.2}):
-        found, wanted = blocks.kneighbors(4, **search), pairs.kneighbors(4, **search)
+        found, wanted = blocks.kneighbors(n_neighbors=4, **search), pairs.kneighbors(n_neighbors=4, **search)
         np.testing.assert_array_equal(found[1], wanted[1])
         assert found[0].tobytes() == wanted[0].tobytes()
     if "known" not in settings or kept:
@@ -100,7 +100,7 @@ def test_single_pairs_come_in_blocks_that_hold_little_else() -> None:
     x, asked = points(300), Recorded()
     lm = Landmark(Blockwise(asked), 10, error_samples=0, diagonal=1.0).fit(x)
     fitted, before = len(asked.shapes), lm.n_calls_
-    lm.kneighbors(5, calls_per_item=20)
+    lm.kneighbors(n_neighbors=5, calls_per_item=20)
     cells = sum(rows * columns for rows, columns in asked.shapes[fitted:])
     calls = lm.n_calls_ - before
     assert calls <= cells <= 1.5 * calls
@@ -139,7 +139,7 @@ def test_an_asymmetric_function_of_blocks_is_asked_in_both_orders(texts: list[st
     lm.fit(texts)
     assert lm.n_calls_ == bill.calls
     i = int(lm.component_indices_[0])
-    assert lm.similarity(i, 0) == pytest.approx(0.25 * (len(texts[i]) + len(texts[0])))
+    assert lm.similarities(i, 0) == pytest.approx(0.25 * (len(texts[i]) + len(texts[0])))
 
 
 def test_items_of_any_kind_come_as_lists(score: Counted, texts: list[str]) -> None:
@@ -202,7 +202,7 @@ def test_a_known_diagonal_stands_whatever_the_block_says_of_it() -> None:
 
     x = points()
     lm = Landmark(Blockwise(refuses_itself), 10, order="symmetric", diagonal=1.0, error_samples=0).fit(x)
-    assert lm.similarity(3, 3) == 1.0 and lm.n_calls_ == 70 * 10 - 10 * 11 // 2
+    assert lm.similarities(3, 3) == 1.0 and lm.n_calls_ == 70 * 10 - 10 * 11 // 2
     with pytest.raises(NotFiniteError, match="`diagonal`"):
         Landmark(Blockwise(refuses_itself), 10, error_samples=0).fit(x)
 
@@ -221,7 +221,7 @@ def test_a_budget_is_spent_to_the_last_call_and_never_passed() -> None:
     whole = Landmark(Blockwise(Recorded()), 10, error_samples=0).fit(x)
     with pytest.warns(UserWarning, match="the budget ended"):
         cut = Landmark(Blockwise(Recorded()), 10, error_samples=0, budget=whole.n_calls_ + 77).fit(x)
-        cut.kneighbors(3, calls_per_item=20)
+        cut.kneighbors(n_neighbors=3, calls_per_item=20)
     assert cut.n_calls_ == cut.budget
 
 

@@ -85,7 +85,7 @@ def test_a_predictor_of_two_orders_is_used_as_their_mean(method: str, samples: i
     assert lm.order_ == "mean" and sum(model.asked.values()) == lm.n_calls_ == lm.bill_.calls == bill.calls
     assert max(model.asked.values()) == 1
     i = int(lm.component_indices_[0])
-    assert lm.similarity(i, 7) == pytest.approx((model.of(TEXTS[i], TEXTS[7]) + model.of(TEXTS[7], TEXTS[i])) / 2)
+    assert lm.similarities(i, 7) == pytest.approx((model.of(TEXTS[i], TEXTS[7]) + model.of(TEXTS[7], TEXTS[i])) / 2)
     said = Landmark(Model(0.05), 8, method=method, order="mean", error_samples=samples).fit(TEXTS)
     assert lm.embedding_.tobytes() == said.embedding_.tobytes()
     # what is scored after the fit, and read from a file, is the mean as well

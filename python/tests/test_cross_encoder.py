@@ -103,8 +103,8 @@ def test_a_cross_encoder_of_transformers_finds_the_neighbours_of_the_program(tmp
     assert lm.component_indices_.tolist() == theirs.component_indices_.tolist()
     every = np.arange(ITEMS)
     ours, its = lm.similarities(every, every), theirs.similarities(every, every)
-    _, near = lm.kneighbors(K)
-    _, wanted = theirs.kneighbors(K)
+    _, near = lm.kneighbors(n_neighbors=K)
+    _, wanted = theirs.kneighbors(n_neighbors=K)
     shared = float(np.mean([len(set(a) & set(b)) / K for a, b in zip(near.tolist(), wanted.tolist())]))
     print(
         f"\n{folder.name}: {ITEMS} sentences, {LANDMARKS} landmarks, {lm.n_calls_:,} calls of transformers: entries of K̃, from {its.min():.3f} to "

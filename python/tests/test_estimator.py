@@ -39,7 +39,7 @@ def test_what_was_evaluated_is_exact_and_the_error_is_that_of_what_is_read(score
     np.testing.assert_allclose(read[:, lm.component_indices_], k[:, lm.component_indices_], atol=1e-12)
     np.testing.assert_allclose(read, read.T, atol=1e-12)
     np.testing.assert_allclose(lm.row(3), read[3], atol=1e-14)
-    assert lm.similarity(3, 14) == pytest.approx(read[3, 14], abs=1e-12)
+    assert lm.similarities(3, 14) == pytest.approx(read[3, 14], abs=1e-12)
     exact = np.linalg.norm(k - read) / np.linalg.norm(k)
     low, high = lm.error_interval_
     # all pairs were drawn: the interval is a point
@@ -104,7 +104,7 @@ def test_a_budget_is_never_passed(score: Counted, texts: list[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         before = score.calls
-        Landmark(score, n_components=2, budget=150, error_samples=0).fit(texts).kneighbors(3, calls_per_item=10)
+        Landmark(score, n_components=2, budget=150, error_samples=0).fit(texts).kneighbors(n_neighbors=3, calls_per_item=10)
     assert score.calls - before <= 150
 
 
@@ -120,7 +120,7 @@ def test_a_score_of_one_order_is_asked_in_both(texts: list[str]) -> None:
     lm.fit(texts)
     assert len(asked) == bill.calls == lm.n_calls_
     i = int(lm.component_indices_[0])
-    assert lm.similarity(i, 0) == pytest.approx(0.25 * (len(texts[i]) + len(texts[0])))
+    assert lm.similarities(i, 0) == pytest.approx(0.25 * (len(texts[i]) + len(texts[0])))
 
 
 def test_a_known_diagonal_takes_no_call_and_gamma_no_new_one(score: Counted, texts: list[str]) -> None:
@@ -132,9 +132,9 @@ def test_a_known_diagonal_takes_no_call_and_gamma_no_new_one(score: Counted, tex
 
     lm = Landmark(distance, n_components=5, diagonal=1.0, gamma=0.5, error_samples=0).fit(texts)
     assert all(a != b for a, b in asked)
-    assert lm.similarity(7, 7) == 1.0
+    assert lm.similarities(7, 7) == 1.0
     i = int(lm.component_indices_[0])
-    assert lm.similarity(i, 9) == pytest.approx(np.exp(-0.5 * (abs(len(texts[i]) - len(texts[9])) + 0.1)))
+    assert lm.similarities(i, 9) == pytest.approx(np.exp(-0.5 * (abs(len(texts[i]) - len(texts[9])) + 0.1)))
 
 
 def test_a_proxy_lowers_the_error_and_new_items_are_embedded_with_it() -> None:
@@ -178,7 +178,7 @@ def test_new_items_take_s_calls_each_and_known_ones_none(score: Counted, texts: 
 def test_neighbours_of_the_factors_are_those_of_the_rows(score: Counted, texts: list[str]) -> None:
     for settings in ({}, {"known": False}, {"scattered": {"columns": 0.5}}):
         lm = Landmark(score, n_components=12, error_samples=0, **settings).fit(texts)
-        found, items = lm.kneighbors(5)
+        found, items = lm.kneighbors(n_neighbors=5)
         for i in range(len(texts)):
             row = lm.row(i)
             row[i] = -np.inf
@@ -196,9 +196,9 @@ def test_a_search_makes_the_calls_of_its_bill_and_finds_more(score: Counted, tex
     bill = lm.plan_kneighbors(texts, 3, calls_per_item=20)
     assert bill == 20 * len(texts)
     fresh = Landmark(score, n_components=4, error_samples=0).fit(texts)
-    _, by_factors = fresh.kneighbors(3)
+    _, by_factors = fresh.kneighbors(n_neighbors=3)
     before = score.calls
-    found, items = lm.kneighbors(3, calls_per_item=20)
+    found, items = lm.kneighbors(n_neighbors=3, calls_per_item=20)
     assert score.calls - before <= bill, "columns of the fit are there"
     recall = [np.mean([len(true[i] & set(of[i].tolist())) / 3 for i in range(len(texts))]) for of in (by_factors, items)]
     assert recall[1] > max(recall[0], 0.7)
@@ -207,10 +207,10 @@ def test_a_search_makes_the_calls_of_its_bill_and_finds_more(score: Counted, tex
 
 def test_a_stated_recall_is_kept_and_a_search_that_misses_it_says_so(score: Counted, texts: list[str]) -> None:
     lm = Landmark(score, n_components=4, error_samples=0).fit(texts)
-    lm.kneighbors(5, target_recall=0.8, delta=0.2)
+    lm.kneighbors(n_neighbors=5, target_recall=0.8, delta=0.2)
     assert lm.recall_.is_reached and lm.recall_.lower >= 0.8 and lm.recall_.recall >= lm.recall_.lower
     with pytest.warns(UserWarning, match="not reached"):
-        lm.kneighbors(5, target_recall=0.95, calls_per_item=2)
+        lm.kneighbors(n_neighbors=5, target_recall=0.95, calls_per_item=2)
     assert not lm.recall_.is_reached
 
 
@@ -354,10 +354,10 @@ def test_factors_are_saved_as_the_program_has_them(score: Counted, texts: list[s
     assert np.load(tmp_path / "factors" / "scattered_pairs.npy").dtype == np.uint64
     read = Landmark.load(tmp_path / "factors")
     np.testing.assert_array_equal(read.row(5), lm.row(5))
-    np.testing.assert_array_equal(read.kneighbors(4)[1], lm.kneighbors(4)[1])
+    np.testing.assert_array_equal(read.kneighbors(n_neighbors=4)[1], lm.kneighbors(n_neighbors=4)[1])
     assert read.error_ == lm.error_ and read.component_indices_.tolist() == lm.component_indices_.tolist()
     with pytest.raises(ValueError, match="calls of the score"):
-        read.kneighbors(3, calls_per_item=5)
+        read.kneighbors(n_neighbors=3, calls_per_item=5)
     whole = Landmark.load(tmp_path / "factors", score, texts)
     assert whole.transform(["other"]).shape == (1, lm.embedding_.shape[1])
     with pytest.raises(ValueError, match="other items"):
@@ -374,7 +374,7 @@ def test_a_pickled_estimator_reads_and_scores_as_before(texts: list[str]) -> Non
     copy = pickle.loads(pickle.dumps(lm))
     np.testing.assert_array_equal(copy.row(2), lm.row(2))
     np.testing.assert_array_equal(copy.transform(["abc"]), lm.transform(["abc"]))
-    assert copy.kneighbors(2, calls_per_item=3)[1].shape == (60, 2)
+    assert copy.kneighbors(n_neighbors=2, calls_per_item=3)[1].shape == (60, 2)
 
 
 def _length(pairs: list[tuple[str, str]]) -> list[float]:
@@ -400,14 +400,14 @@ def test_bills_and_fits_show_themselves_as_tables(score: Counted, texts: list[st
         ({"link": 5}, "must be 1, 2 or 3"),
         ({"gamma": -1.0}, "gamma"),
         ({"proxy": np.ones((4, 2))}, "one row an item"),
-        ({"score": None}, "give a `score`"),
-        ({"score": 3}, "function of a list of pairs"),
+        ({"similarity": None}, "give a `similarity`"),
+        ({"similarity": 3}, "function of a list of pairs"),
         ({"store": "somewhere"}, "give `identity`"),
     ],
 )
 def test_a_wrong_setting_is_an_error_that_names_it(score: Counted, texts: list[str], settings, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
-        Landmark(**{"score": score, "n_components": 2, "error_samples": 0, **settings}).fit(texts)
+        Landmark(**{"similarity": score, "n_components": 2, "error_samples": 0, **settings}).fit(texts)
     assert score.calls == 0
 
 
@@ -434,9 +434,9 @@ def test_a_budget_that_ends_amid_pairs_leaves_the_best_of_them() -> None:
     assert some.recall is not None and not some.recall.is_reached
     # a search that no budget is left for has the lists of the factors
     with pytest.warns(UserWarning, match="the budget ended"):
-        _, left = cut.kneighbors(3, target_recall=0.9)
+        _, left = cut.kneighbors(n_neighbors=3, target_recall=0.9)
     assert cut.n_calls_ == asked and np.isnan(cut.recall_.recall)
-    np.testing.assert_array_equal(left, cut.kneighbors(3)[1])
+    np.testing.assert_array_equal(left, cut.kneighbors(n_neighbors=3)[1])
 
 
 def test_a_budget_that_ends_before_a_recall_is_known_pays_for_the_best_lists(score: Counted, texts: list[str]) -> None:
@@ -448,12 +448,12 @@ def test_a_budget_that_ends_before_a_recall_is_known_pays_for_the_best_lists(sco
         return float(np.mean([len(true[i] & set(of.tolist())) / 3 for i, of in enumerate(items)]))
 
     fitted = Landmark(score, 4, error_samples=0).fit(texts)
-    by_factors, paid = recall(fitted.kneighbors(3)[1]), fitted.n_calls_
+    by_factors, paid = recall(fitted.kneighbors(n_neighbors=3)[1]), fitted.n_calls_
     # no audited rows can be paid for: a search without them, to the last call
     few = Landmark(score, 4, error_samples=0, budget=paid + 700).fit(texts)
     before = score.calls
     with pytest.warns(UserWarning, match=r"the budget ended before a recall of 0.9 was known.* calls, and 700 are left"):
-        found, items = few.kneighbors(3, target_recall=0.9)
+        found, items = few.kneighbors(n_neighbors=3, target_recall=0.9)
     assert 500 <= score.calls - before == few.n_calls_ - paid <= 700
     assert not few.recall_.is_reached and np.isnan(few.recall_.recall) and few.recall_.lower == 0.0
     assert recall(items) > 2 * by_factors and np.all(np.diff(found, axis=1) <= 1e-12)
@@ -470,7 +470,7 @@ def test_a_budget_that_ends_in_the_search_leaves_the_recall_that_is_known_then()
     rows = fitted.plan_kneighbors(x, 5, calls_per_item=1, target_recall=0.9)
     cut = Landmark(score, **settings, budget=fitted.n_calls_ + rows + 2000).fit(x)
     with pytest.warns(UserWarning, match="the budget ended before a recall of 0.9 was known"):
-        _, items = cut.kneighbors(5, target_recall=0.9)
+        _, items = cut.kneighbors(n_neighbors=5, target_recall=0.9)
     assert fitted.n_calls_ + rows < cut.n_calls_ <= cut.budget
     assert not cut.recall_.is_reached and cut.recall_.rows > 0 and 0.0 < cut.recall_.lower < cut.recall_.recall < 1.0
     true = [set(np.argsort(-np.delete(row, i))[:5].tolist()) for i, row in enumerate(x @ x.T)]

@@ -50,15 +50,15 @@ def test_a_child_searches_fits_and_embeds_after_its_parent_computed() -> None:
         lm = Landmark(overlap, 20, error_samples=50).fit(texts)
         def work():
             before = calls[0]
-            lists = lm.kneighbors(3)[1]
-            paid = lm.kneighbors(3, calls_per_item=4)[1]
+            lists = lm.kneighbors(n_neighbors=3)[1]
+            paid = lm.kneighbors(n_neighbors=3, calls_per_item=4)[1]
             mined = lm.mine(0.9, budget=200).scores
             again = Landmark(overlap, 20, error_samples=50).fit(texts)
             return lists, paid, mined, again.embedding_, lm.transform(["text 5x"]), lm.row(3), lm.n_calls_
         for child, parent in zip(in_a_child(work), work()):
             assert np.array_equal(child, parent)
         # a child of a child, and two of them at a time
-        assert np.array_equal(in_a_child(lambda: in_a_child(lambda: lm.kneighbors(3)[1])), lm.kneighbors(3)[1])
+        assert np.array_equal(in_a_child(lambda: in_a_child(lambda: lm.kneighbors(n_neighbors=3)[1])), lm.kneighbors(n_neighbors=3)[1])
         with fork.Pool(3) as pool:
             for found in pool.map(lm.row, range(6), chunksize=1):
                 assert found.shape == (300,)
@@ -68,16 +68,16 @@ def test_a_child_searches_fits_and_embeds_after_its_parent_computed() -> None:
 def test_what_a_parent_scored_a_child_does_not_ask_again() -> None:
     run("""
         lm = Landmark(overlap, 20, error_samples=0, order="symmetric").fit(texts)
-        lm.kneighbors(3, calls_per_item=4)
+        lm.kneighbors(n_neighbors=3, calls_per_item=4)
         def work():
             before = calls[0]
-            lm.kneighbors(3, calls_per_item=4)
+            lm.kneighbors(n_neighbors=3, calls_per_item=4)
             return calls[0] - before
         assert in_a_child(work) == work() == 0
         blocks = Landmark(Blockwise(lambda a, b: np.exp(-np.abs(a[:, :1] - b[:, :1].T))), 10, error_samples=0, order="symmetric").fit(x)
         before = blocks.n_calls_
         def search():
-            blocks.kneighbors(3, calls_per_item=4)
+            blocks.kneighbors(n_neighbors=3, calls_per_item=4)
             return blocks.n_calls_
         assert in_a_child(search) == search() > before
     """)
@@ -89,7 +89,7 @@ def test_a_child_shares_a_store_with_its_parent(tmp_path: Path) -> None:
         lm = Landmark(overlap, 20, error_samples=0, order="symmetric", store=folder, identity="overlap").fit(texts[:200])
         def work():
             before = calls[0]
-            lm.kneighbors(3, calls_per_item=4)
+            lm.kneighbors(n_neighbors=3, calls_per_item=4)
             Landmark(overlap, 20, error_samples=0, order="symmetric", store=folder, identity="overlap").fit(texts)
             return calls[0] - before
         made = in_a_child(work)
@@ -145,15 +145,15 @@ def test_a_child_of_a_parent_at_work_computes_or_says_why_not() -> None:
         thread.start()
         def work():
             try:
-                lm.kneighbors(2, calls_per_item=1)
+                lm.kneighbors(n_neighbors=2, calls_per_item=1)
             except StoreFailure as error:
                 assert "forked process" in str(error), error
-            return Landmark(overlap, 5, error_samples=0).fit(texts[:50]).kneighbors(3)[1].shape
+            return Landmark(overlap, 5, error_samples=0).fit(texts[:50]).kneighbors(n_neighbors=3)[1].shape
         for _ in range(5):
             time.sleep(0.1)
             assert in_a_child(work) == (50, 3)
         thread.join()
-        assert lm.kneighbors(3)[1].shape == (40, 3)
+        assert lm.kneighbors(n_neighbors=3)[1].shape == (40, 3)
     """)
 
 
@@ -174,7 +174,7 @@ def test_a_program_of_the_parent_outlives_a_child(tmp_path: Path) -> None:
         lm = Landmark(program, 10, error_samples=0).fit(texts)
         def work():
             found = Landmark(program, 10, error_samples=0).fit(texts).embedding_
-            lm.kneighbors(3)
+            lm.kneighbors(n_neighbors=3)
             return found
         assert np.array_equal(in_a_child(work), lm.embedding_)
         import gc, os
@@ -185,7 +185,7 @@ def test_a_program_of_the_parent_outlives_a_child(tmp_path: Path) -> None:
             gc.collect()
             sys.exit(0)
         assert os.waitpid(child, 0)[1] == 0
-        assert lm.kneighbors(3, calls_per_item=5)[1].shape == (300, 3)
+        assert lm.kneighbors(n_neighbors=3, calls_per_item=5)[1].shape == (300, 3)
     """)
 
 
@@ -195,6 +195,6 @@ def test_processes_of_joblib_read_a_fit() -> None:
         import joblib
         lm = Landmark(overlap, 20, error_samples=0).fit(texts)
         with joblib.parallel_backend("multiprocessing", n_jobs=2):
-            rows = joblib.Parallel()(joblib.delayed(lm.kneighbors)(k) for k in range(1, 7))
+            rows = joblib.Parallel()(joblib.delayed(lm.kneighbors)(n_neighbors=k) for k in range(1, 7))
         assert [found[1].shape for found in rows] == [(300, k) for k in range(1, 7)]
     """)

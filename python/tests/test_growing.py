@@ -90,7 +90,7 @@ def test_copies_are_scored_once_and_the_bill_says_so() -> None:
     assert len({texts[place] for place in lm.component_indices_}) == 30
     place = int(lm.component_indices_[4])
     copy = (place + 100) % 300
-    assert lm.similarity(place, copy) == pytest.approx(1.0, abs=1e-12)
+    assert lm.similarities(place, copy) == pytest.approx(1.0, abs=1e-12)
     assert np.allclose(lm.embedding_[:100], lm.embedding_[100:200], rtol=0, atol=1e-12)
 
 
@@ -118,7 +118,7 @@ def test_a_pair_of_equal_items_is_the_self_similarity_that_is_known() -> None:
     bill = lm.plan(texts)
     lm.fit(texts)
     assert lm.n_calls_ == bill.calls
-    lists, items = lm.kneighbors(3, calls_per_item=20)
+    lists, items = lm.kneighbors(n_neighbors=3, calls_per_item=20)
     exact = lm.neighbors_exact_[:, 0]
     copies = items[:, 0] == (np.arange(80) + 40) % 80
     assert np.all(lists[copies & exact, 0] == 1.0)

@@ -110,7 +110,7 @@ def test_ids_are_items(ids: Any) -> None:
         return [1.0 / (1 + abs(a - b)) for a, b in pairs]
 
     lm = Landmark(score, **SETTINGS).fit(ids)
-    assert seen == {int} and lm.similarity(int(lm.component_indices_[0]), 3) == 1.0 / (1 + abs(lm.component_indices_[0] - 3))
+    assert seen == {int} and lm.similarities(int(lm.component_indices_[0]), 3) == 1.0 / (1 + abs(lm.component_indices_[0] - 3))
     same = Landmark(score, **SETTINGS).fit(list(range(20)))
     assert same.embedding_.tobytes() == lm.embedding_.tobytes()
 
@@ -124,7 +124,7 @@ def test_arrays_of_their_own_shapes_are_items() -> None:
 
     lm = Landmark(late_interaction, **SETTINGS).fit(tokens)
     i = int(lm.component_indices_[0])
-    assert lm.similarity(i, 4) == pytest.approx(late_interaction([(tokens[i], tokens[4])])[0])
+    assert lm.similarities(i, 4) == pytest.approx(late_interaction([(tokens[i], tokens[4])])[0])
     images = rng.normal(size=(12, 4, 4))
     assert Landmark(lambda pairs: [float((a * b).sum()) for a, b in pairs], **SETTINGS).fit(images).row(0).shape == (12,)
 

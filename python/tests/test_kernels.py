@@ -57,8 +57,8 @@ def test_a_kernel_of_vectors_is_cloned_pickled_stored_and_a_proxy(tmp_path: Path
     assert lm.plan(x).calls == lm.fit(x).n_calls_ > 0
     again = clone(lm).fit(x)
     assert again.n_calls_ == 0 and again.embedding_.tobytes() == lm.embedding_.tobytes()
-    assert clone(lm).set_params(score=VectorKernel("rbf", gamma=0.4)).plan(x).calls == lm.n_calls_
-    assert pickle.loads(pickle.dumps(lm)).similarity(3, 4) == lm.similarity(3, 4)
+    assert clone(lm).set_params(similarity=VectorKernel("rbf", gamma=0.4)).plan(x).calls == lm.n_calls_
+    assert pickle.loads(pickle.dumps(lm)).similarities(3, 4) == lm.similarities(3, 4)
     with_proxy = Landmark(by_pairs, 8, proxy=VectorKernel("rbf", gamma=0.3), error_samples=200).fit(x)
     assert with_proxy.error_ is not None and with_proxy.error_ < 0.5
     assert repr(VectorKernel("sigmoid", gamma=0.1)) == "VectorKernel('sigmoid', gamma=0.1, coef0=1.0)"

@@ -32,15 +32,15 @@ def recall(scores: np.ndarray, items: np.ndarray) -> float:
 
 def test_a_paid_search_without_a_proxy_finds_no_less_than_the_free_lists() -> None:
     lm, scores = fitted()
-    free, before = lm.kneighbors(K)[1], lm.n_calls_
-    paid = lm.kneighbors(K, calls_per_item=10)[1]
+    free, before = lm.kneighbors(n_neighbors=K)[1], lm.n_calls_
+    paid = lm.kneighbors(n_neighbors=K, calls_per_item=10)[1]
     assert recall(scores, paid) >= recall(scores, free)
-    assert 0 < lm.n_calls_ - before <= min(10 * len(scores), lm.plan_kneighbors(k=K, calls_per_item=10))
+    assert 0 < lm.n_calls_ - before <= min(10 * len(scores), lm.plan_kneighbors(n_neighbors=K, calls_per_item=10))
 
 
 def test_landmarks_get_their_own_rows_back_whole_and_no_list_lacks_a_better_neighbour_of_the_fit() -> None:
     lm, scores = fitted()
-    found, items = lm.kneighbors(K, calls_per_item=3)
+    found, items = lm.kneighbors(n_neighbors=K, calls_per_item=3)
     landmarks = lm.component_indices_
     assert np.array_equal(items[landmarks], best(scores)[landmarks])
     assert lm.neighbors_exact_.all()
@@ -53,7 +53,7 @@ def test_landmarks_get_their_own_rows_back_whole_and_no_list_lacks_a_better_neig
 def test_a_pickled_fit_keeps_what_it_knows() -> None:
     lm, _ = fitted()
     again = pickle.loads(pickle.dumps(lm))
-    assert np.array_equal(again.kneighbors(K, calls_per_item=5)[1], lm.kneighbors(K, calls_per_item=5)[1])
+    assert np.array_equal(again.kneighbors(n_neighbors=K, calls_per_item=5)[1], lm.kneighbors(n_neighbors=K, calls_per_item=5)[1])
 
 
 def test_pairs_without_a_call_warn_and_a_budget_finds_more() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 import subprocess
 import sys
 import sysconfig
@@ -72,8 +73,32 @@ def test_strict_type_checkers_see_every_name(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_the_example_of_the_package_runs() -> None:
-    assert doctest.testmod(landmark).failed == 0 < doctest.testmod(landmark).attempted
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted({"landmark", "landmark.sbert", *(f"landmark.{home}" for home in landmark._HOMES.values() if home != "_native")}))
+def test_the_examples_of_the_docstrings_run(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert found.failed == 0
+
+
+def public() -> list[str]:
+    """Names of everything that users call: functions, classes and their methods."""
+    names = []
+    for name in landmark.__all__:
+        value = getattr(landmark, name)
+        if name != "__version__" and callable(value) and landmark._HOMES[name] != "_native":
+            names.append(f"landmark.{name}")
+            for base in value.__mro__ if isinstance(value, type) and not issubclass(value, BaseException) else ():
+                if base.__module__.startswith("landmark."):
+                    names += [f"landmark.{name}.{member}" for member, of in vars(base).items() if callable(of) and not member.startswith("_") and member != "oracle"]
+    return names + [f"landmark.sbert.{name}" for name in ("paraphrase_mining", "semantic_search", "mine_hard_negatives", "community_detection")]
+
+
+@pytest.mark.parametrize("name", sorted(set(public())))
+def test_docstrings_are_numpydoc(name: str) -> None:
+    validate = pytest.importorskip("numpydoc.validate").validate
+    # sections and their form; which words a sentence begins with is a matter of taste
+    wanted = ("GL08", "SS01", "PR01", "PR02", "PR05", "PR06", "PR07", "PR08", "PR10", "RT03")
+    assert [error for error in validate(name)["errors"] if error[0] in wanted] == []
 
 
 def test_importing_needs_neither_scikit_learn_nor_scipy() -> None:

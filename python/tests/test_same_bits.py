@@ -67,7 +67,7 @@ def test_same_bits_on_the_matrix_of_the_quickstart(tmp_path: Path) -> None:
     assert n == 200
     pairs = "".join(f"{i}\t{j}\n" for i in range(n) for j in range(i))
     (tmp_path / "pairs.tsv").write_text(f"first\tsecond\n{pairs}")
-    run("pairs", config, tmp_path / "pairs.tsv", "--rescore", "--out", tmp_path / "scored.tsv", *here)
+    run("pairs", config, tmp_path / "pairs.tsv", "--evaluate", "--out", tmp_path / "scored.tsv", *here)
     k = np.eye(n)
     for line in (tmp_path / "scored.tsv").read_text().splitlines()[1:]:
         i, j, _, score = line.split("\t")

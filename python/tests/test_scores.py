@@ -146,7 +146,7 @@ def test_threads_share_one_score_and_one_store(texts: list[str], tmp_path) -> No
         np.testing.assert_array_equal(alone.row(0), row)
     lm = Landmark(score, 8, store=tmp_path, identity="shared", error_samples=0).fit(texts)
     rows: list[np.ndarray] = []
-    readers = [threading.Thread(target=lambda: rows.append(lm.kneighbors(3, calls_per_item=6)[0])) for _ in range(4)]
+    readers = [threading.Thread(target=lambda: rows.append(lm.kneighbors(n_neighbors=3, calls_per_item=6)[0])) for _ in range(4)]
     [thread.start() for thread in readers]
     [thread.join() for thread in readers]
     assert all(np.array_equal(row, rows[0]) for row in rows)
@@ -255,7 +255,7 @@ def test_any_program_is_a_score(texts: list[str], tmp_path) -> None:
     with pytest.raises(ValueError, match="empty"):
         Landmark(program, **SETTINGS).fit([*texts, ""])
     kinder = Program([sys.executable, str(script)], failed=0.0)
-    assert Landmark(kinder, landmarks=[60, 0], n_components=2, error_samples=0).fit([*texts, ""]).similarity(3, 60) == 0.0
+    assert Landmark(kinder, landmarks=[60, 0], n_components=2, error_samples=0).fit([*texts, ""]).similarities(3, 60) == 0.0
     with pytest.raises(ValueError, match="landmarks"):
         Landmark(Program([sys.executable, str(script)], landmarks=3), **SETTINGS).fit(texts)
     with pytest.raises(ValueError, match="cannot be started"):
@@ -268,7 +268,7 @@ def test_any_program_is_a_score(texts: list[str], tmp_path) -> None:
     mean = Landmark(Program([sys.executable, str(script)]), **{**SETTINGS, "order": "mean"}).fit(texts)
     i = int(mean.component_indices_[0])
     both = [1.0 / (1 + abs(len(a) - 0.5 * len(b))) for a, b in ((texts[i], texts[3]), (texts[3], texts[i]))]
-    assert mean.similarity(i, 3) == pytest.approx(np.mean(both))
+    assert mean.similarities(i, 3) == pytest.approx(np.mean(both))
 
 
 def test_word_movers_distance_of_texts() -> None:
@@ -276,20 +276,20 @@ def test_word_movers_distance_of_texts() -> None:
     texts = ["cat", "Dog!", "the cat, a bird", "cat cat", "bird"]
     score = Wmd(vectors)
     lm = Landmark(score, n_components=5, error_samples=0).fit(texts)
-    assert lm.similarity(0, 1) == pytest.approx(5.0) and lm.similarity(0, 2) == pytest.approx(0.5)
-    assert lm.similarity(0, 3) == 0.0
+    assert lm.similarities(0, 1) == pytest.approx(5.0) and lm.similarities(0, 2) == pytest.approx(0.5)
+    assert lm.similarities(0, 3) == 0.0
     near = Landmark(score, n_components=3, gamma=1.0, proxy=Wmd(vectors, kind="rwmd"), error_samples=0).fit(texts)
-    assert near.similarity(2, 2) == 1.0
+    assert near.similarities(2, 2) == 1.0
     with pytest.raises(ValueError, match="no word with a vector"):
         Landmark(score, n_components=1).fit(["cat", "whale"])
-    assert Landmark(Wmd(vectors, empty=2.0), 2, error_samples=0).fit(["cat", "whale"]).similarity(0, 1) == 2.0
+    assert Landmark(Wmd(vectors, empty=2.0), 2, error_samples=0).fit(["cat", "whale"]).similarities(0, 1) == 2.0
 
 
 def test_tree_kernels() -> None:
     trees = ["(S (NP they) (VP laughed))", "(S (NP they) (VP cried))", "(S (NP we) (VP (V saw) (NP them)))"]
     lm = Landmark(TreeKernel("sst", lambda_=0.4), n_components=3, error_samples=0).fit(trees)
-    assert lm.similarity(0, 0) == pytest.approx(1.0)
-    assert lm.similarity(0, 1) > lm.similarity(0, 2)
+    assert lm.similarities(0, 0) == pytest.approx(1.0)
+    assert lm.similarities(0, 1) > lm.similarities(0, 2)
     with pytest.raises(ValueError, match="tree 1"):
         Landmark(TreeKernel(), n_components=1).fit(["(A b)", "(A b"])
 
@@ -300,7 +300,7 @@ def test_a_matrix_that_is_not_symmetric_is_refused_or_averaged() -> None:
     with pytest.raises(ValueError, match=r"\(i = 3, j = 4\)"):
         Landmark(metric="precomputed", **SETTINGS).fit(k)
     lm = Landmark(metric="precomputed", order="mean", n_components=20, error_samples=0).fit(k)
-    assert lm.similarity(3, 4) == pytest.approx((k[3, 4] + k[4, 3]) / 2)
+    assert lm.similarities(3, 4) == pytest.approx((k[3, 4] + k[4, 3]) / 2)
 
 
 def test_rows_of_an_array_are_items_too(score: Counted, texts: list[str]) -> None:

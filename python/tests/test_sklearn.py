@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from conftest import matrix
@@ -9,6 +11,7 @@ from sklearn.base import clone
 from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, SpectralClustering
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
+from sklearn.manifold import TSNE
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -32,19 +35,8 @@ ESTIMATORS = [
 ]
 
 
-def expected(estimator: object) -> dict[str, str]:
-    """What fails, and why."""
-    if not isinstance(estimator, Landmark):
-        return {}
-    why = "`score` is the parameter that scores a pair, and no method that judges a fit"
-    names = ["check_n_features_in_after_fitting"]
-    if estimator.score is not None:
-        names += ["check_fit_score_takes_y", "check_pipeline_consistency"]
-    return dict.fromkeys(names, why)
-
-
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected)
+@parametrize_with_checks(ESTIMATORS)
 def test_rules(estimator, check) -> None:
     check(estimator)
 
@@ -70,25 +62,65 @@ def test_clusterings_take_the_matrix_or_the_graph() -> None:
     affinity = np.clip(lm.similarities(every, every), 0.0, None)
     found = SpectralClustering(3, affinity="precomputed", random_state=0).fit_predict((affinity + affinity.T) / 2)
     assert adjusted_rand_score(labels, found) == 1.0
-    graph = lm.kneighbors_graph(10)
+    graph = lm.kneighbors_graph(n_neighbors=10)
     assert graph.shape == (90, 90) and graph.nnz == 900
     # edges between blobs, where there are none, are what scikit-learn warns of
     with pytest.warns(UserWarning, match="connected components"):
         found = AgglomerativeClustering(3, connectivity=graph.maximum(graph.T)).fit_predict(x)
     assert adjusted_rand_score(labels, found) == 1.0
-    distances = lm.kneighbors_graph(15, mode="distance")
+    distances = lm.kneighbors_graph(n_neighbors=15, mode="distance")
     distances = distances.maximum(distances.T)
     found = DBSCAN(eps=0.3, min_samples=5, metric="precomputed").fit_predict(distances)
     assert adjusted_rand_score(labels, found) > 0.9
-    # HDBSCAN wants one component: what is no edge is as far as can be
-    whole = np.where(distances.toarray() > 0, distances.toarray(), 1.0)
-    np.fill_diagonal(whole, 0.0)
-    found = HDBSCAN(min_cluster_size=10, metric="precomputed", copy=True).fit_predict(whole)
+    # HDBSCAN wants both directions, and one component
+    distances = lm.kneighbors_graph(n_neighbors=40, mode="distance", symmetric="union")
+    found = HDBSCAN(min_cluster_size=10, metric="precomputed", copy=True).fit_predict(distances)
     assert adjusted_rand_score(labels, found) > 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph = lm.kneighbors_graph(n_neighbors=25, mode="distance", include_self=True)
+        assert TSNE(metric="precomputed", init="random", perplexity=8, max_iter=250).fit_transform(graph).shape == (90, 2)
+
+
+def test_graphs_keep_distances_of_zero_and_both_directions() -> None:
+    x = np.array([[0.0], [0.0], [1.0], [5.0], [5.2], [9.0]])
+    lm = Landmark(rbf, n_components=6, error_samples=0).fit(x)
+    graph = lm.kneighbors_graph(n_neighbors=2, mode="distance", symmetric="union")
+    assert abs(graph - graph.T).max() == 0.0 and np.sum(graph.data == 0.0) == 2
+    mutual = lm.kneighbors_graph(n_neighbors=2, symmetric="mutual")
+    directed = lm.kneighbors_graph(n_neighbors=2).toarray()
+    np.testing.assert_array_equal(mutual.toarray(), directed * directed.T)
+    assert lm.kneighbors_graph(n_neighbors=2, include_self=True).diagonal().tolist() == [1.0] * 6
+    distances, items = lm.kneighbors(n_neighbors=3, include_self=True, as_distance=True)
+    # as UMAP's precomputed_knn has them: the item itself first, distances ascending
+    assert items[:, 0].tolist() == list(range(6)) and np.all(distances[:, 0] == 0.0) and np.all(np.diff(distances, axis=1) >= 0)
+
+
+def test_new_items_have_neighbors_among_those_of_the_fit() -> None:
+    x, _ = make_blobs(n_samples=80, centers=3, random_state=2)
+    lm = Landmark(rbf, n_components=15, error_samples=0).fit(x)
+    new = x[:6] + 0.05
+    truth = np.argsort(-np.exp(-0.1 * ((new[:, None] - x) ** 2).sum(-1)), axis=1)[:, :3]
+    before = lm.n_calls_
+    free = lm.kneighbors(new, 3, return_similarity=False)
+    assert free.shape == (6, 3) and lm.n_calls_ - before == 6 * 15
+    similarities, items = lm.kneighbors(new, 3, calls_per_item=20)
+    assert np.mean([len(set(a) & set(b)) / 3 for a, b in zip(items.tolist(), truth.tolist())]) > 0.9
+    np.testing.assert_allclose(similarities, np.exp(-0.1 * ((new[:, None] - x[items]) ** 2).sum(-1)))
+    with pytest.raises(TypeError, match=r"kneighbors\(n_neighbors=5\)"):
+        lm.kneighbors(5)
+
+
+def test_a_grid_search_over_the_estimator_alone_asks_its_score_method() -> None:
+    texts = [f"{topic} {number}" for topic in ("aaa", "bbb") for number in range(20)]
+    # scored by a function of the user's, and not by the similarity
+    search = GridSearchCV(Landmark(common, n_components=3, error_samples=0), {"n_components": [2, 5]}, cv=2, scoring=lambda lm, X: float(lm.n_components))
+    assert search.fit(texts).best_params_ == {"n_components": 5}
+    assert not hasattr(Landmark(common), "score")
 
 
 def test_parameters_travel_as_they_are() -> None:
-    settings = {"score": rbf, "method": {"id": "sms_nystrom", "alpha": 2.0}, "landmarks": [3, 1], "n_components": 2, "error_samples": 0}
+    settings = {"similarity": rbf, "method": {"id": "sms_nystrom", "alpha": 2.0}, "landmarks": [3, 1], "n_components": 2, "error_samples": 0}
     lm = Landmark(**settings)
     assert clone(lm).get_params()["method"] == settings["method"]
     fitted = clone(lm).set_params(n_components=1).fit(np.random.default_rng(0).normal(size=(20, 2)))

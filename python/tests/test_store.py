@@ -31,7 +31,7 @@ PROGRAM = """
     print("ready", flush=True)
     sys.stdin.readline()
     lm.fit(texts)
-    print(lm.n_calls_, lm.bill_.calls_alone, repr(lm.similarity(3, 14)), flush=True)
+    print(lm.n_calls_, lm.bill_.calls_alone, repr(lm.similarities(3, 14)), flush=True)
 """
 
 

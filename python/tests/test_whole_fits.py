@@ -32,7 +32,7 @@ def test_a_fit_that_ends_early_leaves_the_old_fit_whole(error: BaseException) ->
     score = Down()
     lm = Landmark(score, 10, error_samples=20).fit(A)
     before = dict(vars(lm))
-    z, lists = lm.transform(A[5:6]), lm.kneighbors(3, calls_per_item=2)[1]
+    z, lists = lm.transform(A[5:6]), lm.kneighbors(n_neighbors=3, calls_per_item=2)[1]
     after = set(vars(lm)) - set(before)
     score.error = error
     with pytest.raises(type(error)):
@@ -43,7 +43,7 @@ def test_a_fit_that_ends_early_leaves_the_old_fit_whole(error: BaseException) ->
             assert vars(lm)[name] is value, name
     assert set(vars(lm)) == set(before) | after
     assert np.array_equal(lm.transform(A[5:6]), z)
-    assert np.array_equal(lm.kneighbors(3, calls_per_item=2)[1], lists)
+    assert np.array_equal(lm.kneighbors(n_neighbors=3, calls_per_item=2)[1], lists)
     # an item of the list that was not fitted is a new one
     calls = lm.n_calls_
     lm.transform(B[5:6])
@@ -56,7 +56,7 @@ def test_after_a_first_fit_that_failed_nothing_is_fitted() -> None:
     lm = Landmark(score, 5, error_samples=0)
     with pytest.raises(RuntimeError, match="gpu down"):
         lm.fit(A)
-    for read in (lambda: lm.row(0), lambda: lm.kneighbors(3), lambda: lm.mine(0.5), lambda: lm.plan_kneighbors(), lambda: lm.save("nowhere")):
+    for read in (lambda: lm.row(0), lambda: lm.kneighbors(n_neighbors=3), lambda: lm.mine(0.5), lambda: lm.plan_kneighbors(), lambda: lm.save("nowhere")):
         with pytest.raises(NotFittedError):
             read()
     assert set(vars(lm)) == set(lm.get_params())

@@ -52,15 +52,15 @@ class Mortal:
 
 
 def mortal(tmp_path: Path) -> Landmark:
-    return estimator(tmp_path / "store").set_params(score=Mortal(str(tmp_path / "asked")))
+    return estimator(tmp_path / "store").set_params(similarity=Mortal(str(tmp_path / "asked")))
 
 
 def check_mortal(tmp_path: Path, lm: Landmark, tiles: list[landmark.Tile]) -> None:
     """A worker was killed, and what it had not published is all that was asked for twice."""
-    asked = lm.score.asked()
+    asked = lm.similarity.asked()
     again = {pair for pair, times in asked.items() if times > 1}
     of_tiles = [{frozenset(TEXTS[i] for i in pair) for block in tile.pairs() for pair in block.tolist()} for tile in tiles]
-    assert Path(f"{lm.score.log}.killed").exists() and again
+    assert Path(f"{lm.similarity.log}.killed").exists() and again
     assert any(again <= pairs for pairs in of_tiles) and max(asked.values()) == 2
     assert lm.fit(TEXTS).n_calls_ == 0
     alone = estimator(tmp_path / "alone").fit(TEXTS)

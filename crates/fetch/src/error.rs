@@ -65,7 +65,7 @@ pub enum FetchError {
     },
     /// Terms nobody agreed to.
     #[error(
-        "the licences of {datasets} were not accepted; read them, and pass `--accept-licences` or set `LANDMARK_ACCEPT_LICENCES=1`"
+        "the licences of {datasets} were not accepted; read them, and pass `--accept-licenses` or set `LANDMARK_ACCEPT_LICENSES=1`"
     )]
     Licence {
         /// Names in backticks.

@@ -567,7 +567,7 @@ fn read_members(
             Err(error) => {
                 let first = error.each().next().map(ToString::to_string).unwrap_or_default();
                 let message = format!("the member `{member}` is wrong: {first}");
-                let help = format!("`landmark validate {}` shows where", path.display());
+                let help = format!("run `landmark check {}` to see where", path.display());
                 let place = section.node("members").map_or(section.place(), |node| node.place);
                 section.problems().add(Problem::new(message).at(place).help(help));
                 None

@@ -79,7 +79,7 @@ pub struct FactorInfo {
     /// Name that the user's program gave itself, where one scored.
     #[serde(default)]
     pub scorer: Option<String>,
-    /// Hash of the configuration that made them, as `landmark show` prints it.
+    /// Hash of the configuration that made them, as `landmark check --print` prints it.
     #[serde(default)]
     pub config: Option<String>,
 }

@@ -71,10 +71,10 @@ pub fn listen() {
             let _ = done.send(perform(acts));
         });
         match waited.recv_timeout(PATIENCE) {
-            Ok(true) => eprintln!("\ninterrupted; what was bought is kept, and running again goes on from there"),
+            Ok(true) => eprintln!("\ninterrupted; scores are kept, and a rerun resumes"),
             Ok(false) => eprintln!("\ninterrupted"),
             Err(_) => eprintln!(
-                "\ninterrupted; what was bought is kept but for the last batch, which took more than {} s",
+                "\ninterrupted; scores are kept except those of the last batch, which took more than {} s",
                 PATIENCE.as_secs()
             ),
         }

@@ -1,4 +1,4 @@
-//! Progress of a run: entries evaluated against entries planned, with rate, money and time left.
+//! Progress of a run: calls made of those planned, with rate, money and time left.
 //!
 //! On a terminal it is one moving line; elsewhere a plain line every ten seconds, so that a log file stays readable.
 
@@ -15,6 +15,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const TICK: Duration = Duration::from_millis(200);
 /// Between two lines off a terminal.
 const LINE: Duration = Duration::from_secs(10);
+/// Between two such lines on work without a count.
+const BUSY_LINE: Duration = Duration::from_secs(5);
 
 /// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -53,7 +55,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Shows `bought()` on its way to `planned`; `what` are they: `entries bought`.
+    /// Shows `bought()` on its way to `planned`; `what` are they: `calls`.
     pub fn start<C: Into<Count>>(
         planned: u64,
         what: &'static str,
@@ -107,6 +109,67 @@ impl Drop for Progress {
     }
 }
 
+/// Shows every few seconds that work without a count goes on, until it is dropped.
+pub struct Busy {
+    bar: ProgressBar,
+    done: Arc<AtomicBool>,
+    watcher: Option<JoinHandle<()>>,
+}
+
+impl Busy {
+    /// `what` is being done: `rendering the report`.
+    pub fn start(what: impl Into<String>, quiet: bool) -> Self {
+        let plain = !std::io::stderr().is_terminal();
+        let target = if quiet || plain { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target).with_message(what.into());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
+            bar.set_style(style);
+        }
+        let done = Arc::new(AtomicBool::new(false));
+        let watcher = {
+            let (bar, done) = (bar.clone(), Arc::clone(&done));
+            thread::spawn(move || {
+                let (start, mut last) = (Instant::now(), Instant::now());
+                while !done.load(Ordering::Relaxed) {
+                    bar.tick();
+                    if plain && !quiet && last.elapsed() >= BUSY_LINE {
+                        last = Instant::now();
+                        eprintln!("{}", busy_line(&bar.message(), start.elapsed()));
+                    }
+                    thread::park_timeout(TICK);
+                }
+            })
+        };
+        Self { bar, done, watcher: Some(watcher) }
+    }
+
+    /// Replaces what is being done.
+    pub fn now(&self, what: String) {
+        self.bar.set_message(what);
+    }
+
+    /// Prints a line that stays.
+    pub fn say(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        if let Some(watcher) = self.watcher.take() {
+            watcher.thread().unpark();
+            // a watcher that panicked has nothing left to show
+            let _ = watcher.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+fn busy_line(what: &str, elapsed: Duration) -> String {
+    format!("{what}: {} s so far", elapsed.as_secs())
+}
+
 fn watch(bar: &ProgressBar, what: &str, done: &AtomicBool, speaks: bool, bought: &dyn Fn() -> Count) {
     let start = Instant::now();
     let (mut last_line, mut told) = (Instant::now(), 0);
@@ -158,17 +221,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn work_without_a_count_says_what_it_is_and_for_how_long() {
+        assert_eq!(busy_line("rendering the report", Duration::from_secs(12)), "rendering the report: 12 s so far");
+    }
+
+    #[test]
     fn a_line_says_a_rate_only_while_the_count_moves() {
         let at = |so_far, told| {
             let moment = Moment { so_far: Count::from(so_far), told, planned: 100, elapsed: Duration::from_secs(20) };
-            (line(&moment, "entries bought", ""), line(&moment, "entries bought", "rank 10"))
+            (line(&moment, "calls", ""), line(&moment, "calls", "rank 10"))
         };
-        assert_eq!(at(40, 20).0, "40 of 100 entries bought, 2/s, 30 s left");
-        assert_eq!(at(40, 40).0, "40 of 100 entries bought; computing for 20 s");
-        assert_eq!(at(0, 0).1, "0 of 100 entries bought; computing for 20 s; rank 10");
-        assert_eq!(at(100, 40).1, "all 100 entries bought; computing for 20 s; rank 10");
+        assert_eq!(at(40, 20).0, "40 of 100 calls, 2/s, 30 s left");
+        assert_eq!(at(40, 40).0, "40 of 100 calls; computing for 20 s");
+        assert_eq!(at(0, 0).1, "0 of 100 calls; computing for 20 s; rank 10");
+        assert_eq!(at(100, 40).1, "all 100 calls; computing for 20 s; rank 10");
         let so_far = Count { done: 40, paid: Some(1.234) };
         let moment = Moment { so_far, told: 20, planned: 100, elapsed: Duration::from_secs(20) };
-        assert_eq!(line(&moment, "entries bought", ""), "40 of 100 entries bought, 1.23 paid, 2/s, 30 s left");
+        assert_eq!(line(&moment, "calls", ""), "40 of 100 calls, 1.23 paid, 2/s, 30 s left");
     }
 }

@@ -238,7 +238,7 @@ fn run_at(
     if checks > 0 {
         let warnings = source.check(&forecast).map_err(|error| RunError::Asked(Box::new(error)))?;
         if !options.quiet {
-            eprintln!("{} checked the program", counted(checks, "evaluation"));
+            eprintln!("{} checked the program", counted(checks, "call"));
         }
         warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     }
@@ -357,7 +357,7 @@ fn work(
         let finished = Arc::clone(&finished);
         Progress::start(jobs.len() as u64, "parts done", options.quiet, move || finished.load(Ordering::Relaxed))
     } else {
-        Progress::start(missing, "entries bought", options.quiet, matrices.counter())
+        Progress::start(missing, "calls", options.quiet, matrices.counter())
     };
     for job in jobs {
         finished.fetch_add(1, Ordering::Relaxed);

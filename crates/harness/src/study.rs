@@ -38,7 +38,7 @@ pub trait Study: fmt::Debug + Send + Sync {
     /// The id of the experiment, and the name of its section.
     fn id(&self) -> &'static str;
 
-    /// The resolved section, defaults included: shown by `landmark show`, hashed, kept with the results.
+    /// The resolved section, defaults included: shown by `landmark check --print`, hashed, kept with the results.
     fn settings(&self) -> Json;
 
     /// Loads what the parts work on.

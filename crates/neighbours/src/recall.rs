@@ -10,6 +10,7 @@
 //! Cost of a bound: no call; a few thousand operations.
 
 mod beta;
+mod given;
 mod held_out;
 mod hypergeometric;
 mod labels;
@@ -21,6 +22,7 @@ mod tests;
 mod yield_plan;
 
 pub use beta::{beta_quantile, regularized_beta};
+pub use given::{GivenLists, GivenPairs, Universe, sample_of};
 pub use held_out::{depth_shares, folds, share_found, top_items};
 pub use hypergeometric::{least_wrong, most_unseen, p_value, reachable_recall, sample_size};
 pub use labels::LabelSample;

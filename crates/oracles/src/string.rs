@@ -138,7 +138,8 @@ mod tests {
     fn similarities_are_those_of_the_definitions() {
         use Measure::{DamerauLevenshtein, JaroWinkler, TokenSort};
         // Winkler 1990, table 1
-        for (a, b, wanted) in [("MARTHA", "MARHTA", 0.9611), ("DIXON", "DICKSONX", 0.8133), ("DWAYNE", "DUANE", 0.8400)] {
+        for (a, b, wanted) in [("MARTHA", "MARHTA", 0.9611), ("DIXON", "DICKSONX", 0.8133), ("DWAYNE", "DUANE", 0.8400)]
+        {
             let seen = similarity(JaroWinkler, false, a, b);
             assert!((seen - wanted).abs() < 5e-5, "{a} {b}: {seen}");
         }

@@ -120,7 +120,7 @@ impl<'a> Wanted<'a> {
         let whole = set.evaluations();
         let most = self.audit.calls.unwrap_or(whole + n * self.params.calls_per_item as u64);
         Ok(format!(
-            "{}{}{} evaluations for {rows} audited rows, and {} at most in all; those that the store holds are not made again\n{}",
+            "{}{}{} calls for {rows} audited rows, and {} at most in all; stored scores are reused\n{}",
             self.basis.note,
             known_in_words(&self.basis.known),
             count(whole),
@@ -183,12 +183,12 @@ impl<'a> Wanted<'a> {
             return Ok(());
         }
         let message = format!(
-            "cannot state a recall with a budget of {} calls: the {rows} audited rows alone take {}",
+            "cannot guarantee a recall with a budget of {} calls: the {rows} audited rows alone take {}",
             count(budget),
             count(needed)
         );
         let help = format!(
-            "give at least `--budget {needed}`, and more for the search itself, or leave `--target-recall` out: `--calls-per-item {}` searches without a recall",
+            "use at least `--budget {needed}`, and more for the search; or search without a guarantee by `--calls-per-item {}`",
             (budget / context.problem.items().max(1) as u64).max(1)
         );
         Err(UsageError::new(message, Some(help)).into())
@@ -201,13 +201,13 @@ impl<'a> Wanted<'a> {
             AuditError::TooFewCalls { rows, needed, given } => {
                 let n = shape.len.max(1) as u64;
                 let message = format!(
-                    "cannot state a recall with `--calls-per-item {}`: the {rows} audited rows alone take {} calls, and {} are allowed",
+                    "cannot guarantee a recall with `--calls-per-item {}`: the {rows} audited rows alone take {} calls, and {} are allowed",
                     given / n,
                     count(needed),
                     count(given)
                 );
                 let help = format!(
-                    "give at least `--calls-per-item {}`, and more for the search itself, or leave `--target-recall` out",
+                    "use at least `--calls-per-item {}`, and more for the search; or leave out `--target-recall`",
                     needed.div_ceil(n)
                 );
                 UsageError::new(message, Some(help)).into()
@@ -228,16 +228,15 @@ fn in_words(enough: Enough, is_cut_short: bool) -> String {
     let ended = if is_cut_short { "the budget ended first; " } else { "" };
     match enough {
         Enough::Pairs(pairs) => format!(
-            "{ended}about {} further pairs would be enough by the estimates as they stand; raise `--calls-per-item` or the budget",
+            "{ended}about {} more pairs are needed by the current estimates; raise `--calls-per-item` or the budget",
             count(pairs)
         ),
         Enough::Unknown if is_cut_short => {
-            "the budget ended before the candidates held enough of the true neighbours: raise `--budget`".to_owned()
+            "the budget ended before enough true neighbors were candidates; raise `--budget`".to_owned()
         }
-        Enough::Rows(rows) => format!("{ended}about {rows} audited rows would be enough, `--audit {rows}`"),
+        Enough::Rows(rows) => format!("{ended}about {rows} audited rows are needed; use `--audit {rows}`"),
         Enough::Unknown => {
-            "too many of the true neighbours are no candidates: raise `--calls-per-item`, or give a better proxy"
-                .to_owned()
+            "too many true neighbors are no candidates; raise `--calls-per-item`, or use a better proxy".to_owned()
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `landmark topk --calls-per-item` and `--exact`: neighbours by the score itself, from as many calls as are given.
+//! `landmark topk`, modes `search` and `exact`: neighbors by exact scores, from a number of calls.
 //!
 //! No factors are needed. If there are some, the search stands on them: it knows their columns and pairs, and they are one of its proxies. A killed
 //! search starts again, asks for the same pairs, and finds what it had in the store.
@@ -45,27 +45,15 @@ pub enum Calls {
 }
 
 impl Calls {
-    /// What the command line asks for; `None` where it is answered from factors.
+    /// A search with `calls_per_item` calls per item.
     ///
     /// # Errors
     /// A share that is none.
-    pub fn of(
-        k: usize,
-        calls_per_item: Option<usize>,
-        (rounds, share): (usize, f64),
-        exact: bool,
-    ) -> Result<Option<Self>> {
-        let Some(calls_per_item) = calls_per_item else { return Ok(exact.then_some(Self::Proven(k))) };
+    pub fn in_rounds(k: usize, calls_per_item: usize, rounds: usize, share: f64) -> Result<Self> {
         let params = RoundsParams { k, calls_per_item, rounds, share, ..RoundsParams::default() };
         let rounds = params.check().map_err(|error| UsageError::new(error.to_string(), None))?;
-        Ok(Some(Self::Rounds(rounds)))
+        Ok(Self::Rounds(rounds))
     }
-}
-
-/// A dry run of what makes no call.
-pub fn no_dry_run() -> Report {
-    let help = "give `--calls-per-item` or `--exact`, or leave `--dry-run` out".to_owned();
-    UsageError::new("`--dry-run` tells what evaluations are made, and factors take none".to_owned(), Some(help)).into()
 }
 
 /// Where the search looks, and where its answer goes.
@@ -189,7 +177,7 @@ fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
     let limit = context.matrix.budget.limit().filter(|&limit| limit < bill.calls);
     if let Some(limit) = limit {
         text += &format!(
-            "the budget of {} ends before, unless the store holds the rest: lower `--calls-per-item` to {}\n",
+            "the budget of {} calls ends before that, unless the other scores are stored; lower `--calls-per-item` to {}\n",
             count(limit),
             count(limit / (context.problem.items() as u64).max(1))
         );
@@ -201,7 +189,7 @@ fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
 pub(crate) fn checks(context: &SweepContext<'_>) -> String {
     match context.most_checks() {
         0 => String::new(),
-        most => format!("and at most {} that check the program, if anything is evaluated\n", count(most)),
+        most => format!("and at most {} to check the program (`oracle.checks`)\n", count(most)),
     }
 }
 
@@ -214,7 +202,7 @@ fn stands_on_something(known: &Known) -> bool {
 pub(crate) fn known_in_words(known: &Known) -> String {
     match stands_on_something(known) {
         true => format!(
-            "stands on factors of {}: {} pairs are known\n",
+            "starts from factors of {}: {} pairs are known\n",
             counted(known.columns.len() as u64, "landmark"),
             count(known.distinct())
         ),
@@ -244,18 +232,18 @@ fn lines(bill: &Bill) -> String {
     }
     if bill.trial > 0 {
         text += &format!(
-            "{} of these first: where popularity says no more than the proxy, the rest is spent in the rounds\n",
+            "{} of these first; the rounds get the others if hubness predicts no more than the proxy\n",
             count(bill.trial)
         );
     }
     if bill.first > 0 {
-        text += &format!("{} pairs that the proxy chooses\n", count(bill.first));
+        text += &format!("{} pairs chosen by the proxy\n", count(bill.first));
     }
     if !bill.rounds.is_empty() {
         let sizes: Vec<String> = bill.rounds.iter().map(|&pairs| count(pairs)).collect();
         text += &format!("{} rounds of {} pairs\n", sizes.len(), sizes.join(", "));
     }
-    text + &format!("exactly {} evaluations; those that the store holds are not made again\n", count(bill.calls))
+    text + &format!("exactly {} calls; stored scores are reused\n", count(bill.calls))
 }
 
 fn dry_bounds(context: &SweepContext<'_>, k: usize) -> NoAnswer {
@@ -264,13 +252,13 @@ fn dry_bounds(context: &SweepContext<'_>, k: usize) -> NoAnswer {
     let least = (n * (k as u64).min(n.saturating_sub(1))).div_ceil(2);
     let calls = |pairs: u64| pairs * shape.evaluations_per_pair;
     let mut text = format!(
-        "between {} and {} evaluations: how many prove the {k} nearest of each of {} items depends on the scores\n",
+        "between {} and {} calls: the number that proves the {k} nearest of each of {} items depends on the scores\n",
         count(calls(least)),
         count(calls(most)),
         count(n)
     ) + &checks(context);
     if let Some(limit) = context.matrix.budget.limit().filter(|&limit| limit < calls(most)) {
-        text += &format!("the budget of {} may end before, and then nothing is listed\n", count(limit));
+        text += &format!("the budget of {} calls may end before that, and then nothing is listed\n", count(limit));
     }
     NoAnswer::DryRun(text)
 }
@@ -345,15 +333,11 @@ impl Place {
         // fewer than planned if the search ran out of candidates
         let calls = found.pairs * context.metered.shape().evaluations_per_pair;
         text += &match is_cut_short {
-            true => format!(
-                "the budget ended first: {} evaluations made now, of {} in all\n",
-                count(spent),
-                count(bill.calls)
-            ),
-            false => format!("{} evaluations, {} of them made now\n", count(calls), count(spent)),
+            true => format!("the budget ended first: {} of {} calls were made now\n", count(spent), count(bill.calls)),
+            false => format!("{} calls, {} of them new\n", count(calls), count(spent)),
         };
         if bill.trial > 0 && bill.columns == 0 {
-            text += "no columns: in the first rows of them items differed little in popularity, so their calls went to likelier pairs\n";
+            text += "skipped the landmark columns: hubness varied little, so those calls went to candidate pairs\n";
         }
         let kriged = found.rounds.iter().filter(|round| round.lambda.is_some()).count();
         let kinds: Vec<&ProxyKind> = wanted.into_iter().flat_map(ProxyConfig::kinds).collect();
@@ -390,9 +374,8 @@ impl Place {
         let kinds: Vec<&ProxyKind> = wanted.into_iter().flat_map(ProxyConfig::kinds).collect();
         let is_bound = |kind: &&ProxyKind| matches!(kind, ProxyKind::Rwmd | ProxyKind::Wcd);
         if kinds.is_empty() || !kinds.iter().all(is_bound) || !is_distance {
-            let message = "`--exact` needs proxies that are proven bounds of the oracle";
-            let help =
-                "word mover's distance has two: `oracle: wmd` and `proxy: [rwmd, wcd]`; else give `--calls-per-item`";
+            let message = "cannot find exact neighbors: `--mode exact` requires proxies that bound the score";
+            let help = "use `oracle: wmd` with `proxy: [rwmd, wcd]`, or `--calls-per-item` instead";
             return Ok(Err(NoAnswer::Failed(UsageError::new(message, Some(help.to_owned())).into())));
         }
         let oracle = context.similarities(gamma)?;
@@ -420,7 +403,7 @@ impl Place {
         // counts far below 2^52
         let share = 100.0 * found.pairs as f64 / all.max(1) as f64;
         let text = format!(
-            "proven with {} of {} pairs ({share:.1} %), {} of them evaluated now\n",
+            "proven with {} of {} pairs ({share:.1}%), {} new calls\n",
             count(found.pairs),
             count(all),
             count(spent)
@@ -460,7 +443,7 @@ impl Place {
             None => String::new(),
         };
         Ok(format!(
-            "{text}the {listed} most similar of each of {} items: `{}`; {} of {} entries are scores of the oracle, the others estimates\n{drawn}",
+            "{text}the {listed} nearest neighbors of each of {} items: `{}`; {} of {} have an exact score\n{drawn}",
             count(lists.len() as u64),
             self.table.display(),
             count(proven as u64),

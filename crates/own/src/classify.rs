@@ -6,6 +6,7 @@ use std::path::Path;
 use landmark_harness::config::{TextsFormat, Tuned};
 use landmark_harness::experiments::own_data::{self, labels::Judgement};
 use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::progress::Busy;
 use landmark_harness::table_file::{TableError, TableFile};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
@@ -55,6 +56,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         ClassificationParams { svm: own.matrix.svm.params.clone(), costs, folds, ..ClassificationParams::default() };
     let checked = params.clone().check().into_diagnostic()?;
     let (vectors, seed) = (own.factors.vectors.view(), own.config.run.seed);
+    let busy = Busy::start(format!("training SVMs on {} items", count(train.len() as u64)), own.options.quiet);
     let table = classification::cross_validate(vectors, &labels, &train, &checked, seed).into_diagnostic()?;
     let best = table.best();
     let mut all: Vec<usize> = labels.clone();
@@ -77,7 +79,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
     } else {
         let right = tested.iter().filter(|&&item| all[item] == labels[item]).count();
         let share = 100.0 * right as f64 / tested.len() as f64;
-        format!("; test accuracy {share:.1} % of {}", count(tested.len() as u64))
+        format!("; test accuracy {share:.1}% of {}", count(tested.len() as u64))
     };
     let tested: Vec<usize> = rest.iter().copied().filter(|item| tested.contains(item)).collect();
     let judgement = Judgement {
@@ -93,6 +95,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         seed,
     };
     own.write_beside(&path, own_data::LABELS_REPORT, &judgement.report().into_diagnostic()?)?;
+    drop(busy);
     let record = &own.options.record;
     record.fact("classes", &names);
     record.fact("labelled", train.len());
@@ -103,10 +106,10 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
     let drawn = own.draw_again();
     let unlabelled = match given.unlabelled {
         0 => String::new(),
-        rows => format!("{} rows have no label: it is found\n", count(rows as u64)),
+        rows => format!("{} rows have no label and get one\n", count(rows as u64)),
     };
     Ok(format!(
-        "{unlabelled}{} labelled items in {} classes, {} labelled now; accuracy {:.1} % by {folds}-fold cross-validation at C = {}{test}\nwritten to `{}`\n{drawn}",
+        "{unlabelled}{} labeled items in {} classes, {} labeled now; accuracy {:.1}% by {folds}-fold cross-validation at C = {}{test}\nwritten: `{}`\n{drawn}",
         count(train.len() as u64),
         names.len(),
         count(rest.len() as u64),
@@ -121,8 +124,8 @@ fn lacking(error: TableError, columns: LabelColumns<'_>) -> UsageError {
     let TableError::Column { column, .. } = &error else { return UsageError::of(error) };
     let flag = match column.as_str() {
         label if label == columns.label => "say `--label COLUMN`",
-        split if Some(split) == columns.split => "say `--split COLUMN`, or leave it out",
-        _ => "name the column of ids: `--id COLUMN`",
+        split if Some(split) == columns.split => "use `--split COLUMN`, or leave it out",
+        _ => "name the column of ids by `--id COLUMN`",
     };
     UsageError::new(error.to_string(), Some(flag.to_owned()))
 }
@@ -177,8 +180,8 @@ impl GivenLabels {
         let refused = |message: String, help: String| Report::from(UsageError::new(message, Some(help)));
         let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
         let layout = layout.ok_or_else(|| {
-            let message = format!("the ending of `{}` says nothing of its columns", file.display());
-            refused(message, "end it in `.tsv`, `.csv`, `.jsonl` or `.parquet`".to_owned())
+            let message = format!("cannot tell the format of `{}` from its extension", file.display());
+            refused(message, "use .tsv, .csv, .jsonl or .parquet".to_owned())
         })?;
         let texts = own.matrix.dataset.texts();
         let of_items = texts.and_then(|texts| texts.id.as_deref());
@@ -206,13 +209,13 @@ impl GivenLabels {
             };
             let Some(&item) = item_of.get(name.as_str()) else {
                 let message = format!(
-                    "`{}` row {row} labels `{name}`, which is no item of `{}`",
+                    "`{}` row {row} labels `{name}`, which is not an item of `{}`",
                     file.display(),
                     own.config.run.name
                 );
                 return Err(refused(
                     message,
-                    "remove the row, correct the id, or name the column of ids: `--id`".to_owned(),
+                    "remove the row, correct the id, or name the column of ids by `--id`".to_owned(),
                 ));
             };
             if let Some(first) = seen.insert(item, row) {
@@ -236,7 +239,7 @@ impl GivenLabels {
             }
         }
         if let Some(column) = columns.split.filter(|_| !any_test) {
-            let message = format!("no row of `{}` is `test` in its column `{column}`", file.display());
+            let message = format!("cannot test: no row of `{}` is `test` in its column `{column}`", file.display());
             return Err(refused(message, "mark some, or leave out `--split`".to_owned()));
         }
         Ok(given)

@@ -120,14 +120,14 @@ pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
     if positive.len() < signature.len() {
         let (left_out, share) = (signature.len() - positive.len(), 100.0 * (1.0 - kept / all));
         text += &format!(
-            "{left_out} negative directions with {share:.1} % of the squared length were left out: k-means needs distances\n"
+            "left out {left_out} negative directions with {share:.1}% of the squared length, because k-means requires distances\n"
         );
     }
     if found.restarted > 0 {
-        text += &format!("{} clusters lost all items on the way and began anew\n", found.restarted);
+        text += &format!("{} empty clusters were re-seeded\n", found.restarted);
     }
     text += &listed(&names);
-    text += &format!("written to `{}`\n", path.display());
+    text += &format!("written: `{}`\n", path.display());
     text += &own.draw_again();
     Ok(text)
 }
@@ -175,7 +175,7 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
     record.fact("calls", bought);
     record.fact("items_left", left);
     let mut text = format!(
-        "{} items in {} clusters, {} of two and more, around {} pivots; {} similarities read, {} bought now\n",
+        "{} items in {} clusters, {} of two or more, around {} pivots; {} scores read, {} new calls\n",
         count(items as u64),
         count(groups.sizes.len() as u64),
         count(groups.shared() as u64),
@@ -184,10 +184,13 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
         count(bought)
     );
     if left > 0 {
-        text += &format!("the budget ended before {} items had met a pivot: each is alone\n", count(left as u64));
+        text += &format!(
+            "the budget ended before {} items were compared with a pivot: each is a cluster of its own\n",
+            count(left as u64)
+        );
     }
     text += &listed(&names);
-    text += &format!("written to `{}`\n", path.display());
+    text += &format!("written: `{}`\n", path.display());
     text += &own.draw_again();
     Ok((text, ended(left > 0)))
 }

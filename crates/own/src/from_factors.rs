@@ -59,10 +59,11 @@ pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: T
     let own = Own::open_for_table(invocation)?;
     if let Some(reason) = held_out::not_uniform(&own.matrix) {
         let help = "leave out `--from-factors`, or make the factors with `landmarks: uniform`".to_owned();
-        return Err(UsageError::new(format!("no recall can be stated from the factors: {reason}"), Some(help)).into());
+        return Err(UsageError::new(format!("cannot guarantee a recall from the factors: {reason}"), Some(help)).into());
     }
     if wanted.is_strict {
-        let message = "held-out columns speak for other items, which no bound that is a theorem allows";
+        let message =
+            "cannot use `--bound strict` with `--from-factors`: held-out columns allow no theorem about other items";
         let help = "leave out `--from-factors`, or `--bound strict`".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     }
@@ -83,7 +84,7 @@ pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: T
     let listed = statement.k.unwrap_or(wanted.k);
     let items = count(lists.len() as u64);
     Ok(format!(
-        "{}the {listed} most similar of each of {items} items: `{}`\n{}",
+        "{}the {listed} nearest neighbors of each of {items} items: `{}`\n{}",
         statement.lines(),
         path.display(),
         own.draw_again()
@@ -110,8 +111,8 @@ impl Own {
         let Some((depth, stated)) = reached else {
             let shares = depths.last().map_or(&[][..], |(_, shares)| shares.as_slice());
             let (lower, rows) = (last.map_or(0.0, |recall| recall.lower), path.rows_needed(shares, 64));
-            let enough = rows.map_or_else(String::new, |rows| format!("; about {rows} would be enough"));
-            let message = format!("{s} landmark columns bound the recall by {lower:.3} at most{enough}");
+            let enough = rows.map_or_else(String::new, |rows| format!("; about {rows} are needed"));
+            let message = format!("{s} landmark columns can guarantee a recall of at most {lower:.3}{enough}");
             return Err(refused(message, "raise `ranks`, or leave out `--from-factors`".to_owned()));
         };
         let pairs = self.candidate_pairs(depth);
@@ -121,7 +122,7 @@ impl Own {
         let asked = count(pairs.len() as u64);
         if wanted.dry_run {
             return Ok(Answer::Bill(format!(
-                "{asked} pairs to score, {depth} candidates of each item, for which {} evaluations are to be bought\n{}",
+                "{asked} pairs to score, {depth} candidates of each item: {} new calls\n{}",
                 count(bill),
                 if bill > 0 { checks(context) } else { String::new() }
             )));
@@ -129,14 +130,15 @@ impl Own {
         // a program is checked before its first call, by the same budget
         let bill = if bill > 0 { bill + context.most_checks() } else { 0 };
         if let Some(budget) = budget.filter(|&budget| budget < bill) {
-            let message =
-                format!("{asked} pairs must be scored for that recall, {bill} evaluations, and the budget is {budget}");
-            return Err(refused(message, format!("raise `--budget` to {bill}, or ask for less")));
+            let message = format!(
+                "cannot reach that recall: it takes {bill} calls for {asked} pairs, and the budget is {budget}"
+            );
+            return Err(refused(message, format!("raise `--budget` to {bill}, or lower `--target-recall`")));
         }
         let oracle = context.similarities(info.gamma).into_diagnostic()?;
         let mut lists = KnownLists::new(n, k.min(n.saturating_sub(1)));
         self.offer_landmarks(oracle.as_ref(), &mut lists)?;
-        let (progress, mut done) = self.progress("items' worth of pairs scored");
+        let (progress, mut done) = self.progress("items scored");
         let at_a_time = PAIRS_AT_A_TIME;
         for (number, chunk) in pairs.chunks(at_a_time).enumerate() {
             let mut scores = vec![0.0; chunk.len()];

@@ -53,7 +53,7 @@ impl ScoreKind {
         (
             Self::Program,
             "program",
-            "a program of yours in any language; one to start from is written beside the configuration",
+            "a program of yours in any language; one to start from is written next to the configuration",
         ),
         (Self::CrossEncoder, "cross-encoder", "a model that reads both texts at once: `--model FOLDER`"),
         (Self::Wmd, "wmd", "word mover's distance, with word vectors learned from the texts; needs nothing"),
@@ -104,8 +104,8 @@ fn refused(message: impl Into<String>, help: &str) -> Report {
 /// A file that can't be read or says nothing, a score that nobody names, a configuration that is there.
 pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: Ask<'_>) -> Result<String> {
     if !wanted.file.exists() {
-        let message = format!("there is no file or folder `{}`", wanted.file.display());
-        return Err(refused(message, "name a TXT, TSV, CSV, JSONL, Parquet or NPY file, or a folder of texts"));
+        let message = format!("no such file or folder: `{}`", wanted.file.display());
+        return Err(refused(message, "use a TXT, TSV, CSV, JSONL, Parquet or NPY file, or a folder of texts"));
     }
     let command = words(wanted.command.as_deref().unwrap_or_default())?;
     let is_matrix = wanted.score == Some(ScoreKind::Matrix) || matrices::is_array(&wanted.file);
@@ -113,8 +113,8 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
     sketch.landmarks = wanted.landmarks.unwrap_or(sketch.landmarks).min(sketch.items.max(1));
     let out = wanted.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.yaml", sketch.name)));
     if out.exists() && !wanted.force {
-        let message = format!("`{}` is there already", out.display());
-        return Err(refused(message, "`--force` replaces it, `--out FILE.yaml` writes another"));
+        let message = format!("cannot write `{}`: it exists", out.display());
+        return Err(refused(message, "add `--force` to replace it, or `--out FILE.yaml` to write another file"));
     }
     if wanted.out.is_some() {
         // two configurations of one file have a folder of results each
@@ -127,12 +127,12 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
         let name = format!("{}_score.py", sketch.name);
         let program = out.with_file_name(&name);
         if program.exists() {
-            text += &format!("program: `{}`, which is there\n", program.display());
+            text += &format!("program: `{}`, which exists\n", program.display());
         } else {
             write_file(&program, PROGRAM.replace(PROGRAM_NAME, &name).as_bytes()).into_diagnostic()?;
             options.record.file(&program);
             text += &format!(
-                "program: `{}`, word overlap to start from: put your score into its `score`, and change its VERSION whenever the score changes\n",
+                "program: `{}`, which scores word overlap; put your score into its `score`, and change its VERSION whenever the score changes\n",
                 program.display()
             );
         }
@@ -147,7 +147,7 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
     text += &format!("written: `{}`\n", out.display());
     let (bill, is_open) = bill(&config, options);
     text += &bill;
-    let next = if is_open { "next" } else { "next, once that is mended" };
+    let next = if is_open { "next" } else { "next, when that is fixed" };
     let words = |more: &[&str]| {
         let flags = options.flags.iter().cloned();
         let words = std::iter::once(out.display().to_string()).chain(more.iter().map(|&word| word.to_owned()));
@@ -159,29 +159,34 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
 /// Words of a command, as a POSIX shell splits them.
 fn words(command: &str) -> Result<Vec<String>> {
     shlex::split(command).ok_or_else(|| {
-        let message = format!("`--command {command}` opens a quote that it does not close, or ends in a backslash");
-        refused(message, "close it, or write the words in the configuration: `command: [python3, \"my score.py\"]`")
+        let message = format!(
+            "cannot split `--command {command}`: it opens a quote that it does not close, or ends in a backslash"
+        );
+        refused(
+            message,
+            "close the quote, or write the words in the configuration: `command: [python3, \"my score.py\"]`",
+        )
     })
 }
 
 /// The bill in a line, or what is to be mended before there is one, and whether there is one.
 fn bill(config: &Config, options: &RunOptions) -> (String, bool) {
     if config.subject.matrix().is_some_and(|matrix| matrix.oracle.settings().is_given()) {
-        return ("bill: nothing, the matrix is there\n".to_owned(), true);
+        return ("calls: none, the matrix is given\n".to_owned(), true);
     }
     match run::cost(config, &RunOptions { quiet: true, ..options.clone() }) {
         Ok(cost) => {
             let most = if cost.is_exact { "" } else { "at most " };
-            let all = cost.share.unwrap_or_else(|| counted(cost.planned, "evaluation"));
+            let all = cost.share.unwrap_or_else(|| counted(cost.planned, "call"));
             let stored = cost.planned.saturating_sub(cost.missing);
             options.record.fact("planned_calls", cost.planned);
             options.record.fact("calls", cost.missing);
             options.record.fact("is_exact", cost.is_exact);
-            let there = if stored > 0 { format!(", {} of them in the store", count(stored)) } else { String::new() };
-            (format!("bill: {most}{all}{there}\n"), true)
+            let there = if stored > 0 { format!(", {} of them stored", count(stored)) } else { String::new() };
+            (format!("calls: {most}{all}{there}\n"), true)
         }
         Err(error) => {
-            (format!("bill: not known yet, because the score can't be opened\nto be mended first: {error}\n"), false)
+            (format!("calls: unknown, because the score function cannot be opened\nfix this first: {error}\n"), false)
         }
     }
 }
@@ -227,13 +232,13 @@ fn of_matrix(wanted: &Wanted) -> Result<(Sketch, String)> {
     let mut text = format!("`{}`: a matrix of {} items, ", wanted.file.display(), count(items as u64));
     text += &match differ {
         0 => "symmetric\n".to_owned(),
-        _ => format!("asymmetric in {}: the mean of both orders is taken\n", counted(differ as u64, "pair")),
+        _ => format!("asymmetric in {}: uses the mean of both orders\n", counted(differ as u64, "pair")),
     };
     let diagonal: f64 = matrix.diag().mean().unwrap_or(0.0);
     let all: f64 = matrix.mean().unwrap_or(0.0);
     let are_distances = diagonal.abs() < 1e-12 && all > 0.0;
     if are_distances {
-        text += "its diagonal is 0 and the rest is above: these are distances, and exp(−γ·d) is taken\n";
+        text += "its diagonal is 0 and all else is positive: these are distances, used as exp(−γ·d)\n";
     }
     let sketch = Sketch {
         name: name_of(&wanted.file),
@@ -249,16 +254,16 @@ fn of_matrix(wanted: &Wanted) -> Result<(Sketch, String)> {
 fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
     let file = &wanted.file;
     let layout = TextsFormat::of(file).ok_or_else(|| {
-        let message = format!("the ending of `{}` says nothing of its layout", file.display());
-        refused(message, "end it in `.txt`, `.tsv`, `.csv`, `.jsonl`, `.parquet` or `.npy`")
+        let message = format!("cannot tell the format of `{}` from its extension", file.display());
+        refused(message, "use .txt, .tsv, .csv, .jsonl, .parquet or .npy")
     })?;
     let seen = Inspected::of(file, layout).map_err(UsageError::of)?;
     for (flag, name) in [("--text", &wanted.text), ("--id", &wanted.id), ("--label", &wanted.label)] {
         if let Some(name) = name.as_ref().filter(|name| seen.column(name).is_none()) {
             let names: Vec<&str> = seen.columns.iter().map(|column| column.name.as_str()).collect();
             return Err(refused(
-                format!("`{flag} {name}`: there is no such column"),
-                &format!("it has: {}", names.join(", ")),
+                format!("no such column: `{flag} {name}`"),
+                &format!("the file has: {}", names.join(", ")),
             ));
         }
     }
@@ -290,44 +295,44 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
         return Ok((scored(sketch, wanted, ask)?, text));
     }
     if seen.rows == 0 {
-        let message = format!("`{}` has no rows", file.display());
-        return Err(refused(message, "a row an item, below a line with the names of the columns (none in a `.txt`)"));
+        let message = format!("cannot read items from `{}`: it has no rows", file.display());
+        return Err(refused(message, "add one row per item, below a header line (a .txt has no header)"));
     }
     let Some(column) = given(&wanted.text).or_else(|| seen.text()) else {
-        let message = format!("`{}` has no column of texts", file.display());
-        return Err(refused(message, "name it: `--text COLUMN`; a matrix of scores is `--score matrix`"));
+        let message = format!("cannot find a column of texts in `{}`", file.display());
+        return Err(refused(message, "name it by `--text COLUMN`; for a matrix of scores use `--score matrix`"));
     };
     let id = given(&wanted.id).or_else(|| seen.id(&column.name)).filter(|_| layout != TextsFormat::Txt);
     if let Some(id) = id.filter(|id| id.distinct < column.filled) {
         let (again, cells) = (seen.rows - id.distinct, seen.rows);
         let message = format!(
-            "`{}` of `{}` holds no ids: {again} of its {cells} cells are empty or there already",
+            "cannot use the column `{}` of `{}` as ids: {again} of its {cells} cells are empty or repeated",
             id.name,
             file.display()
         );
-        return Err(refused(message, "name another column by `--id`; without one the items are numbered"));
+        return Err(refused(message, "name another column by `--id`, or leave it out to number the items"));
     }
     let taken: Vec<&str> = std::iter::once(&column.name).chain(id.map(|id| &id.name)).map(String::as_str).collect();
     let label = given(&wanted.label).or_else(|| seen.label(&taken));
     let [least, middle, most] = column.lengths;
     let mut text = format!(
-        "`{}`: {} in `{}`, {least} to {most} characters, {middle} in the middle",
+        "`{}`: {} in `{}`, {least} to {most} characters, median {middle}",
         file.display(),
         counted(column.filled as u64, "text"),
         column.name
     );
     let again = column.filled - column.distinct;
     if again > 0 {
-        text += &format!(", {} the same as another", count(again as u64));
+        text += &format!(", {} duplicates", count(again as u64));
     }
     text.push('\n');
     let empty = seen.rows - column.filled;
     if empty > 0 {
-        text += &format!("{} without a text: left out, and counted\n", counted(empty as u64, "row"));
+        text += &format!("left out {} without a text\n", counted(empty as u64, "row"));
     }
     match id {
         Some(id) => text += &format!("ids: `{}` ({}, …)\n", id.name, id.first.join(", ")),
-        None => text += &format!("ids: the numbers of the rows{}\n", seen.why_no_id(&column.name)),
+        None => text += &format!("ids: the row numbers{}\n", seen.why_no_id(&column.name)),
     }
     let split = label.and_then(|_| seen.split()).map(|split| split.name.clone());
     if let Some(label) = label {
@@ -345,7 +350,7 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
     let items = column.filled;
     if items < 2 {
         let message = format!("`{}` has {} in `{}`", file.display(), counted(items as u64, "text"), column.name);
-        return Err(refused(message, "wanted are at least two"));
+        return Err(refused(message, "add texts (expected at least two)"));
     }
     let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, ..Sketch::default() };
     let sketch = sketch.with_vectors_of(&distinct_texts(file, layout, &[&column.name])?);
@@ -389,15 +394,13 @@ fn scored(sketch: Sketch, wanted: &Wanted, ask: Ask<'_>) -> Result<Sketch> {
             found.map(|&(kind, ..)| kind).ok_or_else(|| {
                 let lines: Vec<String> =
                     kinds.iter().map(|(_, name, needs)| format!("`--score {name}`: {needs}")).collect();
-                refused("which score two texts get is nowhere said", &lines.join("\n"))
+                refused("no score function was chosen", &lines.join("\n"))
             })?
         }
     };
     let mut needed = |given: &Option<String>, question: &str, flag: &str| -> Result<String> {
         let answer = given.clone().or_else(|| ask(question, &[])).filter(|answer| !answer.trim().is_empty());
-        answer
-            .map(|answer| answer.trim().to_owned())
-            .ok_or_else(|| refused(format!("{question} is nowhere said"), flag))
+        answer.map(|answer| answer.trim().to_owned()).ok_or_else(|| refused(format!("missing value: {question}"), flag))
     };
     let (mut model, mut url) = (wanted.model.clone(), wanted.url.clone());
     match score {
@@ -439,7 +442,7 @@ mod tests {
         let error = split("python3 \"my score.py").unwrap_err();
         assert_eq!(
             error,
-            "`--command python3 \"my score.py` opens a quote that it does not close, or ends in a backslash"
+            "cannot split `--command python3 \"my score.py`: it opens a quote that it does not close, or ends in a backslash"
         );
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Basis {
 pub(crate) fn basis(context: &SweepContext<'_>) -> Result<Basis, RunError> {
     let none = |note: String| Ok(Basis { known: Known::default(), note });
     let place = context.folder.join(FACTORS);
-    let unused = |reason: &str| format!("the factors in `{}` are not used: {reason}\n", place.display());
+    let unused = |reason: &str| format!("ignored the factors in `{}`: {reason}\n", place.display());
     let found = match Factors::read(&place) {
         Ok(found) => found,
         Err(FactorsError::Missing(_)) => return none(String::new()),
@@ -37,10 +37,10 @@ pub(crate) fn basis(context: &SweepContext<'_>) -> Result<Basis, RunError> {
     let texts = problem.texts().map(|texts| texts.identity().to_hex());
     let is_of_these = info.items == problem.items() && info.oracle == problem.raw.identity().to_hex();
     if !is_of_these || texts.is_some_and(|texts| info.texts.as_ref().is_some_and(|then| *then != texts)) {
-        return none(unused("they are of another score or of other items"));
+        return none(unused("they belong to another score function or to other items"));
     }
     if info.gamma != context.fixed_gamma() {
-        return none(unused("they were made with another `gamma`"));
+        return none(unused("they were built with another `gamma`"));
     }
     let (n, metered) = (info.items, context.metered);
     let (all, mut column) = ((0..n).collect::<Vec<_>>(), vec![f64::NAN; n]);

@@ -6,6 +6,7 @@
 
 #![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
 
+mod audit;
 mod audited;
 mod calls;
 mod classify;
@@ -22,14 +23,15 @@ mod pairs;
 mod project;
 mod search;
 
+pub use audit::{Candidates, audit};
 pub use audited::top_k_with_recall;
-pub use calls::{Calls, no_dry_run, top_k_by_calls};
+pub use calls::{Calls, top_k_by_calls};
 pub use classify::{LabelColumns, classify};
 pub use cluster::{cluster, cluster_by_pivots};
 pub use export::export;
 pub use from_factors::Recalled;
 pub use init::{Ask, ScoreKind, Wanted as InitWanted, init};
-pub use mine::{Scoring, Wanted, dedupe, mine};
+pub use mine::{Scoring, Wanted, groups, mine};
 pub use neighbours::{Lists, top_k};
 pub use pairs::{ListedPairs, pairs};
 pub use project::project;

@@ -1,10 +1,10 @@
-//! `landmark mine` and `landmark dedupe`: the most similar pairs of all, the groups that they make, and how many of the true ones that is.
+//! `landmark mine` and `landmark mine --groups`: the most similar pairs of all, the groups that they make, and how many of the true ones that is.
 //!
 //! Four ways, by what they may cost:
 //! ```text
 //! nothing                 the best pairs by the factors alone, with a warning
 //! --budget B              each item's likely neighbors and the best other pairs by the factors, scored by B calls (`mine/searched.rs`)
-//! --rescore N             each item's N nearest that are no landmark, scored by the oracle; pairs with a landmark are known
+//! --rerank N              each item's N nearest that are no landmark, scored by the oracle; pairs with a landmark are known
 //! --target-recall ρ       pairs by estimate, then a uniform sample of the others, until a share ρ of all pairs with K ≥ t is found with probability
 //!                         1 − δ (`mine/audited.rs`)
 //! ```
@@ -37,8 +37,8 @@ const COLUMNS_AT_A_TIME: usize = 16;
 /// Pairs listed where nothing is said.
 const PAIRS: usize = 1000;
 /// Warning about pairs that nothing was scored for.
-const PAIRS_BY_ESTIMATES: &str = "warning: these pairs are estimates of the factors, and many similar pairs may be missing: `--budget CALLS` searches for \
-    more, `--rescore N` scores candidates, `--target-recall 0.9` guarantees a recall (with `--at-least SCORE`)\n";
+const PAIRS_BY_ESTIMATES: &str = "warning: these pairs are estimates, and similar pairs may be missing: use `--budget CALLS` to search for more, \
+    `--rerank ITEMS` for exact scores, or `--at-least SCORE --target-recall 0.9` for a guarantee\n";
 /// A group of more than one in so many items is pointed out: what chains of pairs connect is hardly one thing.
 const CHAINED: usize = 4;
 
@@ -68,8 +68,8 @@ impl Wanted {
         let target = scoring.target_recall.map(|recall| target(recall, scoring.delta)).transpose()?;
         let Scoring { rescore, budget, dry_run, .. } = scoring;
         if rescore.is_none() && target.is_none() && budget.is_none() && dry_run {
-            let help = "add `--budget CALLS`, `--rescore N` or `--target-recall SHARE`".to_owned();
-            return Err(UsageError::new("`--dry-run` has nothing to tell: nothing is scored", Some(help)).into());
+            let help = "add `--budget CALLS`, `--rerank ITEMS` or `--target-recall RECALL`".to_owned();
+            return Err(UsageError::new("cannot estimate the calls: this command makes none", Some(help)).into());
         }
         Ok(Self { pairs, at_least, rescore, target, budget, dry_run })
     }
@@ -128,7 +128,7 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> 
     };
     text += &format!("{found}: `{}`\n", path.display());
     if pairs.is_empty() {
-        text += "no pair is that similar: lower `--at-least`\n";
+        text += "no pair is that similar; lower `--at-least`\n";
     }
     text += &own.draw_again();
     Ok((text, ended(is_cut_short)))
@@ -138,7 +138,7 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> 
 ///
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
-pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
+pub fn groups(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
     let own = Own::open_for_table(invocation)?;
     let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {
@@ -166,7 +166,7 @@ pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)
     record.fact("kept", kept);
     record.fact("items", items);
     text += &format!(
-        "{} pairs make {} groups of two and more, the largest of {}; {} of {} items stay: `{}`\n",
+        "{} pairs form {} groups of two or more, the largest of {}; {} of {} items are kept: `{}`\n",
         count(pairs.len() as u64),
         count(shared as u64),
         count(groups.sizes.first().copied().unwrap_or(0) as u64),
@@ -175,10 +175,10 @@ pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)
         path.display()
     );
     if CHAINED * groups.sizes.first().copied().unwrap_or(0) > items {
-        text += "the largest group holds more than a fourth of all items, which chains of pairs connect: raise `--at-least`\n";
+        text += "warning: the largest group contains more than a quarter of all items, connected by chains of pairs; raise `--at-least`\n";
     }
     if statement.is_some() {
-        text += "the recall is that of pairs: a single missed pair can leave two large groups apart\n";
+        text += "this is the recall of pairs: one missed pair can separate two large groups\n";
     }
     text += &own.draw_again();
     Ok((text, ended(is_cut_short)))
@@ -239,7 +239,7 @@ impl Own {
             self.options.record.fact("pairs_to_score", candidates.len());
             self.options.record.fact("calls", bill);
             let text = format!(
-                "{asked} to score, which takes {} calls\n{}",
+                "{asked} to score, {} new calls\n{}",
                 count(bill),
                 if bill > 0 { checks(context) } else { String::new() }
             );
@@ -265,9 +265,9 @@ impl Own {
         drop(progress);
         let bought = context.metered.spent().evaluations;
         let is_cut_short = scored < candidates.len();
-        let cut = if is_cut_short { ": the budget ended before the others" } else { "" };
+        let cut = if is_cut_short { "; the budget ended before the others" } else { "" };
         let text =
-            format!("{} of {asked} scored by the oracle, {} calls now{cut}\n", count(scored as u64), count(bought));
+            format!("{} of {asked} have an exact score, {} new calls{cut}\n", count(scored as u64), count(bought));
         Ok(Found { pairs, text, statement: None, is_cut_short })
     }
 

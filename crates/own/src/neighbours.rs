@@ -36,15 +36,15 @@ pub struct Lists {
 /// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> {
     let Lists { k, rescore, budget, approximate } = wanted;
-    if budget.is_some() && rescore.is_none() {
-        let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
-        return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
-    }
     let own = Own::open_for_table(invocation)?;
     let given = own.given()?;
     if given.is_some() && approximate.is_some() {
-        let help = "leave out `--approximate`".to_owned();
-        return Err(UsageError::new("a given matrix holds every score, and its lists are exact", Some(help)).into());
+        let help = "leave out `--mode graph`".to_owned();
+        return Err(UsageError::new(
+            "cannot use a graph: a given matrix has every score, and its lists are exact",
+            Some(help),
+        )
+        .into());
     }
     let wide = if given.is_some() { k } else { rescore.unwrap_or(k).max(k) };
     let (mut text, mut is_cut_short) = (String::new(), false);
@@ -90,8 +90,11 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
     own.options.record.fact("listed", k.min(found.len().saturating_sub(1)));
     own.options.record.fact("exact_pairs", exact.len());
     let listed = k.min(found.len().saturating_sub(1));
-    text +=
-        &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
+    text += &format!(
+        "the {listed} nearest neighbors of each of {} items: `{}`\n",
+        count(found.len() as u64),
+        path.display()
+    );
     text += &own.draw_again();
     Ok((text, ended(is_cut_short)))
 }
@@ -100,23 +103,23 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
 fn measured_in_words(recall: Option<MeasuredRecall>, k: usize, items: usize) -> String {
     let (of, k) = (counted(items as u64, "item"), k.min(items.saturating_sub(1)));
     let Some(MeasuredRecall { checked, mean, interval: (lower, upper) }) = recall else {
-        return format!("the {k} nearest by the factors are exact: so few items are compared with each other\n");
+        return format!("the {k} nearest by the factors are exact: with so few items all pairs are compared\n");
     };
     let of = if checked == items {
         "all of them".to_owned()
     } else {
-        format!("{} of {of} drawn uniformly, 95 % interval {lower:.4} to {upper:.4}", count(checked as u64))
+        format!("{} of {of} drawn at random, 95% interval {lower:.4} to {upper:.4}", count(checked as u64))
     };
     format!(
-        "a graph of the items in place of all pairs: recall {mean:.4} of the {k} nearest by the factors, measured at {of}\n"
+        "searched a graph instead of all pairs: recall {mean:.4} of the {k} nearest by the factors, measured at {of}\n"
     )
 }
 
 /// Sentence on the pairs that were scored, and what that took.
 pub(crate) fn scored_in_words(scored: u64, asked: u64, bought: u64) -> String {
-    let (of, bought) = (counted(asked, "pair"), counted(bought, "evaluation"));
-    let cut = if scored < asked { ": the budget ended before the others" } else { "" };
-    format!("{} of {of} scored by the oracle, {bought} bought now{cut}\n", count(scored))
+    let (of, bought) = (counted(asked, "pair"), counted(bought, "new call"));
+    let cut = if scored < asked { "; the budget ended before the others" } else { "" };
+    format!("{} of {of} have an exact score, {bought}{cut}\n", count(scored))
 }
 
 /// Scores by pair, the smaller item first.

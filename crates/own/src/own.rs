@@ -25,10 +25,10 @@ use serde_json::json;
 use crate::named::Named;
 
 /// Sentence on an answer that nothing was scored for.
-pub(crate) const ESTIMATES: &str = "by the estimates of the factors, of unknown recall: `--rescore N` scores candidates, `--target-recall 0.9` states a recall (of pairs with `--at-least SCORE`)\n";
+pub(crate) const ESTIMATES: &str = "warning: these scores are estimates, and their recall is unknown: use `--rerank ITEMS` for exact scores, or `--target-recall 0.9` for a guarantee\n";
 
 /// Sentence on one that was read off a matrix.
-pub(crate) const GIVEN: &str = "read off the matrix, which holds every score: exact, and complete\n";
+pub(crate) const GIVEN: &str = "read from the given matrix: exact and complete\n";
 /// Pairs asked of the oracle at a time: a budget cuts off no more than that.
 pub(crate) const PAIRS_AT_A_TIME: usize = 256;
 
@@ -36,8 +36,9 @@ pub(crate) const PAIRS_AT_A_TIME: usize = 256;
 pub(crate) fn target(recall: f64, delta: f64) -> Result<Target> {
     let refused = |error| {
         let is_percent = recall > 1.0 && recall <= 100.0;
-        let help = is_percent.then(|| format!("a recall is a share of 1: `--target-recall {}`", recall / 100.0));
-        UsageError::new(format!("no recall can be stated: {error}"), help).into()
+        let help =
+            is_percent.then(|| format!("a recall is a number between 0 and 1: `--target-recall {}`", recall / 100.0));
+        UsageError::new(format!("cannot guarantee a recall: {error}"), help).into()
     };
     Target::new(recall, delta).map_err(refused)
 }
@@ -97,7 +98,7 @@ impl Own {
         );
         let again = run_of(file, &self.options);
         let help = format!(
-            "run it first: `{again}`, which evaluates only what the store lacks; or give this command the flags of the run that made them"
+            "run it first: `{again}`, which makes only the calls that are not stored; or pass the flags of the run that made the factors"
         );
         Err(UsageError::new(message, Some(help)).into())
     }
@@ -111,7 +112,7 @@ impl Own {
             return Ok(());
         }
         let message = format!("the items have changed since the factors were made: they were `{then}` and are `{now}`");
-        let help = "run the configuration again; scores of items that are the same are not evaluated again if the program names them so";
+        let help = "run the configuration again; stored scores of unchanged items are reused";
         Err(UsageError::new(message, Some(help.to_owned())).into())
     }
 
@@ -233,9 +234,9 @@ pub(crate) fn draw_again(config: &Config, options: &RunOptions) -> String {
     match run::report_again(config, options) {
         Ok(folder) => {
             options.record.file(&folder.join("report.html"));
-            format!("drawn in `{}`\n", folder.join("report.html").display())
+            format!("report: `{}`\n", folder.join("report.html").display())
         }
-        Err(error) => format!("the page is not drawn again: {error}\n"),
+        Err(error) => format!("warning: cannot update the report: {error}\n"),
     }
 }
 
@@ -246,10 +247,10 @@ pub(crate) fn ended(is_cut_short: bool) -> Ended {
 
 /// Scores of one oracle say nothing to the factors of another.
 pub(crate) fn other_scorer(then: &str, now: &str) -> miette::Report {
-    let message = format!("the factors were made from scores of `{then}`, and those of now are by `{now}`");
-    let help =
-        "run the configuration again, which makes its factors anew, or take back the change of scorer or `oracle`"
-            .to_owned();
+    let message = format!(
+        "cannot use the factors: they were built with the scorer `{then}`, but the configuration now uses `{now}`"
+    );
+    let help = "run the configuration again, or undo the change of the scorer or of `oracle`".to_owned();
     UsageError::new(message, Some(help)).into()
 }
 
@@ -261,7 +262,7 @@ fn run_of(file: &Path, options: &RunOptions) -> String {
 
 /// Refusal of a command that needs what a run leaves, where there was none.
 pub(crate) fn never_run(error: impl std::error::Error, file: &Path, options: &RunOptions) -> UsageError {
-    let help = format!("`{}` runs it, with the flags that this command has", run_of(file, options));
+    let help = format!("run `{}` first", run_of(file, options));
     UsageError::new(error.to_string(), Some(help))
 }
 
@@ -270,7 +271,7 @@ pub(crate) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
     match &config.subject {
         Subject::Matrix(matrix, _) if matrix.experiment.makes_factors() => Ok(matrix),
         other => {
-            let message = format!("`{}` is `experiment: {}`, which leaves no factors", config.run.name, other.id());
+            let message = format!("cannot use `{}`: `experiment: {}` writes no factors", config.run.name, other.id());
             let help = "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`".to_owned();
             Err(UsageError::new(message, Some(help)).into())
         }
@@ -298,8 +299,8 @@ impl Form {
             "csv" => Ok(Self::Separated(b',')),
             "parquet" => Ok(Self::Parquet),
             _ => {
-                let message = format!("`{}` has no ending that names a form", path.display());
-                Err(UsageError::new(message, Some("end it in `.tsv`, `.csv` or `.parquet`".to_owned())).into())
+                let message = format!("cannot write `{}`: unknown file extension", path.display());
+                Err(UsageError::new(message, Some("use .tsv, .csv or .parquet".to_owned())).into())
             }
         }
     }

@@ -39,7 +39,7 @@ pub struct ListedPairs {
 }
 
 /// The pairs of a file.
-struct Listed {
+pub(crate) struct Listed {
     pairs: Vec<Pair>,
     /// What the column says, one a pair.
     targets: Option<(String, Vec<f64>)>,
@@ -51,7 +51,7 @@ struct Listed {
 /// Factors that are not there or of another configuration, pairs of other items, and whatever stops a run.
 pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, Ended)> {
     if wanted.budget.is_some() && !wanted.rescore {
-        let help = "add `--rescore`".to_owned();
+        let help = "add `--evaluate`".to_owned();
         return Err(UsageError::new("without it nothing is scored, and nothing bought", Some(help)).into());
     }
     let own = Own::open_for_table(invocation)?;
@@ -100,13 +100,17 @@ fn agreement(what: &str, one: &[f64], other: &[f64]) -> String {
 }
 
 impl Listed {
-    fn read(own: &Own, wanted: &ListedPairs) -> Result<Self> {
+    pub(crate) fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+
+    pub(crate) fn read(own: &Own, wanted: &ListedPairs) -> Result<Self> {
         let ListedPairs { file, first, second, against, .. } = wanted;
         let refused = |message: String, help: &str| Report::from(UsageError::new(message, Some(help.to_owned())));
         let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
         let layout = layout.ok_or_else(|| {
-            let message = format!("the ending of `{}` says nothing of its columns", file.display());
-            refused(message, "end it in `.tsv`, `.csv`, `.jsonl` or `.parquet`")
+            let message = format!("cannot tell the format of `{}` from its extension", file.display());
+            refused(message, "use .tsv, .csv, .jsonl or .parquet")
         })?;
         let table = TableFile { path: file, layout, delimiter: None };
         let against = match against {
@@ -160,7 +164,7 @@ impl Listed {
 
 impl Own {
     /// The oracle's scores of the first pairs that a budget pays for, and the evaluations bought now.
-    fn scores_of(&self, pairs: &[Pair], budget: Option<u64>) -> Result<(Vec<f64>, u64)> {
+    pub(crate) fn scores_of(&self, pairs: &[Pair], budget: Option<u64>) -> Result<(Vec<f64>, u64)> {
         let budget = Budget { calls: budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         run::with_sweep(&self.config, &matrix, &self.options, |context| {

@@ -37,8 +37,8 @@ use crate::own::{Own, other_scorer, write_table};
 pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, k: usize) -> Result<String> {
     let own = Own::open(invocation)?;
     let (Some(texts), Some(items)) = (own.matrix.dataset.texts(), &own.items) else {
-        let message = "only items that are texts can be joined by new ones";
-        let help = "a matrix in a file has no rows for them; make it anew with them in it".to_owned();
+        let message = "cannot embed new items: the items of the configuration are no texts";
+        let help = "add the new items to the matrix, and run the configuration again".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     };
     let new = texts.beside(file).read(1).map_err(UsageError::of)?;
@@ -67,7 +67,7 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
     record.fact("scores", scores);
     record.fact("calls", bought);
     Ok(format!(
-        "{} new items embedded from {} scores, for which {} evaluations were bought now: `{}` has vectors and neighbours\n",
+        "{} new items embedded from {} scores, {} new calls; vectors and neighbors: `{}`\n",
         count(new.ids.len() as u64),
         count(scores),
         count(bought),
@@ -85,8 +85,8 @@ fn usage(error: LoadError) -> miette::Report {
 
 /// Factors around a proxy under a configuration without one.
 fn no_proxy() -> miette::Report {
-    let message = "the factors were made with a proxy, and the configuration names none";
-    UsageError::new(message, Some("use the configuration that they were made with".to_owned())).into()
+    let message = "cannot embed new items: the factors were built with a proxy, but the configuration has none";
+    UsageError::new(message, Some("use the configuration of the run".to_owned())).into()
 }
 
 /// Vectors of new items, one a row, and what they took.
@@ -112,8 +112,9 @@ impl Own {
         let joined = Joined { old: &old, kept: &kept, new: &new, embeddings: embeddings.as_ref().map(Array2::view) };
         let problem = joined.load(&self.config.run, &self.matrix, self.options.data.as_deref()).map_err(usage)?;
         if problem.scorer().is_some_and(|scorer| !scorer.takes_new_items()) {
-            let message = "the program compares items by their numbers, and a new item has none";
-            let help = "let it greet with `\"pairs\": \"text\"` or `\"id\"`".to_owned();
+            let message =
+                "cannot embed new items: the program compares items by their numbers, and a new item has none";
+            let help = "let the program answer the greeting with `\"pairs\": \"text\"` or `\"id\"`".to_owned();
             return Err(UsageError::new(message, Some(help)).into());
         }
         let asked = problem.scorer().map(Scorer::name);
@@ -174,8 +175,8 @@ impl Own {
 
     /// Refusal of factors that embed no items but their own.
     fn no_projection(&self) -> miette::Report {
-        let message = format!("factors by `{}` can't embed new items", self.factors.info.method);
-        let help = "those by `methods: [shift_ridge]` can: run the configuration again with that".to_owned();
+        let message = format!("cannot embed new items with factors of the method `{}`", self.factors.info.method);
+        let help = "run the configuration again with `methods: [shift_ridge]`".to_owned();
         UsageError::new(message, Some(help)).into()
     }
 

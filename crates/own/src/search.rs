@@ -44,7 +44,8 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
         _ => None,
     };
     let Some((matrix, queries)) = settings else {
-        let message = format!("`{}` is `experiment: {}`, which makes no index", config.run.name, config.subject.id());
+        let message =
+            format!("cannot search `{}`: `experiment: {}` builds no index", config.run.name, config.subject.id());
         let help = "use a configuration with `experiment: search`, such as `configs/own_search.yaml`".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     };
@@ -62,7 +63,7 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
         options.record.fact("calls_on_an_empty_store", bill);
         options.record.fact("stored", stored);
         return Ok(format!(
-            "{number} queries take {} calls on an empty store; {} scores of these queries are in it already\n",
+            "{number} queries take {} calls if nothing is stored; {} scores of these queries are stored\n",
             count(bill),
             count(stored)
         ));
@@ -97,12 +98,10 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     options.record.fact("rounds_without_kriging", unkriged);
     let warning = match unkriged {
         0 => String::new(),
-        _ => format!(
-            "in {unkriged} rounds the proxy was not positive definite, and scores taught nothing about other items\n"
-        ),
+        _ => format!("{unkriged} rounds skipped kriging because the proxy was not positive definite\n"),
     };
     Ok(format!(
-        "{number} queries answered from {} scores, {} of them called for now: `{}`\n{warning}",
+        "{number} queries answered from {} scores, {} new calls: `{}`\n{warning}",
         count(bill),
         count(search.called()),
         path.display()

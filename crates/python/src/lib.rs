@@ -8,6 +8,7 @@
 //! ([`session`]; which items it is handed, [`called`]). Everything else runs on threads that hold no lock of the interpreter.
 
 mod arrow;
+mod audit;
 mod called;
 mod errors;
 mod features;
@@ -18,6 +19,7 @@ mod methods;
 mod neighbours;
 mod oracle;
 mod pairs;
+mod pool;
 mod reading;
 mod scores;
 mod session;
@@ -28,6 +30,8 @@ mod transport;
 mod _native {
     #[pymodule_export]
     use super::arrow::{arrow_items, arrow_table};
+    #[pymodule_export]
+    use super::audit::{audit_pairs, audited_rows, recall_of_lists, recall_of_pairs, share_of_nearest};
     #[pymodule_export]
     use super::errors::{BudgetExhausted, NotFiniteError, StoreFailure};
     #[pymodule_export]
@@ -44,6 +48,8 @@ mod _native {
     use super::neighbours::{best_pairs, nearest_vectors, top_k};
     #[pymodule_export]
     use super::oracle::Oracle;
+    #[pymodule_export]
+    use super::pool::ScorePool;
     #[pymodule_export]
     use super::transport::{emd, ground_distances};
 }

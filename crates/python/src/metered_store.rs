@@ -12,6 +12,7 @@ use landmark_core::oracle::{
 use landmark_store::{OracleLabel, StoreError, TileStore};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::called::Form;
@@ -188,6 +189,28 @@ impl MeteredStore {
         scored.map(|scores| scores.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
     }
 
+    /// Keeps scores that were made elsewhere, and answers how many are new. Scores are those below `gamma`.
+    fn put(&self, py: Python<'_>, of: PyReadonlyArray2<'_, i64>, scores: PyReadonlyArray1<'_, f64>) -> PyResult<u64> {
+        let (pairs, scores) = (reading::pairs(self.items(), &of)?, scores.as_array().to_vec());
+        if pairs.len() != scores.len() {
+            return Err(PyValueError::new_err(format!("{} pairs but {} scores", pairs.len(), scores.len())));
+        }
+        let Kept::Store(stored) = &self.asked_of()?.kept else {
+            return Err(PyValueError::new_err("nothing is kept of this score: give `store`, or `known=True`"));
+        };
+        py.detach(|| stored.put(&pairs, &scores)).map_err(|error| of_store(&error))
+    }
+
+    /// Scores of pairs as they are kept (those below `gamma`), NaN for those that are not there.
+    fn known<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let pairs = reading::pairs(self.items(), &of)?;
+        let known = match &self.asked_of()?.kept {
+            Kept::Store(stored) => py.detach(|| stored.known(&pairs)).map_err(|error| of_store(&error))?,
+            Kept::Blocks(_) | Kept::Nowhere => vec![None; pairs.len()],
+        };
+        Ok(known.into_iter().map(|score| score.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into_pyarray(py))
+    }
+
     /// Scores of an m × 2 array of items in their order, straight from the score: counted, and kept nowhere.
     fn asked<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let pairs: Vec<Pair> = reading::pairs(self.items(), &of)?;
@@ -280,7 +303,8 @@ impl MeteredStore {
         search.bill(self.asked_of()?, has_proxy, known)
     }
 
-    /// Pairs of at least a similarity, with a guaranteed recall; `fitted` is what the search stands on. With `plan` set, no call is made.
+    /// Pairs of at least a similarity, with a guaranteed recall; `fitted` is what the search stands on. With `plan` set, no call is made. With `left` set
+    /// (of the settings), the first so many items are a list of their own, and pairs are those across.
     fn pairs<'py>(
         &self,
         py: Python<'py>,
@@ -288,7 +312,8 @@ impl MeteredStore {
         fitted: neighbours::Fitted<'py>,
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
         let search: pairs::PairSettings = settings("pairs", search)?;
-        let search = search.ready(pairs::Factored::of(self.items(), fitted)?)?;
+        let factored = pairs::Factored::of(self.items(), fitted, search.left)?;
+        let search = search.ready(factored)?;
         let found = self.run(py, move |scores, oracle, _| search.run(scores, oracle.as_ref()))?;
         found.map_err(|error| of_oracle(py, &error)).and_then(|found| found.into_python(py))
     }

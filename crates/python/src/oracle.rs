@@ -26,7 +26,7 @@ use crate::reading::{items, pairs, settings};
 use crate::session::{Desk, Interruptible, detached, heeding, run};
 
 /// Bytes that stand for an item of Python's.
-const DIGEST: usize = 16;
+pub(crate) const DIGEST: usize = 16;
 
 /// A similarity over n items, known by asking. Frozen: it may be asked from any thread.
 #[pyclass(frozen, module = "landmark._native")]
@@ -66,19 +66,9 @@ impl Oracle {
         blocks: bool,
         apart: Option<(String, PyBackedBytes)>,
     ) -> Self {
-        let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
-        let order: &[u8] = if symmetric { b"symmetric" } else { b"asymmetric" };
-        let known = diagonal.map(f64::to_le_bytes);
-        let named = |name: &str| {
-            let mut parts: Vec<(&str, &[u8])> =
-                vec![("kind", b"python"), ("version", b"1"), ("name", name.as_bytes()), ("order", order)];
-            parts.extend(known.as_ref().map(|known| ("diagonal", &known[..])));
-            Identity::of(&parts)
-        };
-        let identity = named(identity);
-        let item_list = apart.map(|(name, digests)| {
-            ItemList::new(Itemless { identity: named(&name), symmetry }, digests.as_chunks::<DIGEST>().0)
-        });
+        let Itemless { identity, symmetry } = scorer(identity, symmetric, diagonal);
+        let item_list = apart
+            .map(|(name, digests)| ItemList::new(scorer(&name, symmetric, diagonal), digests.as_chunks::<DIGEST>().0));
         let desk = Desk::new(Some(function));
         let form = if blocks { Form::Blocks } else { Form::Pairs };
         let (its_desk, size, room) = (Arc::clone(&desk), BlockSize::default(), Mutex::default());
@@ -200,12 +190,7 @@ impl Oracle {
 
     /// Both orders of every pair as one score: `mean`, `max` or `min`.
     fn symmetrized(&self, mode: &str) -> PyResult<Self> {
-        let mode = match mode {
-            "mean" => Symmetrization::Mean,
-            "max" => Symmetrization::Max,
-            "min" => Symmetrization::Min,
-            other => return Err(unknown("order", other, "mean, max, min")),
-        };
+        let mode = both_orders(mode)?;
         let item_list = self.item_list.as_ref().map(|list| list.symmetrized(mode));
         Ok(Self { item_list, ..self.over(Symmetrized::new(Arc::clone(&self.inner), mode)) })
     }
@@ -265,6 +250,26 @@ impl Oracle {
         let (rows, columns) = (items(n, &rows)?, items(n, &columns)?);
         let block = run(py, &self.desk, move |stopped| block_of(&Interruptible { inner, stopped }, &rows, &columns))?;
         block.map(|block| block.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+    }
+}
+
+/// A function of Python's by its name, apart from any items.
+pub(crate) fn scorer(name: &str, symmetric: bool, diagonal: Option<f64>) -> Itemless {
+    let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
+    let order: &[u8] = if symmetric { b"symmetric" } else { b"asymmetric" };
+    let known = diagonal.map(f64::to_le_bytes);
+    let mut parts: Vec<(&str, &[u8])> =
+        vec![("kind", b"python"), ("version", b"1"), ("name", name.as_bytes()), ("order", order)];
+    parts.extend(known.as_ref().map(|known| ("diagonal", &known[..])));
+    Itemless { identity: Identity::of(&parts), symmetry }
+}
+
+pub(crate) fn both_orders(mode: &str) -> PyResult<Symmetrization> {
+    match mode {
+        "mean" => Ok(Symmetrization::Mean),
+        "max" => Ok(Symmetrization::Max),
+        "min" => Ok(Symmetrization::Min),
+        other => Err(unknown("order", other, "mean, max, min")),
     }
 }
 

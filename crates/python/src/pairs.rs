@@ -8,8 +8,8 @@ use landmark_core::approximation::ScatteredEntries;
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 use landmark_core::stream::stream;
 use landmark_neighbours::recall::{
-    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, least_wrong, pairs_with_recall, reachable_recall,
-    sample_size,
+    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, Universe, least_wrong, pairs_with_recall,
+    reachable_recall, sample_size,
 };
 use landmark_tasks::neighbours::{SignedVectors, best_pairs};
 use ndarray::{Array1, Array2, Axis};
@@ -27,6 +27,8 @@ use crate::scores::Scores;
 
 /// Pairs scored between two looks for an interruption.
 const PAIRS_AT_A_TIME: usize = 1 << 12;
+/// Rows of one product of estimates.
+const ROWS_AT_A_TIME: usize = 256;
 
 /// Settings of a search for pairs.
 #[derive(Debug, Clone, Deserialize)]
@@ -41,11 +43,14 @@ pub(crate) struct PairSettings {
     budget: Option<u64>,
     /// Only tells what the next calls are.
     plan: bool,
+    /// Items of the first of two lists.
+    #[serde(default)]
+    pub(crate) left: Option<usize>,
 }
 
 /// What a fit knows of the pairs, and how it orders the others.
 pub(crate) struct Factored {
-    items: usize,
+    universe: Universe,
     is_landmark: Vec<bool>,
     /// Items that are no landmark, and what the fit says of them.
     others: Vec<usize>,
@@ -57,7 +62,8 @@ pub(crate) struct Factored {
 }
 
 impl Factored {
-    pub(crate) fn of(n: usize, fitted: neighbours::Fitted<'_>) -> PyResult<Self> {
+    pub(crate) fn of(n: usize, fitted: neighbours::Fitted<'_>, left: Option<usize>) -> PyResult<Self> {
+        let universe = Universe { items: n, left };
         let (landmarks, block, pairs, scores, vectors, signature) = fitted;
         let (landmarks, block) = (reading::items(n, &landmarks)?, block.as_array());
         let vectors = vectors.as_array();
@@ -72,12 +78,13 @@ impl Factored {
                 continue;
             }
             let new = (0..n).filter(|&item| !is_landmark[item]);
-            known.extend(new.map(|item| ((item.min(landmark), item.max(landmark)), block[[item, column]])));
+            let scored = new.map(|item| ((item.min(landmark), item.max(landmark)), block[[item, column]]));
+            known.extend(scored.filter(|&(pair, _)| universe.has(pair)));
         }
         let others: Vec<usize> = (0..n).filter(|&item| !is_landmark[item]).collect();
         let scattered = neighbours::scattered(n, &Some((pairs, scores)))?.map(|entries| entries.select(&others));
         let vectors = vectors.select(Axis(0), &others);
-        Ok(Self { items: n, is_landmark, others, vectors, signature, scattered, known })
+        Ok(Self { universe, is_landmark, others, vectors, signature, scattered, known })
     }
 }
 
@@ -105,7 +112,7 @@ impl Ready {
         let (of, at_least) = (&self.of, self.settings.at_least);
         let mut pairs: Vec<(Pair, f64)> = of.known.iter().copied().filter(|&(_, score)| score >= at_least).collect();
         let query = PairQuery {
-            items: of.items,
+            items: of.universe.items,
             at_least,
             target: self.target,
             known: of.known.len() as u64,
@@ -210,6 +217,10 @@ impl Source<'_> {
 impl PairSource for Source<'_> {
     type Error = OracleError;
 
+    fn left(&self) -> Option<usize> {
+        self.ready.of.universe.left
+    }
+
     fn is_known(&self, (i, j): Pair) -> bool {
         self.ready.of.is_landmark[i] || self.ready.of.is_landmark[j]
     }
@@ -217,6 +228,9 @@ impl PairSource for Source<'_> {
     fn best(&mut self, count: usize) -> Vec<Pair> {
         let Factored { others, vectors, signature, scattered, .. } = &self.ready.of;
         let signed = SignedVectors { vectors: vectors.view(), signature, scattered: scattered.as_ref() };
+        if let Some(left) = self.ready.of.universe.left {
+            return best_across(&self.ready.of, left, count);
+        }
         let best = best_pairs(signed, count, f64::NEG_INFINITY, |_| {});
         best.into_iter().map(|pair| (others[pair.first], others[pair.second])).collect()
     }
@@ -262,6 +276,33 @@ impl PairSource for Source<'_> {
         self.paid = paid;
         Ok(paid > 0)
     }
+}
+
+/// The `count` pairs of two lists that are estimated highest, best first, ties by their numbers; without those of a landmark.
+///
+/// Cost: a product of the vectors of both lists, a block of rows at a time, and memory for twice `count` pairs.
+fn best_across(of: &Factored, left: usize, count: usize) -> Vec<Pair> {
+    let signed = &of.vectors * &of.signature;
+    let (first, second): (Vec<usize>, Vec<usize>) = (0..of.others.len()).partition(|&place| of.others[place] < left);
+    let right = of.vectors.select(Axis(0), &second);
+    let mut best: Vec<(f64, Pair)> = Vec::new();
+    let order = |a: &(f64, Pair), b: &(f64, Pair)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    let mut least = f64::NEG_INFINITY;
+    for rows in first.chunks(ROWS_AT_A_TIME) {
+        let block = signed.select(Axis(0), rows).dot(&right.t());
+        for (&row, estimates) in rows.iter().zip(block.rows()) {
+            let pair = |(&estimate, &column): (&f64, &usize)| (estimate, (of.others[row], of.others[column]));
+            best.extend(estimates.iter().zip(&second).map(pair).filter(|(estimate, _)| *estimate >= least));
+        }
+        if best.len() > count.saturating_mul(2) {
+            best.select_nth_unstable_by(count.saturating_sub(1), order);
+            best.truncate(count);
+            least = best.iter().map(|(estimate, _)| *estimate).fold(f64::INFINITY, f64::min);
+        }
+    }
+    best.sort_unstable_by(order);
+    best.truncate(count);
+    best.into_iter().map(|(_, pair)| pair).collect()
 }
 
 impl Found {

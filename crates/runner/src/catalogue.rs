@@ -1,6 +1,6 @@
 //! The one list of everything a configuration can name.
 //!
-//! `landmark list` and `landmark show`, the tables in docs/reference/methods.md, the checks of a configuration and every "did you mean"
+//! `landmark list`, the tables in docs/reference/methods.md, the checks of a configuration and every "did you mean"
 //! come from here, so that they cannot disagree. Adding a method, an oracle or a task touches one line of one list.
 
 use std::sync::LazyLock;

@@ -6,19 +6,14 @@ use landmark_harness::interrupt::INTERRUPTED;
 pub use landmark_harness::invocation::UsageError;
 use landmark_harness::run::Ended;
 
-/// The exit codes of what ends by itself, as `--help` lists them; an interrupt ends the program with [`INTERRUPTED`].
+/// The exit codes of a program that ends by itself, as `--help` lists them; an interrupt ends it with [`INTERRUPTED`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// All that was asked for is there.
     Done = 0,
-    /// Something failed, or does not hold; what was bought is kept.
     Failed = 1,
-    /// The command line, a configuration or a file that they name is wrong, or a run that is needed was not made; nothing was started.
     Usage = 2,
-    /// A budget ended the run; the best so far is written.
     Budget = 3,
-    /// Some jobs failed, the others are written (`--keep-going`).
     Partial = 4,
 }
 
@@ -40,18 +35,12 @@ impl From<Ended> for Exit {
 
 /// Every exit code and its meaning.
 pub const CODES: [(i32, &str); 6] = [
-    (Exit::Done as i32, "done"),
-    (
-        Exit::Failed as i32,
-        "failed, or a check that does not hold; what was bought is kept, and running again goes on from there",
-    ),
-    (
-        Exit::Usage as i32,
-        "the command line, a configuration or a file that they name is wrong, or a run that is needed was not made; nothing was started",
-    ),
-    (Exit::Budget as i32, "the budget is exhausted; the best so far is written"),
-    (Exit::Partial as i32, "some jobs failed and the others are written (--keep-going)"),
-    (INTERRUPTED, "interrupted (Ctrl-C, SIGTERM); what was bought is kept"),
+    (Exit::Done as i32, "success"),
+    (Exit::Failed as i32, "failed, or a check did not pass; scores are kept and a rerun resumes"),
+    (Exit::Usage as i32, "invalid arguments, configuration or input file, or a missing run; nothing was started"),
+    (Exit::Budget as i32, "the budget is exhausted; the best result so far is written"),
+    (Exit::Partial as i32, "some jobs failed; the others are written (`--keep-going`)"),
+    (INTERRUPTED, "interrupted (Ctrl-C, SIGTERM); scores are kept"),
 ];
 
 /// The part of `--help` that explains the numbers.

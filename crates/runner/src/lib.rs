@@ -1,13 +1,15 @@
 //! The program behind `landmark`: the command line, its commands, what they print, and [`catalogue`], the one list of what a configuration
 //! can name.
 
+#![allow(missing_docs, reason = "only the program and the tasks of developers import this crate")]
+
 pub mod catalogue;
 pub mod cli;
 pub mod commands;
 pub mod exit;
 pub mod output;
 
-/// The example of docs/rust.md, compiled.
+/// The example of docs/reference/rust.md, compiled.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/rust.md")]
+#[doc = include_str!("../../../docs/reference/rust.md")]
 pub struct RustGuide;

@@ -29,23 +29,22 @@ fn complaint(arguments: &[&str]) -> String {
 #[test]
 fn the_lists_are_those_of_the_registry() {
     insta::assert_snapshot!(printed(&["list", "methods"]));
-    insta::assert_snapshot!(printed(&["list", "methods", "--markdown"]));
 }
 
 #[test]
 fn all_lists_come_as_json_for_programs() {
     let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "--json"])).unwrap();
     for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "sections", "tasks", "datasets"] {
-        assert!(lists[kind].as_array().is_some_and(|entries| !entries.is_empty()), "{kind}");
+        assert!(lists["result"][kind].as_array().is_some_and(|entries| !entries.is_empty()), "{kind}");
     }
-    assert_eq!(lists["methods"][1]["parameters"][0]["name"], "alpha");
+    assert_eq!(lists["result"]["methods"][1]["parameters"][0]["name"], "alpha");
 }
 
 #[test]
 fn a_name_is_explained() {
-    insta::assert_snapshot!(printed(&["show", "sms_nystrom"]));
-    insta::assert_snapshot!(printed(&["show", "wmd"]));
-    insta::assert_snapshot!(printed(&["show", "search"]));
+    insta::assert_snapshot!(printed(&["list", "sms_nystrom"]));
+    insta::assert_snapshot!(printed(&["list", "wmd"]));
+    insta::assert_snapshot!(printed(&["list", "search"]));
 }
 
 /// Documents, a matrix, questions with trees, pairs of sentences, or an experiment with a section of its own: an example belongs to one of them.
@@ -98,9 +97,9 @@ fn the_example_of_every_name_is_part_of_a_good_configuration() {
     let member: String = AROUND[0].iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
     std::fs::write(folder.path().join("member.yaml"), format!("name: member\n{member}")).unwrap();
     for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "sections", "datasets"] {
-        for entry in lists[kind].as_array().unwrap() {
+        for entry in lists["result"][kind].as_array().unwrap() {
             let id = entry["id"].as_str().unwrap();
-            let shown = printed(&["show", id]);
+            let shown = printed(&["list", id]);
             let examples = shown.split("In a configuration:\n").skip(1).map(|rest| rest.split("\n\n").next().unwrap());
             let file = folder.path().join(format!("{id}.yaml"));
             let is_good = |example: &str, around: &[(&str, &str)]| {
@@ -116,7 +115,7 @@ fn the_example_of_every_name_is_part_of_a_good_configuration() {
                     .map(|(key, value)| format!("{key}: {value}\n"))
                     .collect();
                 std::fs::write(&file, format!("name: example\n{rest}{example}")).unwrap();
-                runner(&["validate"]).arg(&file).ok().is_ok()
+                runner(&["check"]).arg(&file).ok().is_ok()
             };
             for example in examples {
                 assert!(AROUND.iter().any(|around| is_good(example, around)), "{kind} {id}: {example}");
@@ -127,15 +126,16 @@ fn the_example_of_every_name_is_part_of_a_good_configuration() {
 
 #[test]
 fn a_mistyped_name_list_or_command_is_guessed() {
-    insta::assert_snapshot!(complaint(&["show", "sicurr"]));
+    insta::assert_snapshot!(complaint(&["list", "sicurr"]));
     insta::assert_snapshot!(complaint(&["list", "metods"]));
-    insta::assert_snapshot!(complaint(&["valdate"]));
+    insta::assert_snapshot!(complaint(&["chekc"]));
     // behind a flag as well
-    assert!(complaint(&["--quiet", "valdate"]).contains("the command `validate`?"));
+    assert!(complaint(&["--quiet", "chekc"]).contains("the command `check`?"));
     // clap complains of the second word
-    for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`landmark --help`")] {
+    for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`landmark --help`")]
+    {
         let complaint = complaint(&words);
-        assert!(complaint.contains("neither a command nor a file") && complaint.contains(help), "{complaint}");
+        assert!(complaint.contains("unknown command") && complaint.contains(help), "{complaint}");
     }
 }
 
@@ -151,9 +151,9 @@ fn a_file_of_items_is_no_configuration() {
     let path = file.to_str().unwrap();
     assert!(said(&[path]).contains("landmark init"));
     let refused = said(&["init", path, "--score", "wmd", "--id", "id"]);
-    assert!(refused.contains("holds no ids: 1 of its 2 cells"), "{refused}");
+    assert!(refused.contains("as ids: 1 of its 2 cells"), "{refused}");
     std::fs::write(&file, "id\ttext\na\tone\n").unwrap();
-    assert!(said(&["init", path, "--score", "wmd"]).contains("wanted are at least two"));
+    assert!(said(&["init", path, "--score", "wmd"]).contains("expected at least two"));
     let table = folder.path().join("mine.csv");
     std::fs::write(&table, "id,text\na,one\nb,\"two\nc,three\nd,four\n").unwrap();
     let refused = said(&["init", table.to_str().unwrap(), "--score", "wmd"]);
@@ -166,15 +166,115 @@ fn the_version_names_the_revision() {
     assert!(version.starts_with(&format!("landmark {} (", env!("CARGO_PKG_VERSION"))), "{version}");
 }
 
+/// Commands that have none below them, as words.
+fn leaves(command: &clap::Command, words: &[String], found: &mut Vec<Vec<String>>) {
+    let has_own_answer = command.get_arguments().any(|arg| arg.is_positional());
+    if !command.has_subcommands() || has_own_answer && !words.is_empty() {
+        found.push(words.to_vec());
+    }
+    for below in command.get_subcommands() {
+        leaves(below, &[words, &[below.get_name().to_owned()]].concat(), found);
+    }
+}
+
+#[test]
+fn there_are_at_most_24_commands_and_the_short_help_of_each_fits_a_screen() {
+    let mut commands = Vec::new();
+    leaves(&runner::cli::Cli::parser(true), &[], &mut commands);
+    assert!((20..=24).contains(&commands.len()), "{}: {commands:?}", commands.len());
+    for words in [vec![vec![]], commands].concat() {
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(["-h"]).collect();
+        let help = printed(&words);
+        let lines = help.lines().count();
+        assert!(lines <= 30, "{words:?}: {lines} lines");
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+    }
+    for command in ["init", "topk", "mine"] {
+        assert!(printed(&[command, "-h"]).contains("Examples:\n  landmark "), "{command}");
+    }
+}
+
+/// Words of LANGUAGE that no help and no list of exit codes may have.
+const AVOIDED: [&str; 14] = [
+    "bought",
+    " buy",
+    " bill",
+    " anew",
+    "so many",
+    "beside",
+    " said",
+    " heed",
+    " mend",
+    " at hand",
+    "licence",
+    "neighbour",
+    "themselves by",
+    " dear",
+];
+
+#[test]
+fn every_help_line_is_short_and_in_plain_words() {
+    fn check(command: &clap::Command) {
+        for arg in command.get_arguments() {
+            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+            let (name, hidden) = (arg.get_id(), arg.is_hide_short_help_set());
+            assert!(hidden || help.chars().count() <= 80, "{} {name}: {help}", command.get_name());
+            assert!(!help.is_empty() && !help.ends_with('.'), "{} {name}: {help}", command.get_name());
+            let long = arg.get_long_help().map(ToString::to_string).unwrap_or_default() + &help;
+            assert!(AVOIDED.iter().all(|word| !long.contains(word)), "{name}: {long}");
+        }
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        assert!((1..=80).contains(&about.chars().count()), "{}: {about}", command.get_name());
+        command.get_subcommands().for_each(check);
+    }
+    check(&runner::cli::Cli::parser(true));
+}
+
+#[test]
+fn an_option_of_one_name_has_one_meaning_over_all_commands() {
+    fn collect(
+        command: &clap::Command,
+        found: &mut std::collections::BTreeMap<String, std::collections::BTreeSet<String>>,
+    ) {
+        for arg in command.get_opts().filter(|arg| !arg.is_global_set()) {
+            let values = arg.get_value_names().unwrap_or_default();
+            let shape =
+                format!("{:?} {:?}", values.iter().map(ToString::to_string).collect::<Vec<_>>(), arg.get_action());
+            found.entry(arg.get_long().unwrap_or_default().to_owned()).or_default().insert(shape);
+        }
+        command.get_subcommands().for_each(|below| collect(below, found));
+    }
+    let mut found = std::collections::BTreeMap::new();
+    collect(&runner::cli::Cli::parser(true), &mut found);
+    // a file of the answer, and the configuration that `init` writes
+    found.remove("out");
+    let many: Vec<_> = found.iter().filter(|(_, shapes)| shapes.len() > 1).collect();
+    assert!(found.len() > 30 && many.is_empty(), "{many:?}");
+}
+
+#[test]
+fn a_former_command_names_the_one_that_replaced_it() {
+    for (former, now) in [
+        ("dedupe", "`landmark mine --groups`"),
+        ("show", "`landmark list NAME`"),
+        ("validate", "`landmark check`"),
+        ("claims", "`cargo xtask claims`"),
+    ] {
+        let said = complaint(&[former, "mine.yaml"]);
+        assert!(said.contains(&format!("unknown command `{former}`")) && said.contains(now), "{said}");
+    }
+}
+
 #[test]
 fn the_help_lists_commands_and_exit_codes() {
     let help = printed(&["--help"]);
-    assert!(help.contains("Exit codes:") && help.contains("validate"), "{help}");
-    let tour = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tour.md")).unwrap();
+    assert!(help.contains("Exit codes:") && help.contains("Use your data:\n  topk "), "{help}");
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/exit-codes.md")).unwrap();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (code, meaning) in runner::exit::CODES {
         assert!(words(&help).contains(&format!("{code} {meaning}")), "{code}: {help}");
-        assert!(tour.contains(&format!("| {code} | {meaning} |")), "{code}");
+        assert!(page.contains(&format!("| {code} | {meaning} |")), "{code}");
     }
     runner(&[]).assert().code(2).stderr(contains("Usage:"));
     runner(&["--no-such-flag"]).assert().code(2);
@@ -183,15 +283,17 @@ fn the_help_lists_commands_and_exit_codes() {
 #[test]
 fn the_help_of_a_command_says_which_configuration_it_takes() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for command in ["mine", "dedupe", "cluster", "classify", "export", "pairs", "project"] {
+    for command in ["mine", "cluster", "classify", "export", "pairs", "project"] {
         let help = words(&printed(&[command, "--help"]));
-        assert!(help.contains("Configuration with `experiment: own_data`, run before"), "{command}: {help}");
-        assert!(!help.contains("for an index"), "{command}: {help}");
+        assert!(help.contains("Configuration with `experiment: own_data` that was run"), "{command}: {help}");
     }
     let search = words(&printed(&["search", "--help"]));
-    assert!(search.contains("Configuration with `experiment: search`, run before"), "{search}");
+    assert!(search.contains("Configuration with `experiment: search` that was run"), "{search}");
     let topk = words(&printed(&["topk", "--help"]));
-    assert!(topk.contains("`experiment: own_data`; run before, but for `--calls-per-item`"), "{topk}");
+    assert!(
+        topk.contains("`experiment: own_data`. The modes `factors`, `rerank` and `graph` use the factors"),
+        "{topk}"
+    );
 }
 
 #[test]
@@ -207,8 +309,8 @@ fn corpora_that_are_not_there_are_named_with_the_variable() {
     let folder = empty.path().to_str().unwrap();
     let listed = printed(&["data", "--data", folder]);
     assert!(listed.lines().any(|line| line.contains("twitter") && line.contains("missing")), "{listed}");
-    assert!(listed.lines().any(|line| line.contains("embedded") && line.contains("inside")), "{listed}");
-    assert!(printed(&["data"]).contains("set LANDMARK_DATA, pass `--data DIR` or fetch one"));
+    assert!(listed.lines().any(|line| line.contains("embedded") && line.contains("built in")), "{listed}");
+    assert!(printed(&["data"]).contains("set LANDMARK_DATA, pass `--data DIR`, or fetch one into `"));
     assert!(printed(&["data", "twitter"]).contains("sha256"));
     assert!(complaint(&["data", "twiter"]).contains("did you mean `twitter`?"));
 }
@@ -218,34 +320,13 @@ fn an_empty_store_holds_nothing_and_is_sound() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
     let store = store.to_str().unwrap();
-    assert!(printed(&["store", "ls", store]).contains("holds nothing"));
+    assert!(printed(&["store", "ls", store]).contains("is empty"));
     assert!(printed(&["store", "verify", store]).contains("0 sound tiles"));
     assert!(printed(&["store", "gc", "--dry-run", store]).contains("0 files would be removed"));
 }
 
 #[test]
-fn stale_tables_are_refused_and_written_anew() {
-    let folder = tempfile::tempdir().unwrap();
-    let readme = folder.path().join("README.md");
-    std::fs::write(&readme, "# Mine\n<!-- registry:begin -->\nold\n<!-- registry:end -->\nend\n").unwrap();
-    runner(&["docs"]).arg(&readme).assert().code(1).stderr(contains("out of date"));
-    runner(&["docs", "--write"]).arg(&readme).assert().success();
-    runner(&["docs", "--check"]).arg(&readme).assert().success();
-    assert!(std::fs::read_to_string(&readme).unwrap().ends_with("<!-- registry:end -->\nend\n"));
-    std::fs::write(&readme, "# Mine\n").unwrap();
-    runner(&["docs"]).arg(&readme).assert().code(2).stderr(contains("no place for the tables"));
-}
-
-#[test]
-fn the_tables_of_the_documentation_are_those_of_the_registry() {
-    let methods = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/methods.md");
-    runner(&["docs", "--check"]).arg(methods).assert().success();
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md");
-    runner(&["docs", "--check"]).arg(data).assert().success();
-}
-
-#[test]
-fn validate_warns_of_items_that_are_not_there() {
+fn check_warns_of_items_that_are_missing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.yaml");
     let oracle = "oracle: { kind: subprocess, command: [cat] }";
@@ -255,30 +336,30 @@ fn validate_warns_of_items_that_are_not_there() {
     )
     .unwrap();
     let path = file.to_str().unwrap();
-    runner(&["validate", path]).assert().success().stderr(contains("mine.tsv").and(contains("are not there")));
+    runner(&["check", path]).assert().success().stderr(contains("cannot find the items").and(contains("mine.tsv")));
     std::fs::write(folder.path().join("mine.tsv"), "text\none\ntwo\n").unwrap();
-    runner(&["validate", path]).assert().success().stderr("");
+    runner(&["check", path]).assert().success().stderr("");
     // what stands in two parts of a section is known in both
-    runner(&["validate", path, "--set", "oracle.foo=1"])
+    runner(&["check", path, "--set", "oracle.foo=1"])
         .assert()
         .code(2)
         .stderr(contains("`gamma`").and(contains("`checks`")));
 }
 
 #[test]
-fn validate_takes_the_flags_of_a_run() {
+fn check_takes_the_flags_of_a_run() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/quickstart.yaml").display().to_string();
-    let validate = |flags: &[&'static str]| [&["validate", file.as_str()], flags].concat();
+    let check = |flags: &[&'static str]| [&["check", file.as_str()], flags].concat();
     let all = ["--set", "ranks=[5]", "--profile", "smoke", "--store", "store", "--results", "out", "--data", "."];
-    let said = printed(&validate(&all));
+    let said = printed(&check(&all));
     assert!(said.ends_with("good in smoke\n"), "{said}");
     for (flags, wanted) in [
         (["--set", "ranks=[0]"], "ranks"),
         (["--profile", "smok"], "smoke"),
-        (["--data", "nowhere"], "there is no folder `nowhere`"),
+        (["--data", "nowhere"], "no such folder: `nowhere`"),
         (["--store", "nowhere://x"], "nowhere"),
     ] {
-        let said = complaint(&validate(&flags));
+        let said = complaint(&check(&flags));
         assert!(said.contains(wanted), "{flags:?}: {said}");
     }
 }

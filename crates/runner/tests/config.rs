@@ -46,7 +46,7 @@ fn said(command: &mut Command) -> String {
 fn after(from: &str, to: &str) -> String {
     let text = GOOD.replacen(from, to, 1);
     assert_ne!(text, GOOD, "`{from}` is not in the file");
-    with_file(&text, &["validate", "words.yaml"])
+    with_file(&text, &["check", "words.yaml"])
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_mistyped_key_comes_first_and_is_looked_for_in_other_sections() {
     let text = GOOD
         .replace("experiment: error_curve", "experiment: error_curve\ntarget_error: 7")
         .replace("smoke: { ranks: [3] }", "smoke: {}");
-    insta::assert_snapshot!(with_file(&(text.clone() + "gama: 2\n"), &["validate", "words.yaml"]));
+    insta::assert_snapshot!(with_file(&(text.clone() + "gama: 2\n"), &["check", "words.yaml"]));
     // one that must be there is not missing as well
     for (from, to) in [
         ("ranks:", "rnaks:"),
@@ -113,7 +113,7 @@ fn broken_yaml_names_the_line() {
 fn all_problems_of_a_file_are_said_at_once() {
     let text = "name: words\nexperiment: error_curv\ndataset: { name: twiter, vectors: self300 }\noracle: { kind: wmd, gamma: -1 }\n\
                 methods: [nystrom, nystrom]\nranks: []\nsede: 7\n";
-    insta::assert_snapshot!(with_file(text, &["validate", "words.yaml"]));
+    insta::assert_snapshot!(with_file(text, &["check", "words.yaml"]));
 }
 
 #[test]
@@ -133,27 +133,27 @@ fn a_missing_file_is_guessed() {
 
 #[test]
 fn an_assignment_without_value_is_refused() {
-    insta::assert_snapshot!(with_file(GOOD, &["show", "words.yaml", "--set", "ranks"]));
+    insta::assert_snapshot!(with_file(GOOD, &["check", "--print", "words.yaml", "--set", "ranks"]));
 }
 
 #[test]
 fn an_assignment_to_nowhere_is_underlined() {
-    insta::assert_snapshot!(with_file(GOOD, &["show", "words.yaml", "--set", "methods[sicurr].ratio=3"]));
+    insta::assert_snapshot!(with_file(GOOD, &["check", "--print", "words.yaml", "--set", "methods[sicurr].ratio=3"]));
 }
 
 #[test]
 fn a_wrong_value_in_an_assignment_is_underlined_there() {
-    insta::assert_snapshot!(with_file(GOOD, &["show", "words.yaml", "--set", "methods[1].ratio=0.5"]));
+    insta::assert_snapshot!(with_file(GOOD, &["check", "--print", "words.yaml", "--set", "methods[1].ratio=0.5"]));
 }
 
 #[test]
 fn good_files_are_good_in_every_profile() {
-    insta::assert_snapshot!(with_file(GOOD, &["validate", "words.yaml"]));
+    insta::assert_snapshot!(with_file(GOOD, &["check", "words.yaml"]));
 }
 
 #[test]
 fn a_resolved_configuration_shows_defaults_profile_and_assignments() {
-    let arguments = ["show", "words.yaml", "--profile", "smoke", "--set", "methods[sicur].ratio=3"];
+    let arguments = ["check", "--print", "words.yaml", "--profile", "smoke", "--set", "methods[sicur].ratio=3"];
     insta::assert_snapshot!(with_file(GOOD, &arguments));
 }
 
@@ -172,7 +172,7 @@ fn every_configuration_of_the_project_is_good() {
         }
     }
     assert!(files.len() >= 4, "{files:?}");
-    runner(&repository()).arg("validate").args(&files).assert().success();
+    runner(&repository()).arg("check").args(&files).assert().success();
 }
 
 #[test]

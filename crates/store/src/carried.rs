@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! <store>/lists/<scorer id>/<oracle id>          digests of the items of that oracle, 16 bytes each, in their order
+//!                           <oracle id>.pool     the same of a pool, which grows
 //!                           <oracle id>.taken    the tiles of other lists that it has taken over, a line each
 //! ```
 //!
@@ -22,13 +23,15 @@ use super::tile::Entry;
 use super::{StoreError, TileStore};
 
 /// The folder of all lists.
-const LISTS: &str = "lists";
+pub(super) const LISTS: &str = "lists";
 /// Bytes that stand for an item.
 const DIGEST: usize = 16;
 /// Lists whose tiles are looked through.
 const MOST_LISTS: usize = 16;
 /// Ending of the record of tiles that were taken over.
-const TAKEN: &str = ".taken";
+pub(super) const TAKEN: &str = ".taken";
+/// Ending of the items of a [pool](super::ScorePool).
+pub(super) const POOL: &str = ".pool";
 
 type Digest = [u8; DIGEST];
 
@@ -42,11 +45,6 @@ pub struct ItemList {
 impl ItemList {
     /// `seen` is what the scorer scores each item by, its text for one, in their order.
     pub fn new(scorer: Itemless, seen: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
-        let digest = |seen: &[u8]| -> Digest {
-            let mut digest = [0; DIGEST];
-            digest.copy_from_slice(&blake3::hash(seen).as_bytes()[..DIGEST]);
-            digest
-        };
         Self { scorer, digests: seen.into_iter().map(|seen| digest(seen.as_ref())).collect() }
     }
 
@@ -73,6 +71,13 @@ impl ItemList {
     }
 }
 
+/// Bytes that stand for an item by what a scorer sees of it.
+pub(super) fn digest(seen: &[u8]) -> Digest {
+    let mut digest = [0; DIGEST];
+    digest.copy_from_slice(&blake3::hash(seen).as_bytes()[..DIGEST]);
+    digest
+}
+
 /// Places of each item of a list, in their order; several where the list has it more than once.
 type Places = HashMap<Digest, Vec<u32>>;
 
@@ -84,8 +89,15 @@ fn places(digests: &[Digest]) -> Places {
     places
 }
 
-/// Another list: the oracle id, and its digests.
-type Other = (String, Vec<Digest>);
+/// Another list, or a pool.
+struct Other {
+    /// Oracle id.
+    id: String,
+    /// Where its items are listed.
+    path: String,
+    digests: Vec<Digest>,
+    is_pool: bool,
+}
 
 impl TileStore {
     /// Lists of the same scorer that share pairs with that of `own`, those that share the most items first.
@@ -100,12 +112,20 @@ impl TileStore {
             let digests = bytes.as_chunks().0.to_vec();
             let shared = digests.iter().filter(|digest| places.contains_key(*digest)).count();
             if shared > 1 {
-                kindred.push((shared, (object.name, digests)));
+                let path = format!("{folder}/{}", object.name);
+                let (id, is_pool) = match object.name.strip_suffix(POOL) {
+                    Some(id) => (id.to_owned(), true),
+                    None => (object.name, false),
+                };
+                kindred.push((shared, Other { id, path, digests, is_pool }));
             }
         }
         // of equals in the order of their names, which is that of the listing
         kindred.sort_by_key(|(shared, _)| Reverse(*shared));
-        Ok(kindred.into_iter().take(MOST_LISTS).map(|(_, other)| other).collect())
+        // what a pool has stands in no list that did not take it over
+        let (pools, lists): (Vec<_>, Vec<_>) =
+            kindred.into_iter().map(|(_, other)| other).partition(|other| other.is_pool);
+        Ok(lists.into_iter().take(MOST_LISTS).chain(pools).collect())
     }
 
     /// Forgets which tiles of other lists an oracle's list has taken over, so that it looks through them again.
@@ -149,9 +169,18 @@ impl<O: Oracle> Stored<O> {
         let (before, mut carried) = (taken.len(), 0);
         let places = places(&list.digests);
         let (mut waiting, mut unkept) = (Vec::new(), None);
-        for (other, digests) in store.kindred(list, &places, &own)? {
-            let here = places_here(&digests, &places);
-            store.visit_new_entries(&other, &mut taken, |entries| {
+        for Other { id, path, digests, is_pool } in store.kindred(list, &places, &own)? {
+            let (mut known, mut here) = (digests.len(), places_here(&digests, &places));
+            store.visit_new_entries(&id, &mut taken, |entries| {
+                // a pool may have grown since its items were read
+                let beyond = entries.iter().any(|entry| entry.row.max(entry.col) as usize >= known);
+                if is_pool
+                    && beyond
+                    && let Some(bytes) = store.backend.get(&path)?
+                {
+                    let digests = bytes.as_chunks().0.to_vec();
+                    (known, here) = (digests.len(), places_here(&digests, &places));
+                }
                 let new = self.take_in(moved(&entries, &here))?;
                 carried += new.len() as u64;
                 if keep && unkept.is_none() {

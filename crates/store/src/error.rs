@@ -141,7 +141,7 @@ pub enum StoreError {
     },
     /// A pair that failed before, and has no stand-in.
     #[error(
-        "{error}. `{address}` keeps that it failed, and it is not asked again: `landmark store retry-failures` has it asked once more, \
+        "{error}. `{address}` keeps that it failed, and it is not asked again: `landmark store gc --failures` lets a run retry it, \
          `oracle.failed_pairs: {{ score: 0 }}` gives such pairs a score"
     )]
     FailedBefore {

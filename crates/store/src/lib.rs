@@ -43,6 +43,7 @@ pub mod fuzzing;
 mod maintenance;
 mod memory;
 mod per_process;
+mod pool;
 mod scratch;
 mod stored;
 mod tile;
@@ -55,6 +56,7 @@ pub use failures::{OracleFailures, StoredFailure};
 pub use maintenance::{Cleaned, Contents, Problem, Verified};
 pub use memory::default_memory;
 pub use per_process::PerProcess;
+pub use pool::ScorePool;
 pub use stored::{AfterClose, Stored};
 
 const MANIFEST: &str = "oracle.json";

@@ -197,6 +197,31 @@ impl<O: Oracle> Stored<O> {
         kept
     }
 
+    /// Keeps scores that were evaluated elsewhere, and answers how many were not there before; those that were stay as they are.
+    ///
+    /// # Errors
+    /// A store that cannot be written; [`StoreError::Closed`].
+    ///
+    /// # Panics
+    /// When there is not one score per pair.
+    pub fn put(&self, pairs: &[Pair], scores: &[f64]) -> Result<u64, StoreError> {
+        assert_eq!(pairs.len(), scores.len(), "scores of pairs");
+        let entry = |(&(i, j), &value): (&Pair, &f64)| Entry { row: id(i), col: id(j), value };
+        let new = self.take_in(pairs.iter().zip(scores).map(entry).collect())?;
+        let count = new.len() as u64;
+        self.keep_taken(new)?;
+        Ok(count)
+    }
+
+    /// Scores of these pairs that are there; no call is made.
+    ///
+    /// # Errors
+    /// [`StoreError::System`] where the scratch file cannot be read.
+    pub fn known(&self, pairs: &[Pair]) -> Result<Vec<Option<f64>>, StoreError> {
+        let held = self.held();
+        pairs.iter().map(|&(i, j)| held.get(i, j).map_err(scratch_failed)).collect()
+    }
+
     /// Distinct pairs that are there, from whichever run.
     pub fn entries(&self) -> u64 {
         self.held().entries()

@@ -25,7 +25,9 @@ pub(super) fn read(file: &Path) -> Result<String, ConfigError> {
     let ending = file.extension().and_then(|ending| ending.to_str());
     if file.exists() && ending.is_some_and(|ending| ITEMS.contains(&ending)) {
         let problem = Problem::new(format!("`{name}` is no configuration, which is YAML"));
-        return Err(wrong(problem.help(format!("`landmark init {name}` writes one for a file of items, or of scores"))));
+        return Err(wrong(
+            problem.help(format!("`landmark init {name}` writes one for a file of items, or of scores")),
+        ));
     }
     std::fs::read_to_string(file)
         .map_err(|error| wrong(Problem::new(format!("`{name}` can't be read: {error}")).help(missing_help(file))))
@@ -41,8 +43,7 @@ fn missing_help(file: &Path) -> String {
     let yaml = names.iter().map(String::as_str).filter(|name| name.ends_with(".yaml"));
     match did_you_mean(&wanted, yaml) {
         Some(near) => format!("did you mean `{}`?", file.with_file_name(near).display()),
-        None => {
-            "`landmark init FILE` writes one for a file of yours, and `configs/` holds examples to start from".to_owned()
-        }
+        None => "`landmark init FILE` writes one for a file of yours, and `configs/` holds examples to start from"
+            .to_owned(),
     }
 }

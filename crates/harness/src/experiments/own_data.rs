@@ -44,7 +44,7 @@ pub use statement::{GROUPS_RECALL, NEIGHBOURS_RECALL, PAIRS_RECALL, Statement};
 pub const NEIGHBOURS: &str = "neighbours.tsv";
 /// The table of `mine`.
 pub const PAIRS: &str = "pairs.tsv";
-/// The table of `dedupe`.
+/// The table of `mine --groups`.
 pub const GROUPS: &str = "groups.tsv";
 /// The table of `cluster`.
 pub const CLUSTERS: &str = "clusters.tsv";

@@ -20,6 +20,7 @@ use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, TextPairs, Texts};
 use crate::models::{ModelOverTexts, Models, or_tiny};
+use crate::progress::Busy;
 
 /// A cross-encoder over sentences or texts.
 pub static CROSS_ENCODER: OracleSpec = OracleSpec {
@@ -411,7 +412,7 @@ fn prepare(
     Ok((Prepared::Ready(tuned.files), past.unwrap_or(tuned.curve)))
 }
 
-/// Fine-tunes, and says how it goes.
+/// Fine-tunes, and shows its progress.
 fn train(
     recipe: &FineTune<'_>,
     models: &Path,
@@ -428,10 +429,15 @@ fn train(
     let folder = recipe.folder(models)?;
     let (pairs, name) = (loaded.train.len(), recipe.dataset);
     say(format!("fine-tuning `{model}` on {pairs} pairs of `{name}`; checkpoints in `{}`", folder.display()));
+    let busy = Busy::start(format!("fine-tuning, epoch 1 of {}", recipe.params.epochs), quiet);
     libtorch.fine_tune(recipe, models, &mut |Epoch { number, loss, score, both_orders, seconds }| {
         let judge = judge(loaded.are_graded);
         let both = both_orders.map_or_else(String::new, |score| format!(" ({score:.4} of both orders)"));
-        say(format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {seconds:.0} s"));
+        if !quiet {
+            busy.say(&format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {seconds:.0} s"));
+        }
+        let (next, all) = (number + 1, recipe.params.epochs);
+        busy.now(format!("fine-tuning, epoch {next} of {all}, {seconds:.0} s per epoch"));
     })
 }
 

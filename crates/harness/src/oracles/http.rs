@@ -20,7 +20,7 @@ pub static HTTP: OracleSpec = OracleSpec {
         id: "http",
         summary: "a score behind an endpoint: a reranker, a pair scorer, a chat model as judge",
         keys: Keys::of::<HttpParams>().and::<GivenScore>(),
-        source: "yours; docs/endpoints.md",
+        source: "yours; docs/how-to/endpoint.md",
     },
     reads: &[ItemKind::Texts],
     read,

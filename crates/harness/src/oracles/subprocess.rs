@@ -22,7 +22,7 @@ pub static SUBPROCESS: OracleSpec = OracleSpec {
         id: "subprocess",
         summary: "any program in any language: JSON lines over its standard input and output",
         keys: Keys::of::<SubprocessParams>().and::<CheckKeys>().and::<GivenScore>(),
-        source: "yours; the protocol is in docs/own_data.md",
+        source: "yours; the protocol is in docs/reference/protocol.md",
     },
     reads: &[ItemKind::Texts],
     read,

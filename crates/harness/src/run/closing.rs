@@ -1,14 +1,11 @@
-//! The last words of a run: what came out, in a sentence, and what to do next, in another.
+//! The outcome of a run in a sentence.
 
 use std::collections::BTreeMap;
 
 use landmark_report::{Direction, Interval, Metric, ResultRow};
 
-use crate::config::{RetrievalConfig, Config, Subject};
+use crate::config::{Config, RetrievalConfig, Subject};
 use crate::sweep::Comparison;
-
-/// Lines of a table that a terminal shows; the files hold all of them.
-const LINES: usize = 10;
 
 /// Relative errors below this are those of rounding.
 const ROUNDING: f64 = 1e-12;
@@ -39,8 +36,8 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     let told: Vec<&ResultRow> = told().filter(|row| row.comparison == comparison).collect();
     let mut means: BTreeMap<(&str, u64), (f64, u64)> = BTreeMap::new();
     let unit = match &config.subject {
-        Subject::Matrix(matrix, _) if matrix.queries().is_some() => "calls a query",
-        Subject::Matrix(matrix, _) if matrix.own_section::<RetrievalConfig>().is_some() => "calls an item",
+        Subject::Matrix(matrix, _) if matrix.queries().is_some() => "calls per query",
+        Subject::Matrix(matrix, _) if matrix.own_section::<RetrievalConfig>().is_some() => "calls per item",
         _ => "columns",
     };
     for row in &told {
@@ -79,59 +76,4 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     // an error of rounding is none
     let value = if is_error && mean(of) < ROUNDING { 0.0 } else { mean(of) };
     Some(format!("{head}{at_equal}: {} {by} {method}{at}{known}.", metric.show(value)))
-}
-
-/// What to do next.
-pub(super) fn next_step(config: &Config, page: &str) -> String {
-    let is_own = config.run.paper.is_none();
-    match &config.subject {
-        Subject::Matrix(matrix, _)
-            if !matrix.experiment.makes_factors() && is_own && matrix.dataset.texts().is_some() =>
-        {
-            format!("Next: look at `{page}`; one method alone with `experiment: own_data` leaves its factors in files.")
-        }
-        _ => format!("Next: look at `{page}`."),
-    }
-}
-
-/// A summary as a terminal shows it: the first lines of each table, and how many more there are.
-pub(super) fn shortened(summary: &str, file: &str) -> String {
-    let (mut out, mut in_table) = (String::new(), 0_usize);
-    let close = |out: &mut String, in_table: usize| {
-        // a head and a rule stand above the lines
-        let hidden = in_table.saturating_sub(LINES + 2);
-        if hidden > 0 {
-            *out += &format!("… {hidden} more in `{file}`\n");
-        }
-    };
-    for line in summary.lines() {
-        if line.starts_with('|') {
-            in_table += 1;
-            if in_table > LINES + 2 {
-                continue;
-            }
-        } else {
-            close(&mut out, std::mem::take(&mut in_table));
-        }
-        out += line;
-        out.push('\n');
-    }
-    close(&mut out, in_table);
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shortened;
-
-    #[test]
-    fn a_terminal_shows_ten_lines_of_a_table() {
-        let table = |lines: usize| {
-            let body: String = (0..lines).map(|line| format!("| {line} |\n")).collect();
-            format!("# title\n\n| a |\n|---|\n{body}\nafter\n")
-        };
-        assert_eq!(shortened(&table(10), "summary.md"), table(10));
-        let long = shortened(&table(13), "summary.md");
-        assert!(long.contains("| 9 |\n… 3 more in `summary.md`\n\nafter\n") && !long.contains("| 10 |"), "{long}");
-    }
 }

@@ -29,7 +29,7 @@ pub(super) fn print_subject(config: &Config, source: &dyn RunSource) {
     notes.iter().for_each(|note| eprintln!("note: {note}"));
 }
 
-/// One line on what will be bought.
+/// One line on the calls that will be made.
 pub(super) fn print_todo(matrices: &Matrices<'_>, forecast: &Forecast, jobs: usize, missing: u64) {
     let todo = format!("{} of {jobs} jobs to do", jobs - forecast.finished);
     if matrices.is_empty() {
@@ -38,12 +38,12 @@ pub(super) fn print_todo(matrices: &Matrices<'_>, forecast: &Forecast, jobs: usi
     }
     let planned = forecast.evaluations();
     if !matrices.are_priced() {
-        eprintln!("{todo}; the matrix is given, nothing is bought");
+        eprintln!("{todo}; the matrix is given, no call is needed");
     } else if forecast.is_exact() && forecast.chosen() == 0 && matrices.are_open() {
         let stored = count(planned.saturating_sub(missing));
-        eprintln!("{todo}: {} evaluations, {stored} of them in the store, {} to buy", count(planned), count(missing));
+        eprintln!("{todo}: {} calls, {stored} of them stored", count(planned));
     } else {
-        eprintln!("{todo}: at most {} evaluations to buy, less what of it is in the store", count(missing));
+        eprintln!("{todo}: up to {} calls, fewer if some scores are stored", count(missing));
     }
 }
 
@@ -58,16 +58,16 @@ pub(super) fn print_dry_run(
     if let Some(hours) = config.run.hours {
         let profile = &config.run.profile.name;
         let time = duration(3600.0 * hours);
-        let _ = writeln!(out, "about {time} on two cores, as the profile `{profile}` states");
+        let _ = writeln!(out, "about {time} on two cores, as stated in the profile `{profile}`");
     }
-    // nothing is evaluated: the parts are all there is to tell
+    // nothing is evaluated: only the parts are listed
     if matrices.is_empty() {
         for group in forecast.groups() {
             let _ = writeln!(out, "{:<58} {:>11}", group.name, counted(group.jobs, "part"));
         }
         let _ = writeln!(
             out,
-            "{} finished, {} to do; nothing is bought",
+            "{} finished, {} to do; no call is needed",
             counted(forecast.finished as u64, "part"),
             forecast.jobs.len()
         );
@@ -77,7 +77,7 @@ pub(super) fn print_dry_run(
         // a closed pipe (`| head`) ends the listing, not the run
         let _ = writeln!(out, "{text}");
     };
-    line(format!("{:<58} {:>5} {:>14} {:>14} {:>14}", "", "jobs", "entries each", "calls each", "calls added"));
+    line(format!("{:<58} {:>5} {:>14} {:>14} {:>14}", "", "jobs", "entries each", "calls alone", "calls added"));
     if options.verbose {
         for job in &forecast.jobs {
             line(row(&job.group, 1, job.cells, job.alone, job.added));
@@ -90,26 +90,27 @@ pub(super) fn print_dry_run(
     let planned = forecast.evaluations();
     line(row("total", forecast.jobs.len() as u64, sum(forecast, |j| j.cells), sum(forecast, |j| j.alone), planned));
     if !matrices.are_priced() {
-        line("the matrix is given: nothing is bought".to_owned());
+        line("the matrix is given, no call is needed".to_owned());
         return Ok(());
     }
-    line("entries of K that a job reads; calls of the score if it ran alone; calls beside those of the lines above; all of them as if the store were empty".to_owned());
+    line("entries: cells of the matrix that a job reads; calls alone: if only this method ran;".to_owned());
+    line("calls added: beyond the rows above. All as if no score were stored".to_owned());
     let timing = timing(matrices, forecast, options.sample)?;
     let missing = matrices.to_buy(forecast)?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} finished", counted(forecast.finished as u64, "job")));
     if planned == 0 && forecast.extra.calls == 0 {
-        line(format!("planned {exact} 0 evaluations: nothing is left to be bought"));
+        line(format!("planned {exact} 0 calls: nothing is left to evaluate"));
         return Ok(());
     }
-    let to_buy = format!("{} to buy ({} of the store)", count(missing), bytes(missing * BYTES_PER_ENTRY));
+    let to_buy = format!("{} new calls ({} in the store)", count(missing), bytes(missing * BYTES_PER_ENTRY));
     line(match forecast.is_exact() && forecast.chosen() == 0 && matrices.are_open() {
         true => {
             let stored = count(planned.saturating_sub(missing));
-            format!("planned {exact} {} evaluations: {stored} are in the store, {to_buy}", count(planned))
+            format!("planned {exact} {} calls: {stored} are stored, {to_buy}", count(planned))
         }
-        // which entries these are shows only on the way
-        false => format!("planned {exact} {} evaluations: {to_buy}, less what of it is in the store", count(planned)),
+        // the entries are known only during the run
+        false => format!("planned {exact} {} calls: {to_buy}, fewer if some scores are stored", count(planned)),
     });
     share(config, forecast).into_iter().for_each(&mut line);
     if let Subject::Matrix(matrix, _) = &config.subject {
@@ -118,15 +119,15 @@ pub(super) fn print_dry_run(
         }
         if let Some(limit) = matrix.budget.limit().filter(|&limit| limit < missing) {
             let end = match matrix.experiment.makes_factors() {
-                true => "the factors are of the rank that these pay for, the error estimate first",
-                false => "the run ends there, with the best so far",
+                true => "the error estimate comes first, then the largest rank that fits",
+                false => "the run ends there with the best result so far",
             };
-            line(format!("the budget pays for {} of them: {end}", count(limit)));
+            line(format!("the budget allows {} of them: {end}", count(limit)));
         }
     }
     let ExtraCalls { calls, pairs } = forecast.extra;
     if calls > 0 {
-        line(format!("and at most {} evaluations outside the matrix: {pairs}", count(calls)));
+        line(format!("plus at most {} calls outside the matrix: {pairs}", count(calls)));
     }
     if let Some(PriceEstimate { money, interval: (lower, upper), requests }) = matrices.price_of(missing) {
         line(format!(
@@ -134,15 +135,15 @@ pub(super) fn print_dry_run(
             counted(requests, "request")
         ));
     }
-    // after the sample: what it has scored is asked again
+    // after the sample: its pairs are asked for again
     let checks = checks()?;
     if checks > 0 {
-        line(format!("and {} that check the program (`oracle.checks`)", counted(checks, "evaluation")));
+        line(format!("plus {} to check the program (`oracle.checks`)", counted(checks, "call")));
     }
     line(match timing {
-        Timing::None(why) => why.to_owned(),
+        Timing::None(why) => format!("estimated time: unknown, {why}"),
         Timing::Of(timed) => format!(
-            "about {} of buying at {} each (timed by {} of this plan, whose scores are kept in the store)",
+            "estimated time: {} ({} per call, measured on {} of this plan, whose scores are stored)",
             duration(timed.seconds_each() * missing as f64),
             duration(timed.seconds_each()),
             counted(timed.evaluations, "call")
@@ -151,7 +152,7 @@ pub(super) fn print_dry_run(
     Ok(())
 }
 
-/// The evaluations of a run beside those of all pairs. Items and past queries are no pairs of all that anyone would score.
+/// The calls of a run next to those of all pairs; none for items and past queries, whose pairs nobody would all score.
 fn share(config: &Config, forecast: &Forecast) -> Option<String> {
     let has_queries = matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.queries().is_some());
     forecast.share().filter(|_| !has_queries)
@@ -176,25 +177,25 @@ enum Timing {
 /// Times `sample` calls of the plan, where they are asked for and can be made.
 fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> Result<Timing, RunError> {
     let Some(calls) = sample else {
-        return Ok(Timing::None("no call was made; `--sample N` makes N of them to tell how long all take"));
+        return Ok(Timing::None("add `--sample 50` to time 50 calls"));
     };
     if !matrices.can_score() {
         let what = match matrices.are_open() {
-            true => "no call was timed: the model is still to be fine-tuned",
-            false => "no call was timed: the model is still to be trained",
+            true => "because the model is not fine-tuned yet",
+            false => "because the model is not trained yet",
         };
         return Ok(Timing::None(what));
     }
     let nothing = match forecast.are_named() {
-        true => "no call was timed: all entries are in the store",
-        false => "no call was timed: which entries are asked for beyond those in the store shows only on the way",
+        true => "because all scores are stored",
+        false => "because the new calls are known only during the run",
     };
     Ok(matrices.time(forecast, calls)?.map_or(Timing::None(nothing), Timing::Of))
 }
 
-/// Money paid, apart from what the store saved: what was reused would have cost that at the same price.
+/// Money paid, and saved by reuse: what the reused scores would have cost at the same price.
 fn money(config: &Config, matrices: &Matrices<'_>, calls: &Calls) -> Option<String> {
-    // what an endpoint charged goes before what the configuration says of a call; one that was not asked says nothing of its price
+    // what an endpoint charged takes precedence over the price in the configuration
     let by_token = matrices.paid().zip(matrices.price_of(calls.reused).map(|estimate| estimate.money));
     let by_call = || match &config.subject {
         Subject::Matrix(matrix, _) => matrix.budget.price(calls.bought).zip(matrix.budget.price(calls.reused)),
@@ -203,7 +204,7 @@ fn money(config: &Config, matrices: &Matrices<'_>, calls: &Calls) -> Option<Stri
     let (paid, saved) = by_token.or_else(by_call)?;
     Some(match calls.reused {
         0 => format!("{paid:.4} paid"),
-        _ => format!("{paid:.4} paid; what was reused would have cost {saved:.4} more"),
+        _ => format!("{paid:.4} paid, {saved:.4} saved by reuse"),
     })
 }
 
@@ -211,14 +212,14 @@ fn money(config: &Config, matrices: &Matrices<'_>, calls: &Calls) -> Option<Stri
 pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
     let Skipped { solves, entry_bound, frobenius_bound } = skipped;
     format!(
-        "{} of {} bought distances were not solved: no similarity is off by more than {entry_bound:e}, all of K by at most \
+        "{} of {} evaluated distances were not solved: no similarity is off by more than {entry_bound:e}, the matrix by at most \
          {frobenius_bound:.1e} in the Frobenius norm",
         count(*solves),
         count(bought)
     )
 }
 
-/// Outcome of a run, and the place of its results.
+/// Outcome of a run in three lines on standard error, and the path of the report on standard output.
 pub(super) fn print_outcome(
     config: &Config,
     matrices: &Matrices<'_>,
@@ -228,46 +229,72 @@ pub(super) fn print_outcome(
     options: &RunOptions,
 ) {
     let folder = super::results_folder(config, options);
-    if !matrices.is_empty() && matrices.are_priced() {
-        // of all that was planned, where that is what the run took
-        let is_whole = whole.is_exact() && !outcome.budget && outcome.failed == 0;
-        let share = share(config, whole).filter(|_| is_whole).map_or_else(String::new, |share| format!(": {share}"));
-        eprintln!("{} entries bought, {} reused{share}", count(calls.bought), count(calls.reused));
-        money(config, matrices, calls).into_iter().for_each(|line| eprintln!("{line}"));
-    }
     if let Some(skipped) = &calls.skipped {
-        eprintln!("{}", unsolved(calls.bought, skipped));
-    }
-    let beside = matrices.evaluations_beside();
-    if beside > 0 {
-        eprintln!("{} evaluations outside the matrix bought", count(beside));
-    }
-    if let Ok(summary) = std::fs::read_to_string(folder.join("summary.md")) {
-        let mut out = std::io::stdout().lock();
-        let file = folder.join("summary.md");
-        let _ = writeln!(out, "{}", closing::shortened(&summary, &file.display().to_string()).trim_end());
+        eprintln!("note: {}", unsolved(calls.bought, skipped));
     }
     if outcome.budget {
-        eprintln!("the budget is exhausted: what was finished is written; raise `budget` and run again to go on");
+        eprintln!(
+            "warning: the budget is exhausted, and what was finished is written; raise `budget` and run again to continue"
+        );
     }
+    eprintln!("{}", closing::outcome(config, rows).unwrap_or_else(|| counted(rows.len() as u64, "row") + "."));
+    if !matrices.is_empty() {
+        // of all that was planned, if the run did all of it
+        let is_whole = whole.is_exact() && !outcome.budget && outcome.failed == 0;
+        let share = share(config, whole).filter(|_| is_whole);
+        eprintln!("{}", calls_line(config, matrices, calls, share, options));
+    }
+    eprintln!("{}", next_step(config, options));
     // wherever the reader is
     let folder = std::path::absolute(&folder).unwrap_or(folder);
-    let page = folder.join("report.html");
-    if !matrices.is_empty() && matrices.are_priced() {
-        let address = super::store_address(config, options);
-        let is_folder = !address.contains("://");
-        let place = std::path::absolute(&address).ok().filter(|_| is_folder).map(|path| path.display().to_string());
-        eprintln!("scores are kept in `{}`", place.unwrap_or(address));
+    // a closed pipe ends the line, not the run
+    let _ = writeln!(std::io::stdout().lock(), "{}", folder.join("report.html").display());
+}
+
+/// `900 new calls, 100 reused (1,000 of 124,750 pairs, 0.8 %); scores: /home/me/store`.
+fn calls_line(
+    config: &Config,
+    matrices: &Matrices<'_>,
+    calls: &Calls,
+    share: Option<String>,
+    options: &RunOptions,
+) -> String {
+    let mut line = match matrices.are_priced() {
+        true => format!("{} new calls, {} reused", count(calls.bought), count(calls.reused)),
+        false => "No call: the matrix is given".to_owned(),
+    };
+    let outside = matrices.evaluations_beside();
+    if outside > 0 {
+        line += &format!(", {} new calls outside the matrix", count(outside));
     }
-    eprintln!("{} rows in `{}`", count(rows.len() as u64), folder.display());
-    let came_out = closing::outcome(config, rows).map_or_else(String::new, |sentence| sentence + " ");
-    eprintln!("{came_out}{}", closing::next_step(config, &page.display().to_string()));
-    if let Subject::Matrix(matrix, _) = &config.subject
-        && matrix.experiment.makes_factors()
-    {
-        let project = if matrix.dataset.texts().is_some() { ", `project`" } else { "" };
-        let words = ["topk".to_owned(), config.run.file.display().to_string()].into_iter().chain(options.flags.clone());
-        let command = command_line(Path::new("landmark"), &words.collect::<Vec<_>>());
-        eprintln!("use the factors: `{command}`, and so `mine`, `cluster`, `classify`{project} and `export`");
+    if !matrices.are_priced() {
+        return line + ".";
+    }
+    if let Some(share) = share {
+        line += &format!(": {share}");
+    }
+    if let Some(money) = money(config, matrices, calls) {
+        line += &format!("; {money}");
+    }
+    let address = super::store_address(config, options);
+    let is_folder = !address.contains("://");
+    let place = std::path::absolute(&address).ok().filter(|_| is_folder).map(|path| path.display().to_string());
+    format!("{line}. Store: {}", place.unwrap_or(address))
+}
+
+/// The command to go on with.
+fn next_step(config: &Config, options: &RunOptions) -> String {
+    match &config.subject {
+        Subject::Matrix(matrix, _) if matrix.experiment.makes_factors() => {
+            let project = if matrix.dataset.texts().is_some() { "project, " } else { "" };
+            let words =
+                ["topk".to_owned(), config.run.file.display().to_string()].into_iter().chain(options.flags.clone());
+            let command = command_line(Path::new("landmark"), &words.collect::<Vec<_>>());
+            format!("Next: `{command}`; mine, cluster, classify, {project}export use the same factors.")
+        }
+        Subject::Matrix(matrix, _) if config.run.paper.is_none() && matrix.dataset.texts().is_some() => {
+            "Next: run one method with `experiment: own_data`, which writes its factors.".to_owned()
+        }
+        _ => "Next: open the report.".to_owned(),
     }
 }

@@ -241,7 +241,7 @@ pub(super) fn claims(
     let Some(claims) = Claims::find(paper, &config.run.file)? else { return Ok(Vec::new()) };
     let mut published = Published::read(&results_base(config, options), claims.runs_beside(of))?;
     at_hand.into_iter().for_each(|run| published.insert(run));
-    // names are checked where all claims are: by `landmark claims`, and a test
+    // names are checked where all claims are: by `cargo xtask claims`, and a test
     Ok(claims.judge(of, &published, &KnownNames::anything())?)
 }
 

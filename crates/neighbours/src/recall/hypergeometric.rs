@@ -31,13 +31,44 @@ pub fn p_value(pairs: u64, sample: u64, unseen: u64, missed: u64) -> f64 {
         let (few, many) = (positives.min(sample), k.max(m));
         (0..few).map(|i| (-many / (n - i as f64)).ln_1p()).sum::<f64>()
     } else {
-        let choose = |a: f64, b: f64| libm::lgamma(a + 1.0) - libm::lgamma(b + 1.0) - libm::lgamma(a - b + 1.0);
-        let j = first as f64;
-        choose(k, j) + choose(n - k, m - j) - choose(n, m)
+        log_probability(n, k, m, first as f64)
     };
+    if log < LEAST_LOG {
+        return around_the_mode((n, k, m), first, missed);
+    }
     let mut term = log.exp();
     let mut sum = term;
     for j in first..missed {
+        let j = j as f64;
+        term *= (k - j) * (m - j) / ((j + 1.0) * (n - k - m + j + 1.0));
+        sum += term;
+    }
+    sum.min(1.0)
+}
+
+/// Logarithm below which a first term is too small for a number: sums start at their largest term then.
+const LEAST_LOG: f64 = -650.0;
+
+/// ln P(Hyp(n, k, m) = j).
+fn log_probability(n: f64, k: f64, m: f64, j: f64) -> f64 {
+    let choose = |a: f64, b: f64| libm::lgamma(a + 1.0) - libm::lgamma(b + 1.0) - libm::lgamma(a - b + 1.0);
+    choose(k, j) + choose(n - k, m - j) - choose(n, m)
+}
+
+/// P(first ≤ Hyp(n, k, m) ≤ missed), from its largest term downward and upward.
+fn around_the_mode((n, k, m): (f64, f64, f64), first: u64, missed: u64) -> f64 {
+    // a count, below both k and m
+    let mode = ((k + 1.0) * (m + 1.0) / (n + 2.0)).floor() as u64;
+    let start = mode.clamp(first, missed);
+    let largest = log_probability(n, k, m, start as f64).exp();
+    let (mut sum, mut term) = (largest, largest);
+    for j in (first + 1..=start).rev() {
+        let j = j as f64;
+        term *= j * (n - k - m + j) / ((k - j + 1.0) * (m - j + 1.0));
+        sum += term;
+    }
+    term = largest;
+    for j in start..missed {
         let j = j as f64;
         term *= (k - j) * (m - j) / ((j + 1.0) * (n - k - m + j + 1.0));
         sum += term;

@@ -20,13 +20,12 @@ use landmark_core::oracle::Pair;
 use rand::Rng;
 
 use super::Target;
+use super::given::Universe;
 use super::hypergeometric::{least_wrong, most_unseen, p_value, sample_size};
 use super::yield_plan::{Next, YieldPlan};
 
 /// Allowance for rounding of p.
 const ROUNDING: f64 = 1e-9;
-/// Unknown pairs up to which a sample is drawn from their list.
-const LISTED: u64 = 1 << 22;
 
 /// What is asked for, and what is known before.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +46,11 @@ pub struct PairQuery {
 pub trait PairSource {
     /// Errors of an evaluation.
     type Error;
+
+    /// Items of the first of two lists: only pairs of one of these with one of the others exist. `None` for all pairs of one list.
+    fn left(&self) -> Option<usize> {
+        None
+    }
 
     /// True if the score of this pair was known before.
     fn is_known(&self, pair: Pair) -> bool;
@@ -131,8 +135,7 @@ pub fn pairs_with_recall<S: PairSource>(
     source: &mut S,
     rng: &mut impl Rng,
 ) -> Result<AuditedPairs, S::Error> {
-    let n = query.items as u64;
-    let unknown = n * n.saturating_sub(1) / 2 - query.known;
+    let unknown = Universe { items: query.items, left: source.left() }.len() - query.known;
     let mut search = Search {
         query,
         source,
@@ -208,11 +211,14 @@ impl<S: PairSource> Search<'_, S> {
         Ok(true)
     }
 
+    fn universe(&self) -> Universe {
+        Universe { items: self.query.items, left: self.source.left() }
+    }
+
     /// Puts the pairs that have no place in the order at its end, so that none is left out for good.
     fn complete_order(&mut self) {
         let placed: HashSet<Pair> = self.order.iter().copied().collect();
-        let n = self.query.items;
-        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+        let pairs = self.universe().pairs();
         let rest: Vec<Pair> = pairs.filter(|pair| !placed.contains(pair) && !self.source.is_known(*pair)).collect();
         self.order.extend(rest);
     }
@@ -271,29 +277,7 @@ impl<S: PairSource> Search<'_, S> {
     /// A uniform sample without replacement of the pairs that are neither known nor above the cut.
     fn draw(&self, left: u64, size: u64, rng: &mut impl Rng) -> Vec<Pair> {
         let above: HashSet<Pair> = self.order[..self.cut].iter().copied().collect();
-        let n = self.query.items;
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
-        let is_left = |pair: &Pair| !above.contains(pair) && !self.source.is_known(*pair);
-        if left <= LISTED || size as u64 > left / 4 {
-            let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-            let mut all: Vec<Pair> = pairs.filter(is_left).collect();
-            let size = size.min(all.len());
-            for place in 0..size {
-                let other = rng.gen_range(place..all.len());
-                all.swap(place, other);
-            }
-            all.truncate(size);
-            return all;
-        }
-        let (mut drawn, mut seen) = (Vec::with_capacity(size), HashSet::with_capacity(size));
-        while drawn.len() < size {
-            let (i, j) = (rng.gen_range(0..n), rng.gen_range(0..n));
-            let pair = (i.min(j), i.max(j));
-            if i != j && is_left(&pair) && seen.insert(pair) {
-                drawn.push(pair);
-            }
-        }
-        drawn
+        self.universe().sample(left, size, |pair| !above.contains(pair) && !self.source.is_known(*pair), rng)
     }
 
     /// The answer; `audit` is (N, m, X) if there was one.

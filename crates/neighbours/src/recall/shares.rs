@@ -94,8 +94,8 @@ impl Bound {
         high
     }
 
-    /// Lower bound of the mean of which `shares` are a sample.
-    fn lower(self, shares: &[f64], delta: f64) -> f64 {
+    /// Lower bound of the mean of which `shares` are a sample, with probability 1 − δ.
+    pub(super) fn lower(self, shares: &[f64], delta: f64) -> f64 {
         let rows = shares.len() as f64;
         let mean = mean(shares);
         match self {

@@ -258,3 +258,17 @@ fn the_recall_that_an_audit_can_show_is_refuted_by_one_pair_more() {
     }
     assert_eq!((reachable_recall(0, 100, 50, 0.1), reachable_recall(5, 100, 200, 0.1)), (0.0, 1.0));
 }
+
+#[test]
+fn a_sample_that_holds_many_positives_has_a_probability() {
+    // SciPy: hypergeom.cdf(X, N, u + X, m)
+    for (pairs, sample, unseen, missed, wanted) in [
+        (2780, 500, 2072, 455, 0.562_622_205_0),
+        (2780, 500, 2100, 455, 0.230_363_787_9),
+        (2780, 500, 1900, 455, 0.999_998_076_9),
+        (100_000, 20_000, 67_900, 17_000, 0.674_153_110_5),
+    ] {
+        let found = p_value(pairs, sample, unseen, missed);
+        assert!((found - wanted).abs() < 1e-6, "{pairs} {sample} {unseen} {missed}: {found}");
+    }
+}

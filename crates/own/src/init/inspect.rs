@@ -130,7 +130,7 @@ impl Inspected {
         let called = self.called(&IDS, |column| column.name != text);
         called.map_or_else(String::new, |column| {
             let cells = self.rows - column.distinct;
-            format!("; `{}` is no id, {cells} of its {} cells are empty or there already", column.name, self.rows)
+            format!("; `{}` is no id: {cells} of its {} cells are empty or repeated", column.name, self.rows)
         })
     }
 
@@ -138,7 +138,7 @@ impl Inspected {
     pub(super) fn why_no_split(&self) -> Option<String> {
         let called = self.called(&SPLITS, |_| true)?;
         Some(format!(
-            "`{}` is left out: a split says `train` or `test` in every row (it has {}, …)\n",
+            "ignored the column `{}`: a split has `train` or `test` in every row (got {}, …)\n",
             called.name,
             called.first.join(", ")
         ))
@@ -210,9 +210,9 @@ mod tests {
         let rows = "a\tone text\tx\ttrain\na\tanother text\tx\tvalid\nb\tone text\ty\tvalid\n";
         let seen = looked_at(&format!("id\ttext\tlabel\tsplit\n{rows}"));
         assert_eq!(seen.id("text"), None);
-        assert_eq!(seen.why_no_id("text"), "; `id` is no id, 1 of its 3 cells are empty or there already");
+        assert_eq!(seen.why_no_id("text"), "; `id` is no id: 1 of its 3 cells are empty or repeated");
         let why = seen.why_no_split().unwrap();
-        assert!(why.starts_with("`split` is left out") && why.contains("train, valid"), "{why}");
+        assert!(why.starts_with("ignored the column `split`") && why.contains("train, valid"), "{why}");
     }
 
     #[test]

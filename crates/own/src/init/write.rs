@@ -114,7 +114,7 @@ impl Sketch {
                     key("split", &split(column), "");
                 }
                 if *drops_empty {
-                    key("empty_texts", "drop", "rows without a text are left out, and counted");
+                    key("empty_texts", "drop", "rows without a text are left out");
                 }
             }
             Items::Pairs { first, second, target, is_graded, split: column } => {
@@ -158,13 +158,13 @@ impl Sketch {
             ScoreKind::Program => {
                 let command: Vec<String> = self.command.iter().map(|word| value(word)).collect();
                 key("kind: subprocess".to_owned());
-                key(format!("command: [{}] # the protocol is in docs/own_data.md", command.join(", ")));
-                key("processes: 2 # of the program at a time".to_owned());
+                key(format!("command: [{}] # the protocol is in docs/reference/protocol.md", command.join(", ")));
+                key("processes: 2 # scorer processes that run in parallel".to_owned());
             }
             ScoreKind::CrossEncoder => {
                 key("kind: cross_encoder".to_owned());
                 key(format!("model: {}", value(self.model.as_deref().unwrap_or_default())));
-                key("order: mean # of both orders, at twice the price; `random`: one of them".to_owned());
+                key("order: mean # both orders, at twice the calls; `random`: one of them".to_owned());
             }
             ScoreKind::Wmd => {
                 key("kind: wmd".to_owned());
@@ -180,8 +180,8 @@ impl Sketch {
                     key(format!("model: {}", value(model)));
                 }
                 match &self.key {
-                    Some(name) => key(format!("key: {} # NAME of the variable that holds the key", value(name))),
-                    None => key("# key: API_KEY # NAME of the variable that holds the key".to_owned()),
+                    Some(name) => key(format!("key: {} # name of the environment variable with the key", value(name))),
+                    None => key("# key: API_KEY # name of the environment variable with the key".to_owned()),
                 }
                 if is_chat {
                     key("system: You compare texts. Answer with one number and nothing else.".to_owned());
@@ -189,7 +189,7 @@ impl Sketch {
                     key("request: { temperature: 0, max_tokens: 8 }".to_owned());
                     key("rating: { read: number, low: 0, high: 10 }".to_owned());
                 }
-                key("symmetrize: mean # of both orders, at twice the price; `random`: one of them".to_owned());
+                key("symmetrize: mean # both orders, at twice the calls; `random`: one of them".to_owned());
                 if is_chat {
                     key(format!("# {PRICE} # of a million tokens; `output_tokens` as `max_tokens`"));
                 }
@@ -217,16 +217,15 @@ impl Sketch {
         if method == "shift_ridge" && matches!(self.columns, Items::Texts { .. }) {
             let _ = writeln!(
                 out,
-                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a free relative of the score, if there is one: docs/own_data.md, section 2, says which"
+                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a cheap proxy of the score, if there is one: see docs/how-to/proxy.md"
             );
         }
         let is_matrix = self.score == Some(ScoreKind::Matrix);
         let what = if is_matrix { "read" } else { "evaluated" };
-        let _ = writeln!(out, "ranks: {} # landmarks: so many columns are {what}", self.ranks(self.landmarks));
+        let _ = writeln!(out, "ranks: {} # number of landmarks: columns that are {what}", self.ranks(self.landmarks));
         // of a given matrix the error is known
         if !is_matrix {
-            let _ =
-                writeln!(out, "error_estimate: {} # evaluations that tell how good the factors are", self.estimate());
+            let _ = writeln!(out, "error_estimate: {} # calls that estimate the error of the factors", self.estimate());
             let _ = match self.score {
                 Some(ScoreKind::Chat) => {
                     writeln!(

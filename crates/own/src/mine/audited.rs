@@ -1,4 +1,4 @@
-//! `--target-recall` of `mine` and `dedupe`: pairs by their estimates, and an audit of the pairs that are left out.
+//! `--target-recall` of `mine`: pairs by their estimates, and an audit of the pairs that are left out.
 //!
 //! The draw of the audit depends on the seed, the threshold and the target alone, and the cut on scores that the store keeps: a run that was killed repeats
 //! both without a call. Pairs with a landmark are known; what else the store holds takes no call when its turn comes.
@@ -25,8 +25,8 @@ impl Own {
     /// Pairs of at least `wanted.at_least`, with a guaranteed recall.
     pub(super) fn audited_pairs(&self, context: &SweepContext<'_>, wanted: Wanted, target: Target) -> Result<Found> {
         let Some(at_least) = wanted.at_least else {
-            let help = "say from which similarity on, as in `--at-least 0.8`".to_owned();
-            return Err(UsageError::new("a recall is one of the pairs at or above a similarity", Some(help)).into());
+            let help = "add a minimum similarity, such as `--at-least 0.8`".to_owned();
+            return Err(UsageError::new("cannot guarantee a recall of all pairs", Some(help)).into());
         };
         let info = &self.factors.info;
         let oracle = context.similarities(info.gamma).into_diagnostic()?;
@@ -56,14 +56,14 @@ impl Own {
             refused: None,
             query,
         };
-        let names = format!("pairs from {at_least} on, {} at {}", target.recall(), target.delta());
+        let names = format!("pairs of at least {at_least}, {} at {}", target.recall(), target.delta());
         let mut rng = stream(context.run.seed, context.problem.dataset.as_str(), &names, 0);
         let found = pairs_with_recall(query, &mut source, &mut rng)?;
         let refused = source.refused.take();
         let spent = context.metered.spent().evaluations;
         let statement = self.statement(query, &found, known.len() + found.found.len(), spent);
         let mut text = words(&found, query, refused, wanted.budget.is_some());
-        text += &format!("{} pairs scored, {} calls now\n", count(found.by_estimate + found.audited), count(spent));
+        text += &format!("{} pairs scored, {} new calls\n", count(found.by_estimate + found.audited), count(spent));
         known.extend(
             found
                 .found
@@ -185,14 +185,14 @@ impl PairSource for Source<'_, '_> {
                 let sample = (agreed.saturating_sub(spent + checked) / price).min(left);
                 let reach = reachable_recall(batch.found, left, sample, self.query.target.delta());
                 format!(
-                    "the audit of {} of {} pairs takes {needed} calls in all, and {} are allowed, which could show a recall of {reach:.2} at most",
+                    "the audit of {} of {} pairs takes {needed} calls in all, but {} are allowed, which can guarantee a recall of at most {reach:.2}",
                     count(batch.pairs.len() as u64),
                     count(left),
                     count(agreed)
                 )
             }
             None => {
-                format!("the next {} pairs take {needed} calls in all, and {} are allowed", count(calls), count(agreed))
+                format!("the next {} pairs take {needed} calls in all, but {} are allowed", count(calls), count(agreed))
             }
         });
         Ok(false)
@@ -203,7 +203,7 @@ impl PairSource for Source<'_, '_> {
 fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_budget: bool) -> String {
     let (recall, delta) = (query.target.recall(), query.target.delta());
     let audit = format!(
-        "{} pairs of the other {} were drawn and scored, {} of them similar",
+        "audited {} of the other {} pairs, {} of them similar",
         count(found.audited),
         count(found.below_cut),
         count(found.missed)
@@ -213,7 +213,7 @@ fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_bu
         PairsEnd::Reached => format!("recall at least {recall} with probability {}: {audit}\n", 1.0 - delta),
         PairsEnd::Below { lower } => {
             format!(
-                "a recall of {recall} is not reached; at least {lower:.3} with probability {}: {audit}\n",
+                "the recall {recall} was not reached; it is at least {lower:.3} with probability {}: {audit}\n",
                 1.0 - delta
             )
         }
@@ -227,7 +227,7 @@ fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_bu
         PairsEnd::NotAudited { sample } => {
             let planned =
                 sample.map_or_else(String::new, |sample| format!(" ({} pairs were to be audited)", count(sample)));
-            format!("nothing is known of the recall: the search ended before its audit{planned}\n")
+            format!("the recall is unknown: the search ended before its audit{planned}\n")
         }
     };
     if let Some(refused) = refused {

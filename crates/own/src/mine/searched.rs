@@ -1,4 +1,4 @@
-//! `--budget` of `mine` and `dedupe` without `--target-recall` and `--rescore`: a search at so many calls.
+//! `--budget` of `mine` without `--target-recall` and `--rerank`: a search at so many calls.
 //!
 //! The calls go to each item's likely neighbors first, in rounds that stand on the factors; what is left goes to the best of all other pairs by the
 //! factors. Every evaluated pair takes part, whichever command evaluated it.

@@ -1,13 +1,12 @@
 //! `landmark completions SHELL`.
 
-use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 
-use crate::cli::Cli;
+use crate::cli::{Cli, PROGRAM};
 
 /// The script a shell sources.
 pub(super) fn script(shell: Shell) -> String {
     let mut script = Vec::new();
-    generate(shell, &mut Cli::command(), "landmark", &mut script);
+    generate(shell, &mut Cli::parser(true), PROGRAM, &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }

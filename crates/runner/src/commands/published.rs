@@ -8,16 +8,17 @@ use serde_json::Value as Json;
 
 use crate::cli::OverlayArgs;
 
-/// All of it.
-pub(super) fn facts(results: &Path) -> Result<Json> {
+/// # Errors
+/// A file that cannot be read, or is no JSON.
+pub fn facts(results: &Path) -> Result<Json> {
     let path = results.join("run.json");
     let text =
-        std::fs::read(&path).into_diagnostic().wrap_err_with(|| format!("`{}` can't be read", path.display()))?;
+        std::fs::read(&path).into_diagnostic().wrap_err_with(|| format!("`{}` cannot be read", path.display()))?;
     serde_json::from_slice(&text).into_diagnostic().wrap_err_with(|| format!("`{}` is no JSON", path.display()))
 }
 
 /// Profile and `--set` of the command that made a run.
-pub(super) fn overlay(facts: &Json) -> OverlayArgs {
+pub fn overlay(facts: &Json) -> OverlayArgs {
     let overlays = provenance::overlays(facts);
     OverlayArgs { profile: overlays.profile, set: overlays.set }
 }

@@ -8,6 +8,7 @@ use landmark_harness::config::{Config, Subject};
 use landmark_harness::invocation::Invocation;
 use landmark_harness::needs::Needs;
 use landmark_harness::plan::GroupForecast;
+use landmark_harness::progress::Busy;
 use landmark_harness::provenance::Build;
 use landmark_harness::run::{self, Cost, RunOptions};
 use miette::{IntoDiagnostic, Result};
@@ -19,11 +20,11 @@ use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Answer};
 
-/// Runs a configuration, or tells what it would buy.
-pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
+/// Runs a configuration, or prints its call estimate.
+pub(crate) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     let Some(file) = arguments.config.as_deref() else {
         let help = "for example `landmark configs/quickstart.yaml`; `landmark --help` lists the commands";
-        return Err(UsageError::new("there is no configuration to run", Some(help.to_owned())).into());
+        return Err(UsageError::new("no configuration to run", Some(help.to_owned())).into());
     };
     super::refuse_mistyped_command(file)?;
     let config = Config::load(file, &arguments.overlay.overlays(), catalogue::catalogue())?;
@@ -71,13 +72,13 @@ fn bill(cost: &Cost) -> Json {
 /// Corpora and models that the configuration names and that are not there: by `--fetch`, or by a yes on a terminal.
 fn fetch_what_is_missing(config: &Config, arguments: &RunArgs, log: LogArgs) -> Result<()> {
     let needs = Needs::of_config(config).into_diagnostic()?;
-    let wish = Wish { fetch: arguments.fetch, accept_licences: arguments.accept_licences };
+    let wish = Wish { fetch: arguments.fetch, accept_licences: arguments.accept_licenses };
     let places = Places::look(arguments.places.data.as_deref());
     let mut console = Console::new(log.quiet);
     on_need(&needs.dataset_names(), &needs.models, &places, wish, &mut console).into_diagnostic()
 }
 
-pub(super) fn options(overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> RunOptions {
+pub fn options(overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> RunOptions {
     RunOptions {
         flags: flags(overlay, places),
         data: places.data(),
@@ -92,7 +93,7 @@ pub(super) fn options(overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -
 }
 
 /// A command on a configuration, as what is below takes it.
-pub(super) fn invocation(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Invocation {
+pub(crate) fn invocation(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Invocation {
     Invocation {
         file: file.to_owned(),
         overlays: overlay.overlays(),
@@ -128,8 +129,8 @@ fn command_line() -> String {
 }
 
 fn command_of(arguments: impl Iterator<Item = String>) -> String {
-    const MOVES_NOTHING: [&str; 8] =
-        ["--quiet", "--verbose", "--json", "--force", "--keep-going", "--fail-fast", "--fetch", "--accept-licences"];
+    const MOVES_NOTHING: [&str; 7] =
+        ["--quiet", "--verbose", "--json", "--force", "--keep-going", "--fetch", "--accept-licenses"];
     let is_short = |word: &str| word.len() > 1 && word.starts_with('-') && word[1..].chars().all(|c| "qv".contains(c));
     let moves_nothing = |word: &String| MOVES_NOTHING.contains(&word.as_str()) || is_short(word);
     let arguments = arguments.skip_while(|word| word == "run").filter(|word| !moves_nothing(word));
@@ -163,29 +164,25 @@ fn start_threads(wanted: Option<usize>) -> Result<()> {
     let Some(threads) = wanted else { return Ok(()) };
     if threads > MOST_THREADS {
         let message = format!("`threads` is {threads}, but must be at most {MOST_THREADS}");
-        return Err(UsageError::new(message, Some("leave it out: all cores are used".to_owned())).into());
+        return Err(UsageError::new(message, Some("remove `threads` to use all cores".to_owned())).into());
     }
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().into_diagnostic()
 }
 
-/// Draws the tables and figures again.
-pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
+/// Renders the tables and figures again.
+pub(crate) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Answer> {
     let mut config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
     let options = options(overlay, places, log);
     refuse_other_settings(&run::results_folder(&config, &options), overlay)?;
     if let Subject::Collection(collection) = &mut config.subject {
         run::take_largest_runs(collection, &options, catalogue::catalogue())?;
     }
+    let busy = Busy::start("rendering the report", log.quiet);
     let folder = run::report_again(&config, &options)?;
-    output::note(&format!("drawn again in `{}`", folder.display()));
-    if log.json {
-        let page = folder.join("report.html");
-        Answer::new("", json!({ "folder": folder, "page": page }))
-            .with_files(vec![page.clone()])
-            .print(log)
-            .into_diagnostic()?;
-    }
-    Ok(Exit::Done)
+    drop(busy);
+    let page = folder.join("report.html");
+    let answer = Answer::new(format!("{}\n", page.display()), json!({ "folder": folder, "page": page }));
+    Ok(answer.with_files(vec![page]))
 }
 
 /// True of a folder with the rows of a run, but without its cells.
@@ -203,11 +200,15 @@ fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
     if published::overlay(&facts).set == overlay.set {
         return Ok(());
     }
-    let message = format!("the results in `{}` were made with other settings than these", folder.display());
+    let message = format!("cannot render the results in `{}`: they were made with other settings", folder.display());
     // the program of older runs is `runner`
     let words = command.strip_prefix("landmark ").or_else(|| command.strip_prefix("runner ")).unwrap_or(command);
     let theirs = format!("landmark report {words}");
-    Err(UsageError::new(message, Some(format!("`{theirs}` draws them; a run makes results of yours"))).into())
+    Err(UsageError::new(
+        message,
+        Some(format!("`{theirs}` renders them; run the configuration for results with these settings")),
+    )
+    .into())
 }
 
 #[cfg(test)]

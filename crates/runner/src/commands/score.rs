@@ -9,15 +9,20 @@ use landmark_tasks::ranking::{self, score_ranking};
 use miette::{IntoDiagnostic, Result};
 use serde_json::{Value as Json, json};
 
-use crate::cli::ScoreCommand;
+use crate::cli::{ScoreArgs, ScoreTask};
 use crate::exit::UsageError;
 use crate::output::{self, Answer};
 
 /// The figures.
-pub(super) fn score(command: &ScoreCommand) -> Result<Answer> {
-    match command {
-        ScoreCommand::Cqa { gold, predictions } => cqa(gold, predictions),
-        ScoreCommand::Coref { key, response, keep_singletons } => coref(key, response, *keep_singletons),
+pub(super) fn score(arguments: &ScoreArgs) -> Result<Answer> {
+    let ScoreArgs { task, gold, predictions, keep_singletons } = arguments;
+    match (task, keep_singletons) {
+        (ScoreTask::Cqa, false) => cqa(gold, predictions),
+        (ScoreTask::Cqa, true) => {
+            let help = "leave out `--keep-singletons`".to_owned();
+            Err(UsageError::new("cannot keep singletons in `cqa`: only `coref` has clusters", Some(help)).into())
+        }
+        (ScoreTask::Coref, &keep_singletons) => coref(gold, predictions, keep_singletons),
     }
 }
 

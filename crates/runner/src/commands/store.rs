@@ -1,34 +1,32 @@
-//! `landmark store`: what was bought, whether it is sound, and putting it in order.
+//! `landmark store`: lists, verifies and cleans up the stored scores.
 
 use landmark_store::{Contents, OracleFailures, Problem, TileStore};
 use miette::{IntoDiagnostic, Result};
 use serde_json::{Value as Json, json};
 
-use crate::cli::{LogArgs, StoreArgs, StoreCommand};
+use crate::cli::{StoreArgs, StoreCommand};
 use crate::exit::{Exit, UsageError};
 use crate::output::{Answer, columns};
 
-/// Folder of the evaluated entries when nothing else is said.
+/// Folder of the stored scores by default.
 pub(crate) const DEFAULT_STORE: &str = "store";
 
-/// Looks at a store, checks it or cleans it.
-pub(super) fn store(command: &StoreCommand, log: LogArgs) -> Result<Exit> {
+/// Lists, verifies or cleans a store.
+pub(super) fn store(command: &StoreCommand) -> Result<(Answer, Exit)> {
     let open = |StoreArgs { store, named }: &StoreArgs| {
         TileStore::open(store.as_deref().or(named.as_deref()).unwrap_or(DEFAULT_STORE)).map_err(UsageError::of)
     };
-    let (answer, exit) = match command {
+    Ok(match command {
         StoreCommand::Ls { store, failures: true } => (failures(&open(store)?)?, Exit::Done),
         StoreCommand::Ls { store, failures: false } => (list(&open(store)?)?, Exit::Done),
-        StoreCommand::RetryFailures { oracle, store } => {
+        StoreCommand::Verify { store } => verify(&open(store)?)?,
+        StoreCommand::Gc { store, failures: true, oracle, .. } => {
             let count = open(store)?.retry_failures(oracle.as_deref().unwrap_or_default()).into_diagnostic()?;
-            let text = format!("{count} failures forgotten; run again with `--force`, which asks for those pairs\n");
+            let text = format!("{count} failures forgotten; run again with `--force` to retry those pairs\n");
             (Answer::new(text, json!({ "forgotten": count })), Exit::Done)
         }
-        StoreCommand::Verify { store } => verify(&open(store)?)?,
-        StoreCommand::Gc { store, dry_run } => (clean(&open(store)?, *dry_run)?, Exit::Done),
-    };
-    answer.print(log).into_diagnostic()?;
-    Ok(exit)
+        StoreCommand::Gc { store, dry_run, .. } => (clean(&open(store)?, *dry_run)?, Exit::Done),
+    })
 }
 
 fn list(store: &TileStore) -> Result<Answer> {
@@ -41,7 +39,7 @@ fn list(store: &TileStore) -> Result<Answer> {
     };
     let result = json!({ "store": store.address(), "oracles": contents.iter().map(oracle).collect::<Json>() });
     if contents.is_empty() {
-        return Ok(Answer::new(format!("`{}` holds nothing\n", store.address()), result));
+        return Ok(Answer::new(format!("`{}` is empty\n", store.address()), result));
     }
     let mut rows = vec![["oracle", "kind", "items", "entries", "tiles", "size", "what"].map(str::to_owned).to_vec()];
     rows.extend(contents.iter().map(|oracle| {
@@ -63,7 +61,7 @@ fn failures(store: &TileStore) -> Result<Answer> {
     let oracle = |oracle: &OracleFailures| json!({ "oracle": oracle.identity, "description": oracle.description, "failures": oracle.failures });
     let result = json!({ "store": store.address(), "oracles": failures.iter().map(oracle).collect::<Json>() });
     let text = match failures.is_empty() {
-        true => format!("`{}` holds no pair that failed\n", store.address()),
+        true => format!("`{}` has no failed pairs\n", store.address()),
         false => failures.iter().map(ToString::to_string).collect(),
     };
     Ok(Answer::new(text, result))
@@ -77,7 +75,7 @@ fn verify(store: &TileStore) -> Result<(Answer, Exit)> {
     }
     text.push('\n');
     for problem in &verified.problems {
-        text += &format!("bad: {}: {}\n", problem.file, problem.error);
+        text += &format!("damaged: {}: {}\n", problem.file, problem.error);
     }
     let problem = |problem: &Problem| json!({ "file": problem.file, "error": problem.error.to_string() });
     let result = json!({
@@ -88,7 +86,7 @@ fn verify(store: &TileStore) -> Result<(Answer, Exit)> {
         return Ok((Answer::new(text, result), Exit::Done));
     }
     text += &format!(
-        "`landmark store gc {}` removes those that can't be used; their entries are evaluated again when needed\n",
+        "`landmark store gc {}` removes damaged files; their scores are evaluated again when needed\n",
         store.address()
     );
     Ok((Answer::new(text, result), Exit::Failed))

@@ -118,7 +118,7 @@ fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
     scratch.say(&["first.yaml", "--quiet"]);
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
     assert!(summary().contains("not run: The second matrix: `landmark second.yaml`"), "{}", summary());
-    assert!(summary().contains("\nrunner config.yaml\n"), "{}", summary());
+    assert!(summary().contains("\nlandmark config.yaml\n"), "{}", summary());
 
     scratch.run_well(&[]);
     assert!(!summary().contains("not run: "), "{}", summary());

@@ -152,7 +152,7 @@ fn scores_of_mentions_are_planned_kept_and_evaluated_once() {
     let scratch = Scratch::with(NEWS);
     // the number of predicted mentions is known before any is predicted; what the store holds of them is not
     let dry = scratch.run_well(&["--dry-run"]);
-    let planned = number_before(&dry.out, " evaluations: ");
+    let planned = number_before(&dry.out, " calls: ");
     assert!(planned > 0 && dry.out.contains("planned exactly"), "{}", dry.out);
     assert!(dry.out.contains("less what of it is in the store"), "{}", dry.out);
     assert!(!scratch.path("models").exists());
@@ -206,7 +206,7 @@ fn what_is_wrong_with_a_clustering_is_named() {
         ),
     ] {
         scratch.write("bad.yaml", &text);
-        let said = scratch.say(&["validate", "bad.yaml"]);
+        let said = scratch.say(&["check", "bad.yaml"]);
         assert_eq!(said.code, Some(2), "{text}: {}", said.err);
         said.must_complain(wanted);
     }

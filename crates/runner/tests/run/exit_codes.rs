@@ -23,12 +23,10 @@ fn what_is_named_wrongly_ends_with_2_and_nothing_is_started() {
         &["pairs", "config.yaml", "items.tsv"],
         &["report", "config.yaml"],
         &["merge", "config.yaml"],
-        &["validate", "nowhere.yaml"],
-        &["model", "check", "nowhere"],
+        &["check", "nowhere.yaml"],
+        &["model", "verify", "nowhere"],
         &["data", "verify", "--data", "nowhere"],
         &["score", "cqa", "nowhere", "config.yaml"],
-        &["docs", "nowhere.md"],
-        &["claims"],
     ] {
         ends_with(&scratch, 2, arguments);
     }
@@ -66,7 +64,7 @@ fn a_score_that_fails_and_a_check_that_does_not_hold_end_with_1() {
     ends_with(&scratch, 1, &["config.yaml", "--set", "ranks=20"]);
     // and where it fails the checks that come first: it was asked
     ends_with(&scratch, 1, &["config.yaml", "--set", "ranks=20", "--set", "oracle.checks=16"]);
-    ends_with(&scratch, 1, &["topk", "config.yaml", "--rescore", "20"]);
+    ends_with(&scratch, 1, &["topk", "config.yaml", "--rerank", "20"]);
     ends_with(&scratch, 0, &["store", "verify"]);
     for tile in scratch.tiles("store") {
         std::fs::write(tile, "torn").unwrap();
@@ -77,9 +75,9 @@ fn a_score_that_fails_and_a_check_that_does_not_hold_end_with_1() {
 #[test]
 fn a_budget_that_cuts_an_answer_short_ends_with_3_and_says_so() {
     for arguments in [
-        &["topk", "config.yaml", "-k", "3", "--rescore", "20"][..],
-        &["mine", "config.yaml", "--rescore", "20"],
-        &["dedupe", "config.yaml", "--at-least", "0.9", "--rescore", "20"],
+        &["topk", "config.yaml", "-k", "3", "--rerank", "20"][..],
+        &["mine", "config.yaml", "--rerank", "20"],
+        &["mine", "config.yaml", "--groups", "--at-least", "0.9", "--rerank", "20"],
         &["cluster", "config.yaml", "--pivots", "--at-least", "0.9"],
     ] {
         let scratch = place();
@@ -94,8 +92,7 @@ fn a_budget_that_cuts_an_answer_short_ends_with_3_and_says_so() {
 #[test]
 fn a_reader_that_has_gone_away_stops_no_run() {
     let scratch = place();
-    for arguments in [&["config.yaml", "-v"][..], &["report", "config.yaml"], &["validate", "config.yaml"], &["--help"]]
-    {
+    for arguments in [&["config.yaml", "-v"][..], &["report", "config.yaml"], &["check", "config.yaml"], &["--help"]] {
         let mut child = scratch.command(arguments).spawn().unwrap();
         drop((child.stdout.take(), child.stderr.take()));
         assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");

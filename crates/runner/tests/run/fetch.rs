@@ -20,7 +20,7 @@ fn tweets() -> String {
 fn without_a_network_a_run_falls_back_and_every_page_says_so() {
     let scratch = Scratch::with(&tweets());
     let nothing = scratch.path("nothing");
-    let said = Said::of(&mut with_mirror(&scratch, &nothing, &["config.yaml", "--fetch", "--accept-licences"]));
+    let said = Said::of(&mut with_mirror(&scratch, &nothing, &["config.yaml", "--fetch", "--accept-licenses"]));
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.err.contains("missing: `twitter`; about 0.3 MB to download"), "{}", said.err);
     assert!(said.err.contains("not fetched, the run goes on without"), "{}", said.err);
@@ -44,7 +44,7 @@ fn a_run_from_an_empty_cache_fetches_converts_and_goes_on() {
         return;
     };
     let scratch = Scratch::with(&tweets());
-    let arguments = ["config.yaml", "--fetch", "--accept-licences"];
+    let arguments = ["config.yaml", "--fetch", "--accept-licenses"];
     let said = Said::of(&mut with_mirror(&scratch, Path::new(&raw), &arguments));
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.err.contains("wmd/twitter.tsv.gz") && !said.out.contains("FELL BACK"), "{}{}", said.err, said.out);
@@ -69,7 +69,7 @@ fn a_model_that_is_missing_too_gives_way_to_the_one_inside() {
                 methods: [sms_nystrom]\nranks: [4]\nreplicates: 1\n";
     let scratch = Scratch::with(text);
     let nothing = scratch.path("nothing");
-    let said = Said::of(&mut with_mirror(&scratch, &nothing, &["config.yaml", "--fetch", "--accept-licences"]));
+    let said = Said::of(&mut with_mirror(&scratch, &nothing, &["config.yaml", "--fetch", "--accept-licenses"]));
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.err.contains("missing: `stsb`, `all-MiniLM-L6-v2`"), "{}", said.err);
     for wanted in ["FELL BACK to the embedded sample", "FELL BACK to the model `tiny` inside"] {
@@ -82,10 +82,10 @@ fn the_commands_name_their_folder_and_their_mistakes() {
     let scratch = Scratch::with("");
     let nothing = scratch.path("nothing");
     let say = |arguments: &[&str]| Said::of(&mut with_mirror(&scratch, &nothing, arguments));
-    assert!(say(&["data", "where"]).out.ends_with("cache/landmark\n"));
+    assert!(say(&["data"]).out.contains("fetch one into `"));
     say(&["data", "fetch", "twiter"]).must_complain("did you mean `twitter`?");
-    say(&["data", "fetch", "--paper", "sms"]).must_complain("there are sms-nystrom, intent-sketch");
-    let failed = say(&["data", "fetch", "twitter", "--accept-licences"]);
+    say(&["data", "fetch", "--paper", "sms"]).must_complain("expected one of sms-nystrom, intent-sketch");
+    let failed = say(&["data", "fetch", "twitter", "--accept-licenses"]);
     assert_eq!(failed.code, Some(1), "{}", failed.err);
     failed.must_complain("can't be fetched");
     assert_eq!(say(&["data", "verify", "twitter"]).code, Some(1));

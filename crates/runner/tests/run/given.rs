@@ -25,7 +25,7 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
     scratch.write_matrix("k.npy", &matrix);
     scratch.run_well(&["--quiet"]);
 
-    for more in [&["--target-recall", "0.9"][..], &["--rescore", "5"], &[]] {
+    for more in [&["--target-recall", "0.9"][..], &["--rerank", "5"], &[]] {
         let said = scratch.say(&[&["topk", "config.yaml", "-k", "2"], more].concat());
         assert!(said.code == Some(0) && said.out.contains("read off the matrix"), "{}{}", said.out, said.err);
     }
@@ -39,8 +39,8 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
     }
 
     let wanted = (0..30).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&pair| matrix[pair] >= 0.6).count();
-    for command in ["mine", "dedupe"] {
-        let said = scratch.say(&[command, "config.yaml", "--at-least", "0.6"]);
+    for more in [&[][..], &["--groups"]] {
+        let said = scratch.say(&[&["mine", "config.yaml", "--at-least", "0.6"], more].concat());
         assert!(said.code == Some(0) && said.out.contains(&format!("{wanted} ")), "{wanted}: {}{}", said.out, said.err);
     }
     let pairs = rows(&scratch, "results/given/pairs.tsv");

@@ -36,7 +36,7 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
     let dry = scratch.run(&["--dry-run"]);
     assert_eq!(dry.code, Some(0), "{}", dry.err);
     assert!(!scratch.path("models/fine-tuned").exists(), "a dry run trained: {}", dry.out);
-    let planned = number_before(&dry.out, " evaluations: ");
+    let planned = number_before(&dry.out, " calls: ");
 
     let first = scratch.run(&[]);
     assert_eq!(first.code, Some(0), "{}", first.err);
@@ -46,10 +46,10 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
     assert_eq!(bought, planned);
 
     let again = scratch.run(&[]);
-    assert_eq!((again.code, number_before(&again.err, " entries bought")), (Some(0), 0), "{}", again.err);
+    assert_eq!((again.code, number_before(&again.err, " new calls")), (Some(0), 0), "{}", again.err);
     assert!(!again.err.contains("fine-tuning"), "{}", again.err);
     let forced = scratch.run(&["--force"]);
-    assert_eq!((forced.code, number_before(&forced.err, " entries bought")), (Some(0), 0), "{}", forced.err);
+    assert_eq!((forced.code, number_before(&forced.err, " new calls")), (Some(0), 0), "{}", forced.err);
 
     let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
     for words in [
@@ -85,7 +85,7 @@ fn a_published_page_is_drawn_again_without_training_and_shows_the_curve_and_the_
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", said.err);
     let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
-    assert!(summary.contains("0.4321") && summary.contains("\nrunner config.yaml\n"), "{summary}");
+    assert!(summary.contains("0.4321") && summary.contains("\nlandmark config.yaml\n"), "{summary}");
     assert!(summary.contains("epoch 1 with Pearson 0.8765, is the one used"), "{summary}");
     assert!(!summary.contains("not fine-tuned yet"), "{summary}");
     assert_eq!(scratch.json("results/pairs/run.json")["rows"], rows);
@@ -159,7 +159,7 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
     assert_eq!(scratch.run(&[]).code, Some(0));
     let before = scratch.tiles("store").len();
     let dry = scratch.run_well(&["--set", "oracle.order=max", "--dry-run"]);
-    assert_eq!(number_before(&dry.out, " to buy"), 0, "{}", dry.out);
+    assert_eq!(number_before(&dry.out, " new calls ("), 0, "{}", dry.out);
     // calls that were made are found below, and no budget is charged with them
     let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.entries=1"]);
     assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
@@ -173,7 +173,7 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     let one = "ranks:";
     let rows = "  - { id: shift_ridge, name: one order, known: [landmarks], order: random }\nranks:";
     let scratch = Scratch::with(&GLUE.replace(one, rows));
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations: ");
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&[]);
     let [_, bought, _] = scratch.calls("results/pairs");
     assert_eq!(bought, planned);
@@ -211,7 +211,7 @@ fn a_budget_is_spent_on_calls_of_either_order_and_what_it_bought_is_not_bought_a
     let one = "  - { id: shift_ridge, name: one order, known: [landmarks], order: random }\nranks:";
     for text in [GLUE.to_owned(), GLUE.replace("ranks:", one)] {
         let scratch = Scratch::with(&text);
-        let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations: ");
+        let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
         let cut = scratch.run(&["--set", "budget.entries=101", "--quiet"]);
         assert_eq!(cut.code, Some(3), "{}", cut.err);
         let spent: u64 = bills(&scratch).iter().sum();
@@ -239,11 +239,11 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
     let dry = scratch.run(&["--data", corpora, "--dry-run"]);
     assert_eq!(dry.code, Some(0), "{}", dry.err);
     // both orders of each of 30 pairs
-    assert!(dry.out.contains("and at most 60 evaluations outside the matrix"), "{}", dry.out);
+    assert!(dry.out.contains("and at most 60 calls outside the matrix"), "{}", dry.out);
 
     let said = scratch.run(&["--data", corpora]);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    assert_eq!(number_before(&said.err, " evaluations outside the matrix bought"), 60, "{}", said.err);
+    assert_eq!(number_before(&said.err, " new calls outside the matrix"), 60, "{}", said.err);
     let threshold = |scratch: &Scratch| -> Vec<f64> {
         let rows = scratch.figures("results/pairs");
         rows.iter().filter(|row| row["metric"] == "threshold").map(|row| row["value"].as_f64().unwrap()).collect()
@@ -256,7 +256,7 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
 
     // its scores are kept
     let again = scratch.run(&["--data", corpora, "--force"]);
-    assert!(!again.err.contains("evaluations outside the matrix bought"), "{}", again.err);
+    assert!(!again.err.contains("new calls outside the matrix"), "{}", again.err);
     assert_eq!(threshold(&scratch), chosen);
 
     let half = scratch.run(&["--data", corpora, "--set", "dataset.threshold_pairs=0"]);
@@ -311,13 +311,13 @@ fn what_does_not_fit_is_refused_with_its_place() {
 #[test]
 fn a_model_is_checked_by_its_digests() {
     let scratch = Scratch::with("");
-    let said = scratch.say(&["model", "check", "tiny"]);
+    let said = scratch.say(&["model", "verify", "tiny"]);
     assert_eq!((said.code, said.out.trim()), (Some(0), "`tiny` is inside; it needs no file"));
     std::fs::create_dir_all(scratch.path("models/all-MiniLM-L6-v2")).unwrap();
     for name in ["config.json", "tokenizer.json", "model.safetensors"] {
         scratch.write(&format!("models/all-MiniLM-L6-v2/{name}"), "{}");
     }
-    let said = scratch.say(&["model", "check"]);
+    let said = scratch.say(&["model", "verify"]);
     assert_eq!(said.code, Some(1), "{}", said.out);
     said.must_complain("is not the configuration of an encoder");
     let said = scratch.say(&["model", "fetch", "all-MiniLM-L6"]);

@@ -46,7 +46,7 @@ fn a_list_that_gains_loses_or_reorders_items_costs_its_new_columns_and_copies_co
         let before = pairs_asked(&scratch);
         assert_eq!(before.len(), asked(&scratch).len());
         write_list(&scratch, &list);
-        let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+        let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
         scratch.run_well(&["--quiet", "--force"]);
         let all = pairs_asked(&scratch);
         assert_eq!(all.len(), asked(&scratch).len(), "{case}: a pair was asked for twice, or one of two copies");

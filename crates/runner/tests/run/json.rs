@@ -69,16 +69,14 @@ fn commands_on_stores_models_and_files_answer_with_data() {
     assert_eq!(json(&scratch, &["store", "verify"])["result"]["problems"], serde_json::json!([]));
     assert_eq!(json(&scratch, &["store", "gc", "--dry-run"])["result"]["dry_run"], true);
     assert_eq!(json(&scratch, &["store", "ls", "--failures"])["result"]["oracles"], serde_json::json!([]));
-    let validated = json(&scratch, &["validate", "config.yaml"]);
+    let validated = json(&scratch, &["check", "config.yaml"]);
     assert_eq!(validated["result"]["configurations"][0]["good"], true);
-    let sound = json(&scratch, &["verify", "results/mine", "--against", "results/mine"]);
-    assert_eq!(sound["result"]["equal"], true);
-    let shown = json(&scratch, &["show", "config.yaml"]);
+    let shown = json(&scratch, &["check", "--print", "config.yaml"]);
     assert_eq!(shown["result"]["profile"], "laptop");
-    assert_eq!(json(&scratch, &["show", "sicur"])["result"]["found"][0]["kind"], "method");
+    assert_eq!(json(&scratch, &["list", "sicur"])["result"]["found"][0]["kind"], "method");
     assert!(json(&scratch, &["data"])["result"]["datasets"].as_array().unwrap().len() > 3);
     assert_eq!(json(&scratch, &["data", "twitter"])["result"]["name"], "twitter");
-    assert!(json(&scratch, &["data", "where"])["result"]["folder"].is_string());
+    assert!(json(&scratch, &["list"])["result"]["methods"].as_array().unwrap().len() > 3);
     assert_eq!(json(&scratch, &["completions", "bash"])["result"]["shell"], "bash");
 }
 
@@ -86,7 +84,7 @@ fn commands_on_stores_models_and_files_answer_with_data() {
 fn a_wrong_configuration_is_data_too() {
     let scratch = place();
     scratch.write("wrong.yaml", "name: wrong\nexperiment: own_datum\n");
-    let said = scratch.say(&["validate", "wrong.yaml", "config.yaml", "--json"]);
+    let said = scratch.say(&["check", "wrong.yaml", "config.yaml", "--json"]);
     let answer: Json = serde_json::from_str(&said.out).unwrap();
     let checked = &answer["result"]["configurations"];
     assert_eq!((said.code, &checked[0]["good"], &checked[1]["good"]), (Some(2), &Json::from(false), &Json::from(true)));

@@ -20,7 +20,7 @@ fn an_error_curve_of_a_matrix_falls_along_given_landmarks() {
     let given = "landmarks: { policy: given, indices: [2, 14, 27, 8, 20, 5, 11, 23, 17, 0] }\n";
     let scratch = mine(&format!("{}compare: rank\n{given}", MATRIX.replace("ranks: [5]", "ranks: [2, 3, 5]")));
     let said = scratch.run_well(&[]);
-    said.must_complain("the matrix is given, nothing is bought");
+    said.must_complain("the matrix is given, no call is needed");
     assert!(!scratch.path("store").exists());
     let errors = values(&scratch, "results/mine", "relative_error", "nystrom");
     assert!(errors.len() == 3 && errors[0] > errors[1] && errors[1] > errors[2] && errors[2] < 0.05, "{errors:?}");
@@ -116,13 +116,13 @@ fn a_rank_grows_to_the_target_error_within_the_forecast() {
         Scratch::with(&format!("{}target_error: 0.2\n", SAMPLE.replace("ranks: [8]", "ranks: [4, 8, 16, 32]")));
     let dry = scratch.run_well(&["--dry-run"]);
     assert!(dry.out.contains("planned at most"), "{}", dry.out);
-    let most = number_before(&dry.out, " evaluations: ");
+    let most = number_before(&dry.out, " calls: ");
     scratch.run_well(&["--quiet"]);
     let [planned, bought, reused] = scratch.calls("results/sample");
     assert!(planned == most && bought + reused <= most && bought > 0, "{planned} {bought} {reused} of {most}");
     let errors = values(&scratch, "results/sample", "estimated_error", "sicur");
     assert!(!errors.is_empty() && errors.iter().all(|&error| error <= 0.2), "{errors:?}");
-    assert_eq!(number_before(&scratch.run_well(&["--force"]).err, " entries bought"), 0);
+    assert_eq!(number_before(&scratch.run_well(&["--force"]).err, " new calls"), 0);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     let exact = scratch.run_well(&[]);
     assert!(!exact.err.contains("were not solved"));
     assert!(scratch.json("results/sample/run.json")["calls"]["skipped"].is_null());
-    let bought = number_before(&exact.err, " entries bought, ");
+    let bought = number_before(&exact.err, " new calls, ");
 
     // exp(−0.5 d) < 0.9 from d = 0.21 on: so near are few documents of the sample
     let cut = ["--set", "oracle.negligible=0.9", "--set", "name=cut"];
@@ -148,14 +148,14 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     let bound = skipped["frobenius_bound"].as_f64().unwrap();
     // one rounding of a root and a product
     assert!((bound - 0.9 * (2.0 * solves as f64).sqrt()).abs() < 1e-12 * bound);
-    assert_eq!(number_before(&said.err, &format!(" of {} bought distances were not solved", calls[1])), solves);
+    assert_eq!(number_before(&said.err, &format!(" of {} evaluated distances were not solved", calls[1])), solves);
 
     // a run that finds all done tells the same
     let before = scratch.files("results");
     scratch.run_well(&cut);
     assert_eq!(scratch.files("results"), before);
     let summary = std::fs::read_to_string(scratch.path("results/cut/summary.md")).unwrap();
-    assert!(summary.contains("bought distances were not solved"), "{summary}");
+    assert!(summary.contains("evaluated distances were not solved"), "{summary}");
 }
 
 #[test]

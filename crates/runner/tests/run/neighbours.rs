@@ -40,7 +40,7 @@ const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "
 fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
     let scratch = place();
     let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
-    assert_eq!((dry.code, number_before(&dry.out, " evaluations")), (Some(0), 480), "{}{}", dry.out, dry.err);
+    assert_eq!((dry.code, number_before(&dry.out, " calls: ")), (Some(0), 480), "{}{}", dry.out, dry.err);
     assert!(asked(&scratch).is_empty(), "a dry run makes no call");
     let said = scratch.say(&TOPK);
     assert_eq!(said.code, Some(0), "{}", said.err);
@@ -125,7 +125,7 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     let topk = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "2"];
     let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
     assert!(dry.out.contains("stands on factors of 12 landmarks: 642 pairs are known"), "{}{}", dry.out, dry.err);
-    assert_eq!(number_before(&dry.out, " evaluations"), 120, "{}", dry.out);
+    assert_eq!(number_before(&dry.out, " calls: "), 120, "{}", dry.out);
     let said = scratch.say(&topk);
     assert_eq!(said.code, Some(0), "{}", said.err);
     let all = asked(&scratch);
@@ -189,7 +189,7 @@ fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
         "methods: [{ id: shift_ridge, proxy: [wcd, rwmd] }]",
     );
     let scratch = Scratch::with(&config);
-    let exact = ["topk", "config.yaml", "-k", "3", "--exact"];
+    let exact = ["topk", "config.yaml", "-k", "3", "--mode", "exact"];
     for (budget, kept) in [(["--budget", "50"], 50), (["--set", "budget.entries=40"], 90)] {
         let cut = scratch.say(&[&exact[..], &budget].concat());
         assert_eq!(cut.code, Some(3), "{}{}", cut.out, cut.err);
@@ -202,7 +202,7 @@ fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
     let proven = scratch.say(&exact);
     assert_eq!(proven.code, Some(0), "{}", proven.err);
     let pairs = number_before(&proven.out, " of 1,");
-    assert_eq!(number_before(&proven.out, " of them evaluated now"), pairs - 90, "{}", proven.out);
+    assert_eq!(number_before(&proven.out, " new calls"), pairs - 90, "{}", proven.out);
 }
 
 #[test]
@@ -210,12 +210,12 @@ fn few_items_many_neighbours_and_wrong_words() {
     let scratch = place();
     // more neighbours and calls than there are pairs
     let all = scratch.say(&["topk", "config.yaml", "-k", "500", "--calls-per-item", "100"]);
-    assert!(all.out.contains("1,770 evaluations"), "{}{}", all.out, all.err);
+    assert!(all.out.contains("1,770 calls"), "{}{}", all.out, all.err);
     assert!(lists(&scratch, "results/mine/neighbours.tsv").values().all(|list| list.len() == 59));
     let words: [(&[&str], &str); 4] = [
-        (&["--calls-per-item", "8", "--share", "2"], "`share` is 2, but must be between 0 and 1"),
-        (&["--dry-run"], "`--dry-run` tells what evaluations are made, and factors take none"),
-        (&["--exact"], "`--exact` needs proxies that are proven bounds of the oracle"),
+        (&["--calls-per-item", "8", "--proxy-share", "2"], "`share` is 2, but must be between 0 and 1"),
+        (&["--dry-run"], "cannot use `--dry-run` in the mode `factors`"),
+        (&["--mode", "exact"], "`--mode exact` requires proxies that bound the score"),
         (&["--calls-per-item", "0"], "it must be at least 1"),
     ];
     for (arguments, message) in words {
@@ -232,7 +232,7 @@ fn bounds_prove_what_all_pairs_show_with_fewer_of_them() {
         "methods: [{ id: shift_ridge, proxy: [wcd, rwmd] }]",
     );
     let scratch = Scratch::with(&config);
-    let proven = scratch.say(&["topk", "config.yaml", "-k", "3", "--exact"]);
+    let proven = scratch.say(&["topk", "config.yaml", "-k", "3", "--mode", "exact"]);
     assert_eq!(proven.code, Some(0), "{}", proven.err);
     let pairs = number_before(&proven.out, " of 1,");
     let by_bounds = lists(&scratch, "results/sample/neighbours.tsv");
@@ -256,13 +256,13 @@ fn a_list_of_proxies_and_popularity_serve_a_sweep_and_are_shown_as_written() {
     let config =
         SAMPLE.replace("{ id: shift_ridge, known: [landmarks] }", &format!("{{ id: shift_ridge, proxy: {proxy} }}"));
     let scratch = Scratch::with(&config);
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations: ");
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&[]);
     assert_eq!(scratch.calls("results/sample")[0], planned);
-    let shown = scratch.say(&["show", "config.yaml"]);
+    let shown = scratch.say(&["check", "--print", "config.yaml"]);
     assert!(shown.out.contains("link: hub") && shown.out.contains("kind: rwmd"), "{}", shown.out);
     scratch.write("shown.yaml", &shown.out);
-    assert_eq!(scratch.say(&["validate", "shown.yaml"]).code, Some(0), "{}", shown.out);
+    assert_eq!(scratch.say(&["check", "shown.yaml"]).code, Some(0), "{}", shown.out);
     for (wrong, message) in [
         ("[]", "`methods[2].proxy` is empty"),
         ("[wcd, wcd]", "names `wcd` twice"),

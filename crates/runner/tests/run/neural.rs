@@ -65,7 +65,7 @@ fn whole_numbers_say_how_far_they_are_from_f32_and_train_nothing() {
 fn a_list_of_texts_that_grew_asks_a_model_only_for_pairs_of_new_ones() {
     use crate::scratch::number_before;
 
-    let made = " entries bought";
+    let made = " new calls";
     let serves = " scores of the same scorer on other lists of items serve this one";
     let own = "name: mine\nexperiment: own_data\ndataset: { name: texts, path: items.txt }\n\
                oracle: { kind: cross_encoder, model: tiny, device: cpu, order: ORDER }\nmethods: [sms_nystrom]\nranks: 4\n";
@@ -81,7 +81,7 @@ fn a_list_of_texts_that_grew_asks_a_model_only_for_pairs_of_new_ones() {
         let dry = scratch.run_well(&["--dry-run"]);
         // all pairs of ten texts, each with itself among them
         assert_eq!(number_before(&dry.err, serves), 55, "{order}: {}", dry.err);
-        let to_buy = number_before(&dry.out, " to buy (");
+        let to_buy = number_before(&dry.out, " new calls (");
         let bought = number_before(&scratch.run_well(&[]).err, made);
         assert_eq!(bought, to_buy, "{order}");
         // the factors are those of a store that knew nothing

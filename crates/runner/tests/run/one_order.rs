@@ -52,7 +52,7 @@ fn value(scratch: &Scratch, results: &str, method: &str, metric: &str, compariso
 #[test]
 fn a_pair_of_the_fit_takes_one_call_and_the_error_is_that_of_the_mean() {
     let scratch = place(OWN);
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     // 12 columns: 12·60 − 66 entries of one order; 95 pairs outside in both, 5 self-similarities, and the other order of 25 pairs inside
     assert_eq!(planned, (12 * 60 - 66) + 2 * 95 + 5 + 25);
     scratch.run_well(&[]);
@@ -69,7 +69,7 @@ fn a_pair_of_the_fit_takes_one_call_and_the_error_is_that_of_the_mean() {
     assert_eq!(asked(&scratch).len() as u64, planned, "all of it is in the store");
     // the mean of both orders takes twice the calls of the fit, and none of them is this run's
     let mean = scratch.run_well(&["--dry-run", "--set", "oracle.symmetrize=mean"]).out;
-    assert_eq!(number_before(&mean, " evaluations"), 2 * (12 * 60 - 78) + 12 + 2 * 95 + 5);
+    assert_eq!(number_before(&mean, " calls: "), 2 * (12 * 60 - 78) + 12 + 2 * 95 + 5);
 }
 
 #[test]

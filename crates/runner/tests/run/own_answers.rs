@@ -68,17 +68,17 @@ fn approximate_neighbours_come_with_the_recall_that_was_measured() {
     };
     let exact = lists();
     // 60 items are fewer than the candidates kept by default
-    let said = say(&["--approximate"]);
-    assert!(said.code == Some(0) && said.out.contains("so few items are compared"), "{}{}", said.out, said.err);
+    let said = say(&["--mode", "graph"]);
+    assert!(said.code == Some(0) && said.out.contains("all pairs are compared"), "{}{}", said.out, said.err);
     assert_eq!(lists(), exact);
-    let said = say(&["--approximate", "--ef", "20"]);
+    let said = say(&["--mode", "graph", "--ef", "20"]);
     assert!(said.out.contains("recall 1.0000 of the 2 nearest by the factors"), "{}{}", said.out, said.err);
     assert!(said.out.contains("measured at all of them"), "{}", said.out);
     assert_eq!(lists(), exact);
     for (arguments, words) in [
-        (&["--ef", "20"][..], "--approximate"),
-        (&["--approximate", "--target-recall", "0.9"], "cannot be used with"),
-        (&["--approximate", "--ef", "0"], "at least 1"),
+        (&["--ef", "20"][..], "cannot use `--ef` in the mode `factors`"),
+        (&["--mode", "graph", "--target-recall", "0.9"], "cannot use `--target-recall` in the mode `graph`"),
+        (&["--mode", "graph", "--ef", "0"], "at least 1"),
     ] {
         let said = say(arguments);
         assert!(said.code == Some(2) && said.err.contains(words), "{arguments:?}: {}", said.err);
@@ -90,7 +90,7 @@ fn rescoring_ranks_by_the_program_itself_within_a_budget() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
     let before = asked(&scratch).len();
-    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rescore", "20"]);
+    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rerank", "20"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     let near = table(&scratch, "results/mine/neighbours.tsv");
     for row in near.iter().filter(|row| row["rank"] == "1") {
@@ -103,7 +103,7 @@ fn rescoring_ranks_by_the_program_itself_within_a_budget() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
     let before = asked(&scratch).len();
-    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rescore", "20", "--budget", "40"]);
+    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rerank", "20", "--budget", "40"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
     assert!(asked(&scratch).len() <= before + 40, "{}", asked(&scratch).len() - before);
 }
@@ -286,7 +286,7 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
         for (store, bought) in rounds {
             let said = scratch.say(&["project", "config.yaml", "new.txt", "--store", store]);
             assert_eq!(said.code, Some(0), "{oracle}: {}", said.err);
-            assert_eq!(number_before(&said.out, " evaluations were bought"), bought, "{oracle}: {}", said.out);
+            assert_eq!(number_before(&said.out, " new calls"), bought, "{oracle}: {}", said.out);
         }
         let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
         let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
@@ -318,8 +318,8 @@ fn commands_that_evaluate_check_the_program_first() {
     };
     let commands: [&[&str]; 5] = [
         &["topk", "config.yaml", "--calls-per-item", "12", "-k", "2"],
-        &["topk", "config.yaml", "--rescore", "20", "-k", "2"],
-        &["mine", "config.yaml", "--pairs", "5", "--rescore", "60"],
+        &["topk", "config.yaml", "--rerank", "20", "-k", "2"],
+        &["mine", "config.yaml", "--pairs", "5", "--rerank", "60"],
         &["cluster", "config.yaml", "--pivots", "--at-least", "0.9"],
         &["project", "config.yaml", "new.tsv"],
     ];
@@ -362,8 +362,8 @@ fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
     let bought = asked(&scratch).len();
     for command in [
         &["topk", "config.yaml", "--calls-per-item", "30"][..],
-        &["topk", "config.yaml", "--rescore", "40"],
-        &["mine", "config.yaml", "--pairs", "5", "--rescore", "60"],
+        &["topk", "config.yaml", "--rerank", "40"],
+        &["mine", "config.yaml", "--pairs", "5", "--rerank", "60"],
         &["cluster", "config.yaml", "--pivots", "--at-least", "0.5"],
     ] {
         for (out, words) in [("list.txt", "`.tsv`, `.csv` or `.parquet`"), ("config.yaml/list.tsv", "could not create")]
@@ -403,14 +403,14 @@ fn a_list_of_items_that_changed_asks_only_for_pairs_of_new_items() {
     let sample = asked(&scratch).len() as u64;
     items(&scratch, &mut (0..60));
     let dry = scratch.run_well(&["--dry-run"]);
-    let stored = number_before(&dry.out, " are in the store");
+    let stored = number_before(&dry.out, " are stored");
     assert!(stored > 0 && stored <= sample, "{}", dry.out);
     assert!(
         dry.err.contains(&format!("{sample} scores of the same scorer on other lists of items serve this one")),
         "{}",
         dry.err
     );
-    let to_buy = number_before(&dry.out, " to buy (");
+    let to_buy = number_before(&dry.out, " new calls (");
     let said = scratch.run_well(&[]);
     assert_eq!(asked(&scratch).len() as u64, sample + to_buy, "{}", said.err);
     items(&scratch, &mut (0..64).rev());
@@ -435,12 +435,12 @@ fn a_list_of_items_that_changed_asks_only_for_pairs_of_new_items() {
     assert!(grown.err.contains(&format!("{kept} scores of the same scorer")), "{}", grown.err);
     let rows: String = (0..31).map(|i| format!("n{i}\tanother {i}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
-    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " are in the store"), 0);
+    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " are stored"), 0);
     // a program that is told numbers scores another list anew
     let scratch = place();
     scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":true,\"pairs\":\"index\""));
     items(&scratch, &mut (0..30));
     scratch.run_well(&["--quiet"]);
     items(&scratch, &mut (0..60));
-    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " are in the store"), 0);
+    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " are stored"), 0);
 }

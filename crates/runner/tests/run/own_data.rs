@@ -72,7 +72,7 @@ fn a_dry_run_says_which_program_it_starts_and_a_report_starts_none() {
 #[test]
 fn the_factors_reproduce_the_score_and_are_made_once() {
     let scratch = place();
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     assert!(asked(&scratch).is_empty(), "a dry run makes no call");
     scratch.run_well(&["--dry-run", "--sample", "7"]);
     assert_eq!(asked(&scratch).len(), 7, "and as many as it is told");
@@ -137,7 +137,7 @@ fn choosing_landmarks_by_what_is_seen_is_counted() {
             let methods = format!("methods=[{method}]");
             let settings = ["--set", &landmarks, "--set", &methods, "--set", "error_estimate=false"];
             let said = scratch.run_well(&[&settings[..], &["--dry-run"]].concat());
-            let most = number_before(&said.out, " evaluations");
+            let most = number_before(&said.out, " calls: ");
             scratch.run_well(&[&settings[..], &["--quiet"]].concat());
             let calls = asked(&scratch).len() as u64;
             assert_eq!(scratch.figures("results/mine")[0]["evaluations"], calls, "{method} by {policy}");
@@ -254,7 +254,7 @@ fn factors_and_tables_of_other_settings_are_not_used() {
     // what is printed next finds the factors
     let said = scratch.run_well(&["--set", "ranks=9", "--store", "store", "--results", "results"]);
     let next = "landmark topk config.yaml --set ranks=9 --store store --results results";
-    assert!(said.err.contains(&format!("use the factors: `{next}`")), "{}", said.err);
+    assert!(said.err.contains(&format!("Next: `{next}`")), "{}", said.err);
     assert_eq!(there(), [false; 4]);
     well(&next.split(' ').skip(1).collect::<Vec<_>>());
 }
@@ -309,7 +309,7 @@ fn factors_refuse_the_scores_of_another_program() {
     scratch.write("scorer.sh", &PROGRAM.replace("\"difference\"", "\"another\""));
     scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
     let before = asked(&scratch).len();
-    for arguments in [&["project", "config.yaml", "new.tsv"][..], &["topk", "config.yaml", "--rescore", "3"]] {
+    for arguments in [&["project", "config.yaml", "new.tsv"][..], &["topk", "config.yaml", "--rerank", "3"]] {
         let said = scratch.say(arguments);
         assert_eq!(said.code, Some(2), "{}", said.err);
         said.must_complain("scores of `difference`, and those of now are by `another`");
@@ -332,7 +332,7 @@ fn an_interrupted_run_keeps_what_it_bought_and_says_so() {
     let ended = run.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{said}");
-    assert!(said.contains("interrupted; what was bought is kept"), "{said}");
+    assert!(said.contains("interrupted; scores are kept"), "{said}");
     let kept = scratch.entries_kept("store");
     assert!(kept >= 1000, "{kept} of {} scores", asked(&scratch).len());
     let again = scratch.run_well(&[]);
@@ -479,7 +479,7 @@ fn a_program_that_fails_half_way_loses_nothing() {
     let kept = scratch.entries_kept("store");
     scratch.write("mended", "");
     let said = scratch.run_well(&[]);
-    assert!(number_before(&said.err, " entries bought") + kept >= 700, "{}", said.err);
+    assert!(number_before(&said.err, " new calls") + kept >= 700, "{}", said.err);
     assert_eq!(number_before(&said.err, " reused"), kept, "{}", said.err);
 }
 
@@ -498,12 +498,12 @@ fn the_score_of_failed_pairs_is_set_changed_and_unset_without_a_call() {
     assert!(failures > 5 && number_before(&said.out, " pairs could not be scored") == failures as u64, "{}", said.out);
     let changed = scratch.run_well(&["--set", "oracle.failed_pairs={ score: 0 }"]);
     assert_eq!(asked(&scratch), calls, "{}", changed.err);
-    scratch.complains(&[], &["no 33", "retry-failures"]);
+    scratch.complains(&[], &["no 33", "gc --failures"]);
     assert_eq!(asked(&scratch), calls);
     let listed = scratch.say(&["store", "ls", "--failures"]);
     assert_eq!(listed.out.matches("no 33").count(), failures, "{}", listed.out);
     scratch.write("mended", "");
-    assert_eq!(number_before(&scratch.say(&["store", "retry-failures"]).out, " failures forgotten"), failures as u64);
+    assert_eq!(number_before(&scratch.say(&["store", "gc", "--failures"]).out, " failures forgotten"), failures as u64);
     scratch.run_well(&[]);
     assert_eq!(asked(&scratch).len(), calls.len() + failures);
     assert!(scratch.say(&["store", "ls", "--failures"]).out.contains("holds no pair that failed"));

@@ -92,17 +92,17 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
         let is_open = !said.out.contains("to be mended first: ");
         assert_eq!(is_open, score == "rerank", "{score}: {}", said.out);
         assert_eq!(is_open, !said.out.contains("next, once that is mended:"), "{score}: {}", said.out);
-        well(&scratch, &["validate", "x.yaml"]);
+        well(&scratch, &["check", "x.yaml"]);
         // what is a comment is what it would have to be
         let yaml = std::fs::read_to_string(scratch.path("x.yaml")).unwrap();
-        assert!(yaml.contains("docs/own_data.md, section 2, says which"), "{yaml}");
+        assert!(yaml.contains("see docs/how-to/proxy.md"), "{yaml}");
         let is_asked_twice = ["rerank", "chat"].contains(&score);
         assert_eq!(yaml.contains("  symmetrize: mean"), is_asked_twice, "{score}: {yaml}");
         if score == "chat" {
             let priced = yaml.replace("  # price:", "  price:").replace("# budget:", "budget:");
             assert!(priced.contains("\nbudget: { money: 5 }") && priced.contains("\n  price: {"), "{priced}");
             scratch.write("priced.yaml", &priced);
-            well(&scratch, &["validate", "priced.yaml"]);
+            well(&scratch, &["check", "priced.yaml"]);
         }
     }
 }
@@ -249,7 +249,7 @@ fn judged() -> Scratch {
 #[test]
 fn pairs_of_ones_own_are_judged_under_any_score() {
     let scratch = judged();
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     let said = scratch.run_well(&[]);
     let mut pairs = asked(&scratch);
     assert_eq!(pairs.len() as u64, planned, "{}", said.err);
@@ -282,7 +282,7 @@ fn pairs_that_are_listed_are_scored_by_the_factors_and_by_the_program() {
     let said = well(&scratch, &["pairs", "config.yaml", "listed.tsv"]);
     assert!(said.out.contains("the factors with `score`: Pearson 0.9"), "{}", said.out);
     assert_eq!(asked(&scratch).len(), before, "the factors ask nobody");
-    let said = well(&scratch, &["pairs", "config.yaml", "listed.tsv", "--rescore"]);
+    let said = well(&scratch, &["pairs", "config.yaml", "listed.tsv", "--evaluate"]);
     assert!(
         said.out.contains("20 of 20 pairs scored") && said.out.contains("the score with `score`: Pearson 0.9"),
         "{}",
@@ -413,7 +413,7 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
 
 /// Commands of the tour, in their order: what stands in its blocks of shell.
 fn commands_of_the_tour() -> Vec<String> {
-    let text = std::fs::read_to_string(repository("docs/tour.md")).unwrap();
+    let text = std::fs::read_to_string(repository("docs/tutorials/command-line.md")).unwrap();
     let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
     blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
@@ -441,9 +441,9 @@ fn the_tour_runs_as_it_is_written() {
             _ => panic!("`{command}` is no command of the tour"),
         }
     }
-    let text = std::fs::read_to_string(repository("docs/tour.md")).unwrap();
+    let text = std::fs::read_to_string(repository("docs/tutorials/command-line.md")).unwrap();
     for picture in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-        assert!(repository("docs").join(picture).exists(), "{picture}");
+        assert!(repository("docs/tutorials").join(picture).exists(), "{picture}");
     }
 }
 

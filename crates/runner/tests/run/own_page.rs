@@ -115,14 +115,14 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     scratch.run_well(&["--quiet"]);
     let has = |part: &str| page(&scratch).contains(&format!("id=\"mine-{part}\""));
     assert!(!["topk", "mine", "clusters", "labels"].iter().any(|part| has(part)));
-    well(&scratch, &["topk", "config.yaml", "-k", "3", "--rescore", "5"]);
+    well(&scratch, &["topk", "config.yaml", "-k", "3", "--rerank", "5"]);
     let by_factors = page(&scratch);
     let said = well(&scratch, &["topk", "config.yaml", "-k", "2", "--calls-per-item", "9"]);
-    assert!(said.contains("drawn in `") && page(&scratch).contains("The 2 nearest of each of 60 items"), "{said}");
+    assert!(said.contains("report: `") && page(&scratch).contains("The 2 nearest of each of 60 items"), "{said}");
     assert!(by_factors.contains("The 3 nearest of each of 60 items"));
     well(&scratch, &["mine", "config.yaml", "--pairs", "30"]);
     let said = well(&scratch, &["cluster", "config.yaml", "--clusters", "4"]);
-    assert!(said.contains("drawn in `") && said.contains("  0: "), "{said}");
+    assert!(said.contains("report: `") && said.contains("  0: "), "{said}");
     let rows: String = (0..60).step_by(2).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
     scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
     well(&scratch, &["classify", "config.yaml", "--labels", "labels.tsv"]);

@@ -41,7 +41,7 @@ fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly()
         scratch.run_well(&with(&["--quiet"]));
         let items = scratch.json("results/mine/factors/factors.json")["items"].as_u64();
         assert_eq!(items, Some(if limit.is_some() { 30 } else { 60 }));
-        well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--rescore", "4"]));
+        well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--rerank", "4"]));
         is_right(&scratch, "results/mine/neighbours.tsv");
         well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "10"]));
         is_right(&scratch, "results/mine/neighbours.tsv");

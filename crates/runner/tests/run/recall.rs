@@ -55,10 +55,10 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
     let before = asked(&scratch).len();
-    let said = well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rescore", "6", "--dry-run"]);
+    let said = well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6", "--dry-run"]);
     let bill = number_before(&said, " calls");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
-    well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rescore", "6"]);
+    well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6"]);
     assert_eq!((asked(&scratch).len() - before) as u64, bill);
     let pairs = table(&scratch, "results/mine/pairs.tsv");
     let neighbours = pairs.iter().filter(|row| (item(row, "first") - item(row, "second")).abs() == 1).count();
@@ -127,7 +127,7 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     assert_eq!(statement["evaluations"].as_u64(), Some(spent));
     // the cut and the draw are the same again
     let again = well(&scratch, &mine);
-    assert!(again.contains(" 0 calls now"), "{again}");
+    assert!(again.contains(" 0 new calls"), "{again}");
     assert_eq!((asked(&scratch).len() - before) as u64, spent);
     assert_asked_once(&scratch);
     // a list without a statement takes the old one away
@@ -164,9 +164,9 @@ fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_m
     assert_eq!(pairs.len(), known);
     assert!(pairs.len() as f64 >= 0.8 * TRUE_PAIRS, "{} of {TRUE_PAIRS}", pairs.len());
     assert!(!scratch.path("results/mine/pairs.json").exists(), "no recall is stated that is not known");
-    assert!(well(&scratch, &with_budget).contains(" 0 calls now"));
-    let groups = ["dedupe", "config.yaml", "--at-least", "0.86", "--budget", "300"];
-    assert!(well(&scratch, &groups).contains(" 0 calls now"));
+    assert!(well(&scratch, &with_budget).contains(" 0 new calls"));
+    let groups = ["mine", "config.yaml", "--groups", "--at-least", "0.86", "--budget", "300"];
+    assert!(well(&scratch, &groups).contains(" 0 new calls"));
     assert_asked_once(&scratch);
 }
 
@@ -179,8 +179,8 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     scratch.write("scorer.sh", PROGRAM);
     scratch.run_well(&["--quiet"]);
     let stated = ["--target-recall", "0.8", "--delta", "0.2"];
-    let said = well(&scratch, &[&["dedupe", "config.yaml", "--at-least", "0.9"][..], &stated].concat());
-    assert!(said.contains("the largest of 3") && said.contains("a single missed pair"), "{said}");
+    let said = well(&scratch, &[&["mine", "config.yaml", "--groups", "--at-least", "0.9"][..], &stated].concat());
+    assert!(said.contains("the largest of 3") && said.contains("one missed pair"), "{said}");
     let rows = table(&scratch, "results/mine/groups.tsv");
     assert_eq!(rows.len(), 60);
     let mut group_of = HashMap::new();
@@ -193,9 +193,9 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     assert!(scratch.json("results/mine/groups.json")["lower"].as_f64().unwrap() >= 0.8);
     assert_asked_once(&scratch);
     // exp(−.05 · 8) = .67: the groups, eight apart, are one chain
-    let chained = "more than a fourth of all items";
+    let chained = "more than a quarter of all items";
     assert!(!said.contains(chained), "{said}");
-    let said = well(&scratch, &["dedupe", "config.yaml", "--at-least", "0.6", "--rescore", "20"]);
+    let said = well(&scratch, &["mine", "config.yaml", "--groups", "--at-least", "0.6", "--rerank", "20"]);
     assert!(said.contains(chained) && said.contains("raise `--at-least`"), "{said}");
 }
 
@@ -212,7 +212,7 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
     let pivots = ["cluster", "config.yaml", "--pivots", "--at-least", "0.6"];
     let said = well(&scratch, &pivots);
     assert!(said.contains("60 items in 6 clusters, 6 of two and more"), "{said}");
-    let bought = number_before(&said, " bought now");
+    let bought = number_before(&said, " new calls");
     assert_eq!((asked(&scratch).len() - before) as u64, bought);
     let rows = table(&scratch, "results/mine/clusters.tsv");
     for one in &rows {
@@ -221,7 +221,7 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
         }
     }
     let said = well(&scratch, &[&pivots[..], &["--budget", "1"]].concat());
-    assert!(said.contains(" 0 bought now"), "{said}");
+    assert!(said.contains(" 0 new calls"), "{said}");
     assert_asked_once(&scratch);
 }
 
@@ -321,7 +321,7 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
     let (calls, before) = (asked(&scratch).len(), scratch.files("results/mine"));
-    assert!(well(&scratch, &topk).contains(" 0 calls now"));
+    assert!(well(&scratch, &topk).contains(" 0 new calls"));
     assert_eq!(asked(&scratch).len(), calls);
     let same =
         |path: &str| scratch.files("results/mine")[std::path::Path::new(path)] == before[std::path::Path::new(path)];
@@ -364,7 +364,7 @@ fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
         [&["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2", "--from-factors"][..], &set]
             .concat();
     let before = asked(&scratch).len();
-    let bill = number_before(&well(&scratch, &[&topk[..], &["--dry-run"]].concat()), " evaluations are");
+    let bill = number_before(&well(&scratch, &[&topk[..], &["--dry-run"]].concat()), " new calls");
     assert_eq!(asked(&scratch).len(), before);
     let said = well(&scratch, &topk);
     assert!(said.contains("held-out columns, 30 rows"), "{said}");
@@ -386,8 +386,8 @@ fn neighbours_whose_recall_cannot_be_stated_are_refused_before_a_call() {
         (&["--target-recall", "1"][..], "only all pairs prove"),
         (&["--target-recall", "0.9", "--delta", "0"], "leaves some doubt"),
         (&["--target-recall", "0.9", "-k", "1", "--audit", "10"], "are the least that can"),
-        (&["--target-recall", "0.9", "--rescore", "20"], "cannot be used with"),
-        (&["--budget", "20"], "nothing is scored"),
+        (&["--target-recall", "0.9", "--rerank", "20"], "cannot use `--rerank` in the mode `recall`"),
+        (&["--budget", "20"], "cannot use `--budget` in the mode `factors`"),
     ] {
         let said = scratch.say(&[&["topk", "config.yaml"][..], arguments].concat());
         assert_eq!(said.code, Some(2), "{}", said.err);
@@ -397,6 +397,6 @@ fn neighbours_whose_recall_cannot_be_stated_are_refused_before_a_call() {
     assert!(asked(&scratch).is_empty());
     // more neighbours than there are
     let said = well(&scratch, &["topk", "config.yaml", "-k", "100", "--target-recall", "0.8"]);
-    assert!(said.contains("the 59 most similar"), "{said}");
+    assert!(said.contains("the 59 nearest neighbors"), "{said}");
     assert_asked_once(&scratch);
 }

@@ -18,9 +18,9 @@ replicates: 2
 #[test]
 fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
     let scratch = Scratch::with(NEIGHBOURS);
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " to buy (");
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " new calls (");
     let said = scratch.run_well(&[]);
-    assert_eq!(number_before(&said.err, " entries bought, "), planned);
+    assert_eq!(number_before(&said.err, " new calls, "), planned);
     let rows = scratch.figures("results/near");
     let n = rows[0]["items"].as_u64().unwrap();
     assert_eq!(planned, n * (n - 1) / 2);
@@ -54,7 +54,7 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
     }
     let before = scratch.files("results");
     let again = scratch.run_well(&[]);
-    assert_eq!(number_before(&again.err, " entries bought, "), 0);
+    assert_eq!(number_before(&again.err, " new calls, "), 0);
     assert_eq!(scratch.files("results"), before);
 }
 
@@ -185,14 +185,15 @@ fn best(scratch: &Scratch, file: &str) -> Vec<(String, String, String)> {
 fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice() {
     let scratch = place();
     let search = |queries: &str, more: &[&str]| {
-        let said = scratch.say(&[&["search", "config.yaml", "--queries", queries, "--calls", "8"], more].concat());
+        let said =
+            scratch.say(&[&["search", "config.yaml", "--queries", queries, "--calls-per-query", "8"], more].concat());
         assert_eq!(said.code, Some(0), "{}", said.err);
         said.out
     };
     let early = scratch.say(&["search", "config.yaml", "--queries", "new.tsv"]);
     early.must_complain("there is no index in");
     let dry = scratch.run_well(&["--dry-run"]);
-    assert_eq!(number_before(&dry.out, " to buy ("), 480);
+    assert_eq!(number_before(&dry.out, " new calls ("), 480);
     assert!(!dry.out.contains(" %)"), "nobody would score queries with each other: {}", dry.out);
     dry.must_complain("60 texts of `items.tsv` and 12 others");
     assert!(asked(&scratch).is_empty());
@@ -220,7 +221,7 @@ fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice
     assert_eq!(pairs.len(), 512);
 
     let again = scratch.run_well(&[]);
-    assert_eq!(number_before(&again.err, " entries bought, "), 0);
+    assert_eq!(number_before(&again.err, " new calls, "), 0);
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn twice(scratch: &Scratch) -> usize {
 #[test]
 fn shares_at_once_score_each_planned_pair_once_and_the_run_equals_one_process_bit_for_bit() {
     let scratch = slow_place(0.001);
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     std::thread::scope(|scope| {
         let shared = &scratch;
         let shares: Vec<_> = (0..3).map(|k| scope.spawn(move || share(shared, &format!("{k}/3")))).collect();
@@ -83,7 +83,7 @@ fn a_share_that_is_killed_and_run_again_loses_what_was_in_flight_and_nothing_els
 #[test]
 fn a_run_evaluates_what_no_share_has_done() {
     let scratch = place();
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     let said = share(&scratch, "2/4");
     let left = number_before(&said.err, " of all shares left");
     assert_eq!(asked(&scratch).len() as u64 + left, planned, "{}", said.err);

@@ -31,7 +31,7 @@ fn pairs(scratch: &Scratch) -> (Array2<u64>, Array1<f64>) {
 fn as_many_pairs_are_bought_as_the_columns_would_cost_and_none_twice() {
     let scratch = scattered();
     let said = scratch.run_well(&["--dry-run"]).out;
-    let planned = number_before(&said, " evaluations");
+    let planned = number_before(&said, " calls: ");
     // 12 columns of 60 items whose diagonal is known
     assert!(planned == 12 * 60 - 12 * 13 / 2 && said.contains("planned exactly"), "{said}");
     scratch.run_well(&["--quiet"]);
@@ -92,7 +92,7 @@ fn shares_evaluate_the_columns_and_the_run_the_pairs_that_follow_from_them() {
     let alone = scattered();
     alone.run_well(&["--quiet"]);
     let scratch = scattered();
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     for share in ["1/2", "0/2"] {
         scratch.run_well(&["--share", share]);
         assert!((asked(&scratch).len() as u64) < planned);

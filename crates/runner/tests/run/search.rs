@@ -27,9 +27,9 @@ fn a_search_keeps_to_its_ranks_and_its_bill_and_is_not_repeated() {
     let forecast = scratch.run_well(&["--dry-run"]);
     let said = scratch.run_well(&[]);
     // the exact kernel needs all of K, so the bill is exact
-    assert_eq!(number_before(&said.err, " entries bought, "), number_before(&forecast.out, " to buy ("));
-    let beside = number_before(&said.err, " evaluations outside the matrix bought");
-    assert!(beside > 0 && beside <= number_before(&forecast.out, " evaluations outside the matrix"), "{beside}");
+    assert_eq!(number_before(&said.err, " new calls, "), number_before(&forecast.out, " new calls ("));
+    let beside = number_before(&said.err, " new calls outside the matrix");
+    assert!(beside > 0 && beside <= number_before(&forecast.out, " calls outside the matrix"), "{beside}");
     let rows = scratch.figures("results/searched");
     for (comparison, range) in [("small_rank", 4..=9), ("large_rank", 10..=16)] {
         for method in ["wme", "sms_nystrom"] {
@@ -56,7 +56,7 @@ fn a_search_keeps_to_its_ranks_and_its_bill_and_is_not_repeated() {
     }
     let before = scratch.files("results");
     let again = scratch.run_well(&[]);
-    assert_eq!(number_before(&again.err, " entries bought, "), 0);
+    assert_eq!(number_before(&again.err, " new calls, "), 0);
     assert_eq!(scratch.files("results"), before);
 }
 

@@ -20,7 +20,7 @@ fn refused_then_mended(scratch: &Scratch, file: &Path, because: &[&str], lost: u
     let cleaned = scratch.say(&["store", "gc"]);
     assert!(cleaned.code == Some(0) && cleaned.out.contains(&name) && !file.exists(), "{}", cleaned.out);
     let again = scratch.run_well(&["--force"]);
-    assert_eq!(number_before(&again.err, " entries bought"), lost, "{}", again.err);
+    assert_eq!(number_before(&again.err, " new calls"), lost, "{}", again.err);
     scratch.entries_kept("store");
 }
 
@@ -109,5 +109,5 @@ fn a_full_disk_is_named_with_the_next_step() {
     let on_disk = disk.0.join("results").display().to_string();
     scratch.complains(&["--results", &on_disk], &["free some space and run the same command again"]);
     // nothing bought is lost to a results folder that is full
-    assert_eq!(number_before(&scratch.run_well(&[]).err, " entries bought"), 0);
+    assert_eq!(number_before(&scratch.run_well(&[]).err, " new calls"), 0);
 }

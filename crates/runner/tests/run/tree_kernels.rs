@@ -30,7 +30,7 @@ fn the_embedded_threads_are_ranked_and_a_second_run_changes_nothing() {
 fn entries_of_a_ranking_are_planned_kept_and_evaluated_once() {
     let scratch = Scratch::with(&CQA.replace("landmarks: [10, 500]", "exact: false, landmarks: [10, 20]"));
     let dry = scratch.run_well(&["--dry-run"]);
-    let planned = number_before(&dry.out, " evaluations: ");
+    let planned = number_before(&dry.out, " calls: ");
     assert!(planned > 0 && dry.out.contains("planned exactly"), "{}", dry.out);
     scratch.run_well(&["--quiet"]);
     assert_eq!(scratch.calls("results/threads"), [planned, planned, 0]);
@@ -41,7 +41,7 @@ fn entries_of_a_ranking_are_planned_kept_and_evaluated_once() {
 
     // which test comments meet which support shows only when the exact machine is trained
     let scratch = Scratch::with(CQA);
-    let most = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations: ");
+    let most = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&["--quiet"]);
     let bought = scratch.calls("results/threads")[1];
     assert!(bought > planned && bought <= most, "{planned} < {bought} <= {most}");
@@ -98,7 +98,7 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
     ];
     for (text, wanted) in cases {
         scratch.write("bad.yaml", &text);
-        let said = scratch.say(&["validate", "bad.yaml"]);
+        let said = scratch.say(&["check", "bad.yaml"]);
         assert_eq!(said.code, Some(2), "{text}: {}", said.err);
         said.must_complain(wanted);
     }

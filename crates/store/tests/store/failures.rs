@@ -124,7 +124,7 @@ fn a_stand_in_is_set_changed_and_unset_without_a_call() {
     }
     let strict = attach(folder.path(), Choosy::new(None));
     let error = asked(&strict, &column()).unwrap_err();
-    assert!(error.contains("no score for (4, 3)") && error.contains("retry-failures"), "{error}");
+    assert!(error.contains("no score for (4, 3)") && error.contains("gc --failures"), "{error}");
     // without the pair that failed there is nothing to complain of
     assert_eq!(asked(&strict, &column()[..4]), Ok(wanted(0.0)[..4].to_vec()));
     assert_eq!(strict.inner().calls(), 0);

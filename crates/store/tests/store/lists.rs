@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, Pair, Symmetry};
-use landmark_store::{ItemList, OracleLabel, Stored, TileStore};
+use landmark_store::{ItemList, OracleLabel, ScorePool, Stored, TileStore};
 
 /// Compares words by their first letters, in this order.
 struct Letters {
@@ -198,4 +198,59 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
     }
     files.sort();
     files
+}
+
+/// A pool of the scorer of `Letters`, as one process writes it.
+fn pool(folder: &Path, process: &str) -> ScorePool {
+    let store = TileStore::open(&folder.display().to_string()).unwrap();
+    let scorer = Itemless { identity: Identity::of(&[("scorer", b"letters")]), symmetry: Symmetry::Symmetric };
+    ScorePool::open(store, scorer, OracleLabel::new("letters", "a pool"), process.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_list_and_a_pool_take_each_others_scores() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let score = |a: &str, b: &str| f64::from(a.as_bytes()[0]) * f64::from(b.as_bytes()[0]);
+    let mut first = pool(path, "first");
+    assert_eq!(first.get(b"apple", b"berry"), None);
+    let scores = [("berry", "apple"), ("apple", "cherry"), ("apple", "berry")];
+    let new = first.put(scores.map(|(a, b)| (a.as_bytes(), b.as_bytes(), score(a, b))));
+    assert_eq!((new, first.len()), (2, 2));
+    first.flush().unwrap();
+    // a list takes over what it has in common
+    assert_eq!(scored(path, Letters::new(&["apple", "berry", "cherry"])), (2, 1));
+    // and a pool of another process has both
+    let mut second = pool(path, "second");
+    assert_eq!(second.get(b"cherry", b"berry"), Some(score("berry", "cherry")));
+    assert_eq!(second.get(b"berry", b"apple"), Some(score("berry", "apple")));
+    // a pool that grows after it was read is read again
+    first.put([(&b"date"[..], &b"apple"[..], score("date", "apple"))]);
+    first.flush().unwrap();
+    assert_eq!(second.refresh().unwrap(), 1);
+    assert_eq!(second.get(b"apple", b"date"), Some(score("date", "apple")));
+    assert_eq!(scored(path, Letters::new(&["date", "berry", "apple"])), (2, 1));
+}
+
+#[test]
+fn a_pool_writes_what_waits_when_it_is_dropped_and_stays_whole_under_verification() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = pool(folder.path(), "first");
+    first.put([(&b"apple"[..], &b"berry"[..], 2.5)]);
+    drop(first);
+    assert_eq!(pool(folder.path(), "second").get(b"berry", b"apple"), Some(2.5));
+    let verified = TileStore::open(&folder.path().display().to_string()).unwrap().verify().unwrap();
+    assert!(verified.problems.is_empty(), "{:?}", verified.problems);
+}
+
+#[test]
+fn scores_from_elsewhere_are_put_beside_those_that_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = attach(folder.path(), Letters::new(&["apple", "berry", "cherry"]));
+    assert_eq!(stored.known(&[(0, 1)]).unwrap(), [None]);
+    assert_eq!(stored.put(&[(0, 1), (2, 0)], &[1.5, 2.5]).unwrap(), 2);
+    assert_eq!(stored.put(&[(1, 0)], &[9.0]).unwrap(), 0);
+    assert_eq!(stored.known(&[(1, 0), (0, 2), (1, 2)]).unwrap(), [Some(1.5), Some(2.5), None]);
+    let again = attach(folder.path(), Letters::new(&["apple", "berry", "cherry"]));
+    assert_eq!(again.known(&[(0, 1)]).unwrap(), [Some(1.5)]);
 }

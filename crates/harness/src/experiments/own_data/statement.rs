@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub const NEIGHBOURS_RECALL: &str = "neighbours.json";
 /// The recall of `mine`, where one is stated.
 pub const PAIRS_RECALL: &str = "pairs.json";
-/// The recall of `dedupe`, where one is stated.
+/// The recall of `mine --groups`, where one is stated.
 pub const GROUPS_RECALL: &str = "groups.json";
 
 /// Recall of a list, its bound, and what they took.

@@ -1,0 +1,133 @@
+//! The commands on a user's own items: their arguments, as [`landmark_own`] takes them.
+
+use std::io::{self, BufRead, IsTerminal};
+
+use landmark_harness::experiments::own_data::export::Form;
+use landmark_harness::invocation::Invocation;
+use landmark_harness::recorded::CommandRecord;
+use landmark_harness::run::{Ended, RunOptions};
+use landmark_own::{self as matrix, InitWanted, LabelColumns, ListedPairs, Queries, ScoreKind, Scoring, Wanted};
+use miette::Result;
+
+use crate::catalogue;
+use crate::cli::{ExportForm, FinishedRunArgs, LogArgs, OverlayArgs, PairArgs, ScoreName, UserDataCommand};
+use crate::exit::Exit;
+use crate::output::Answer;
+
+/// Does one of them.
+pub(super) fn user_data(command: UserDataCommand, log: LogArgs) -> Result<(Answer, Exit)> {
+    let record = CommandRecord::default();
+    let at = |arguments: &FinishedRunArgs| invocation(arguments, log).recorded_in(&record);
+    let whole = |text: String| (text, Ended::Done);
+    let (text, ended) = match command {
+        UserDataCommand::Init {
+            file,
+            score,
+            out,
+            id,
+            text,
+            label,
+            command,
+            model,
+            url,
+            key,
+            landmarks,
+            force,
+            places,
+        } => {
+            let score = score.map(Into::into);
+            let wanted = InitWanted { file, score, out, id, text, label, command, model, url, key, landmarks, force };
+            let options = super::run::options(&OverlayArgs::default(), &places, log);
+            let options = RunOptions { record: record.clone(), ..options };
+            whole(matrix::init(&wanted, &options, catalogue::catalogue(), &mut ask)?)
+        }
+        UserDataCommand::Pairs { config, file, first, second, against, evaluate, budget, out, overlay, places } => {
+            let invocation = Invocation { out, ..super::run::invocation(&config, &overlay, &places, log) };
+            let invocation = invocation.recorded_in(&record);
+            matrix::pairs(&invocation, &ListedPairs { file, first, second, against, rescore: evaluate, budget })?
+        }
+        UserDataCommand::Project { config, items, embeddings, k, overlay, places } => {
+            let invocation = super::run::invocation(&config, &overlay, &places, log).recorded_in(&record);
+            whole(matrix::project(&invocation, &items, embeddings.as_deref(), k)?)
+        }
+        UserDataCommand::Topk(arguments) => super::topk::topk(&at(&arguments.run), &arguments)?,
+        UserDataCommand::Search { queries, embeddings, calls_per_query, k, dry_run, run } => {
+            let asked =
+                Queries { file: &queries, embeddings: embeddings.as_deref(), calls: calls_per_query, k, dry_run };
+            whole(matrix::search(&at(&run), asked)?)
+        }
+        UserDataCommand::Mine(PairArgs {
+            pairs,
+            at_least,
+            groups,
+            rerank,
+            target_recall,
+            delta,
+            budget,
+            dry_run,
+            run,
+        }) => {
+            let scoring = Scoring { rescore: rerank, target_recall, delta, budget, dry_run };
+            if groups {
+                matrix::groups(&at(&run), Wanted::of(Some(usize::MAX), at_least, scoring)?)?
+            } else {
+                matrix::mine(&at(&run), Wanted::of(pairs, at_least, scoring)?)?
+            }
+        }
+        UserDataCommand::Cluster { pivots: true, at_least: Some(at_least), budget, run, .. } => {
+            matrix::cluster_by_pivots(&at(&run), at_least, budget)?
+        }
+        UserDataCommand::Cluster { clusters, run, .. } => whole(matrix::cluster(&at(&run), clusters)?),
+        UserDataCommand::Classify { labels, id, label, split, run } => {
+            let columns = LabelColumns { id: id.as_deref(), label: &label, split: split.as_deref() };
+            whole(matrix::classify(&at(&run), &labels, columns)?)
+        }
+        UserDataCommand::Export { to, run } => whole(matrix::export(&at(&run), to.into())?),
+    };
+    record.fact("ended", format!("{ended:?}"));
+    Ok((Answer::recorded(text, &record), ended.into()))
+}
+
+fn invocation(arguments: &FinishedRunArgs, log: LogArgs) -> Invocation {
+    let FinishedRunArgs { config, out, overlay, places } = arguments;
+    Invocation { out: out.clone(), ..super::run::invocation(config, overlay, places, log) }
+}
+
+/// Asks in a terminal: an answer by its name or number. `None` without a terminal.
+fn ask(question: &str, choices: &[(&str, &str)]) -> Option<String> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return None;
+    }
+    eprintln!("{question}");
+    choices.iter().zip(1..).for_each(|((name, what), number)| eprintln!("  {number} {name}: {what}"));
+    eprint!("> ");
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).ok().filter(|&bytes| bytes > 0)?;
+    let answer = line.trim();
+    let by_number = answer.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+    Some(by_number.map_or_else(|| answer.to_owned(), |(name, _)| (*name).to_owned()))
+}
+
+impl From<ScoreName> for ScoreKind {
+    fn from(name: ScoreName) -> Self {
+        match name {
+            ScoreName::Program => Self::Program,
+            ScoreName::CrossEncoder => Self::CrossEncoder,
+            ScoreName::Wmd => Self::Wmd,
+            ScoreName::Rerank => Self::Rerank,
+            ScoreName::Chat => Self::Chat,
+            ScoreName::Matrix => Self::Matrix,
+        }
+    }
+}
+
+impl From<ExportForm> for Form {
+    fn from(form: ExportForm) -> Self {
+        match form {
+            ExportForm::Npy => Self::Npy,
+            ExportForm::Arrow => Self::Arrow,
+            ExportForm::SentenceTransformers => Self::SentenceTransformers,
+            ExportForm::Spreadsheet => Self::Spreadsheet,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Checks how the documentation is written: words, and the length of lines, table cells, sentences and pages.
+
+Words that the project does not use (WORDS) are counted in every Markdown file, in the comments of YAML files, and so in
+the program's help as docs/reference/command-line.md holds it. Sentences are measured over README.md and docs/. Code,
+links' targets and generated tables (`<!-- NAME:begin -->` to `<!-- NAME:end -->`) are not prose. Prints counts, and ends
+with 1 if a rule is broken.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+# what is not written: use instead
+WORDS = {
+    r"buys?|buying|bought|buyers?|purchas\w*": "evaluate, score, call",
+    r"bills?|billed": "call estimate",
+    r"says?|said|tells?|told|speaks?|spoken|complain(?:s|ts?|ed)?": "prints, states, warns, shows",
+    r"beside": "next to",
+    r"so many|so much as": "a number of",
+    r"anew|afresh": "again",
+    r"go(?:es)? on|gone on": "resumes, continues",
+    r"heed\w*": "respects",
+    r"mend(?:s|ed|ing)?": "fix",
+    r"dear(?:er|est)?": "expensive",
+    r"at hand|under way": "available, in flight",
+    r"rivals?|kitchens?|purses?|shopping": "baseline, limit",
+    r"the house|floors?": "workspace, layers, modules",
+    r"popularity": "hubness",
+    r"one's own": "your own",
+    r"neighbour\w*|behaviour\w*|colour\w*|licence\w*|catalogue\w*|favour\w*|centre\w*|grey|judgement": "American spelling",
+    r"(?:normal|initial|serial|optim|recogn|organ|summar|general|token|factor|real|anal)[iy]s(?:e|es|ed|ing|ation|ations)":
+        "American spelling",
+}
+LINE, CELL, PAGE = 120, 200, 150
+MEAN, LONGEST = 18, 40
+PATTERNS = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): use for words, use in WORDS.items()}
+
+
+def files(*patterns):
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", *patterns]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\0")
+    return sorted(path for name in set(listed) if name and (path := pathlib.Path(name)).exists())
+
+
+def prose(text):
+    """The lines of a page outside of code blocks, generated tables and front matter, with their numbers."""
+    code = made = False
+    front = text.startswith("---\n")
+    for number, line in enumerate(text.split("\n"), 1):
+        if front:
+            front = number == 1 or line != "---"
+        elif re.match(r"\s*(```|~~~)", line):
+            code = not code
+        elif re.match(r"<!-- [\w-]+:begin", line):
+            made = True
+        elif re.match(r"<!-- [\w-]+:end", line):
+            made = False
+        elif not code and not made:
+            yield number, line
+
+
+def without_code(text):
+    """The text with `code` blanked, also where it runs over the end of a line."""
+    text = re.sub(r"^[ \t]*```.*?^[ \t]*```", lambda block: "\n" * block[0].count("\n"), text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"`[^`\n]*(?:\n[^`\n]+)?`", lambda code: "`x`" + "\n" * code[0].count("\n"), text)
+
+
+def plain(line):
+    """A line without code, pictures and the targets of links."""
+    line = re.sub(r"`[^`]*`", "x", line)
+    line = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", line)
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line)
+
+
+def sentences(text):
+    """The sentences of paragraphs and list items; headings, tables and pictures have none."""
+    blocks, current = [], []
+    for _, line in prose(text):
+        s = line.strip()
+        if not s or s.startswith(("|", "#", "<", "![", ":::")):
+            blocks.append(current)
+            current = []
+            continue
+        item = re.match(r"(?:[-*]|\d+\.)\s+(.*)", s)
+        if item:
+            blocks.append(current)
+            current, s = [], item[1]
+        current.append(s)
+    blocks.append(current)
+    for block in blocks:
+        text = plain(re.sub(r"`[^`]*`", "x", " ".join(block)))
+        text = re.sub(r"\b(e\.g|i\.e|vs|et al|Fig|Sec)\.", r"\1", text)
+        for sentence in re.split(r"(?<=[.!?:])[\"*)]*\s+(?=[\"*(]*[A-Z0-9`x\[])", text):
+            words = [word for word in sentence.split() if re.search(r"\w", word)]
+            if len(words) > 2:
+                yield len(words), sentence
+
+
+def main():
+    problems, counts = [], dict.fromkeys(PATTERNS, 0)
+    for page in files("*.md"):
+        text = page.read_text(encoding="utf-8")
+        is_manual = page.parts[0] in ("README.md", "docs")
+        is_published = page.parts[0] == "results" and len(page.parts) > 2
+        if is_published:  # tables that runs wrote
+            continue
+        for number, line in prose(without_code(text)):
+            for pattern, use in PATTERNS.items():
+                for word in pattern.findall(plain(line)):
+                    counts[pattern] += 1
+                    problems.append(f"{page}:{number}: `{word}`: write {use}")
+        for number, line in prose(text) if str(page) not in GENERATED else ():
+            if line.lstrip().startswith("|"):
+                longest = max(len(cell.strip()) for cell in re.split(r"(?<!\\)\|", line))
+                if longest > CELL:
+                    problems.append(f"{page}:{number}: a table cell of {longest} characters (at most {CELL})")
+            elif len(line) > LINE and " " in line.strip()[:LINE]:
+                if not re.match(r"\s*(!\[|\[)[^\]]*\]\(\S+\)$", line):
+                    problems.append(f"{page}:{number}: a line of {len(line)} characters (at most {LINE})")
+        lines = text.count("\n")
+        if is_manual and lines > PAGE and "<!-- " not in text and str(page) not in EXTENDED:
+            problems.append(f"{page}: {lines} lines (at most {PAGE})")
+    lengths = []
+    for page in files("README.md", "docs/*.md"):
+        for length, sentence in sentences(page.read_text(encoding="utf-8")):
+            lengths.append(length)
+            if length > LONGEST:
+                problems.append(f"{page}: a sentence of {length} words (at most {LONGEST}): {sentence[:100]}")
+    for file in files("*.yaml", "*.yml"):
+        for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+            comment = re.search(r"(?:^|\s)#(.*)", line)
+            for pattern, use in PATTERNS.items():
+                for word in pattern.findall(plain(comment[1])) if comment else []:
+                    counts[pattern] += 1
+                    problems.append(f"{file}:{number}: `{word}`: write {use}")
+    mean = sum(lengths) / len(lengths)
+    if mean > MEAN:
+        problems.append(f"README.md and docs: sentences of {mean:.1f} words on average (at most {MEAN})")
+    print("\n".join(problems))
+    print(f"{len(lengths)} sentences in README.md and docs: {mean:.1f} words on average, {max(lengths)} at most")
+    print(f"words that are not used: {sum(counts.values())} found")
+    return bool(problems)
+
+
+# the pages of all commands and all keys, and the list of published runs, are generated
+GENERATED = {"docs/reference/command-line.md", "docs/reference/configuration.md", "results/README.md"}
+# the page of the Python interface is longer: its code blocks are one program
+EXTENDED = GENERATED | {"docs/python.md"}
+
+if __name__ == "__main__":
+    sys.exit(main())
