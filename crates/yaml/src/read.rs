@@ -272,6 +272,28 @@ pub fn from_node<'de, D: de::Deserializer<'de>, T: FromNode>(deserializer: D) ->
     }
 }
 
+/// `Deserialize` and `JsonSchema` of a value that is read from its node: its type and its schema, as JSON.
+#[macro_export]
+macro_rules! read_from_node {
+    ($type:ty, $schema:expr) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::from_node(deserializer)
+            }
+        }
+
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::Schema::try_from($schema).unwrap_or_default()
+            }
+        }
+    };
+}
+
 /// The error of a value whose problems are collected.
 const TOLD: &str = "";
 

@@ -39,10 +39,6 @@ pub const ENTRY: StudyEntry = StudyEntry {
     read,
 };
 
-/// Training of a scorer where nothing else is said, in words of a configuration.
-const TRAINING: &str =
-    "{ hidden: 1024, dropout: 0.3, width: 20, epochs: 10, batch: 32, learning_rate: 1e-4, negatives: 10 }";
-
 /// Source of the mentions that are clustered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

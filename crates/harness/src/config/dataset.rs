@@ -1,17 +1,17 @@
 //! `dataset:` — which items, which of them, and the word vectors they are read with.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use landmark_data::catalog::{self, DocumentOptions, Holds};
 use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
 use landmark_yaml::{
-    ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, Span, Value, choice, find, from_node, ids, list,
+    ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, Span, Value, choice, find, ids, list,
+    read_from_node, schema_of,
 };
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 pub use super::own_pairs::OwnPairsConfig;
 pub use super::own_trees::OwnTreesConfig;
@@ -409,21 +409,7 @@ impl FromNode for DatasetConfig {
     }
 }
 
-impl<'de> Deserialize<'de> for DatasetConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_node(deserializer)
-    }
-}
-
-impl JsonSchema for DatasetConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "Dataset".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        super::values::schema(choice("name", &DATASETS))
-    }
-}
+read_from_node!(DatasetConfig, choice("name", &DATASETS));
 
 /// Names the keys that this dataset does not take; one that belongs to another dataset is no typo.
 fn refuse_keys(section: &Section<'_>, entry: &Entry) {
@@ -534,24 +520,13 @@ impl VectorsConfig {
     }
 }
 
-impl<'de> Deserialize<'de> for VectorsConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_node(deserializer)
-    }
-}
+read_from_node!(VectorsConfig, vectors_schema());
 
-impl JsonSchema for VectorsConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "Vectors".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let names = json!({ "enum": catalog::word_vectors().collect::<Vec<_>>() });
-        let named = json!({ "type": "object", "properties": { "name": names }, "required": ["name"] });
-        let mut learned = choice("kind", LEARNED);
-        // a bare id is the name of a set
-        let learned = learned["anyOf"].as_array_mut().and_then(Vec::pop);
-        let file = generator.subschema_for::<VectorFile>();
-        json_schema!({ "anyOf": [names, named, file, learned] })
-    }
+fn vectors_schema() -> Json {
+    let names = json!({ "enum": catalog::word_vectors().collect::<Vec<_>>() });
+    let named = json!({ "type": "object", "properties": { "name": names }, "required": ["name"] });
+    let mut learned = choice("kind", LEARNED);
+    // a bare id is the name of a set
+    let learned = learned["anyOf"].as_array_mut().and_then(Vec::pop);
+    json!({ "anyOf": [names, named, schema_of::<VectorFile>(), learned] })
 }

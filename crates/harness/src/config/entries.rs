@@ -1,13 +1,11 @@
 //! `entries:` of a method — whether its calls go to columns alone, or also to the pairs that the columns predict worst.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError, ScatteredParams};
 use landmark_core::oracle::Oracle;
-use landmark_yaml::{Entry, FromNode, Keys, Node, Problem, Problems, Section, choice, from_node, ids};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use landmark_yaml::{Entry, FromNode, Keys, Node, Problem, Problems, Section, choice, ids, read_from_node};
+use serde::Serialize;
 
 /// Every kind of entries.
 pub static ENTRY_POLICIES: &[Entry] = &[
@@ -54,21 +52,7 @@ impl FromNode for EntriesConfig {
     }
 }
 
-impl<'de> Deserialize<'de> for EntriesConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_node(deserializer)
-    }
-}
-
-impl JsonSchema for EntriesConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "Entries".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        super::values::schema(choice("kind", ENTRY_POLICIES))
-    }
-}
+read_from_node!(EntriesConfig, choice("kind", ENTRY_POLICIES));
 
 impl EntriesConfig {
     /// True if the method is as it is.

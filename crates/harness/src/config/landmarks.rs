@@ -1,11 +1,9 @@
 //! `landmarks:` — which columns are evaluated.
 
-use std::borrow::Cow;
-
 use landmark_core::landmarks::LandmarkPolicy;
-use landmark_yaml::{ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, choice, from_node, ids};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize};
+use landmark_yaml::{ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, choice, ids, read_from_node};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Every policy that chooses landmarks.
 pub static LANDMARK_POLICIES: &[Entry] = &[
@@ -134,21 +132,7 @@ impl FromNode for LandmarkConfig {
     }
 }
 
-impl<'de> Deserialize<'de> for LandmarkConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_node(deserializer)
-    }
-}
-
-impl JsonSchema for LandmarkConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "Landmarks".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        super::values::schema(choice("policy", LANDMARK_POLICIES))
-    }
-}
+read_from_node!(LandmarkConfig, choice("policy", LANDMARK_POLICIES));
 
 fn first_repeated(indices: &[usize]) -> Option<usize> {
     let mut seen = std::collections::HashSet::new();

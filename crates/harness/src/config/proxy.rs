@@ -1,14 +1,13 @@
 //! Proxies: cheap relatives of an oracle, whose scores take no call.
 
-use std::borrow::Cow;
-
 use landmark_core::approximate::Link;
 use landmark_http::EmbeddingParams;
 use landmark_yaml::{
-    ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, Value, choice, from_node, ids,
+    ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, Value, choice, ids, read_from_node,
 };
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
 
 use super::item_kind::ItemKind;
 
@@ -371,35 +370,9 @@ impl FromNode for ProxyKind {
     }
 }
 
-impl<'de> Deserialize<'de> for ProxyConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_node(deserializer)
-    }
-}
+read_from_node!(ProxyConfig, {
+    let one = choice("kind", PROXIES);
+    json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+});
 
-impl<'de> Deserialize<'de> for ProxyKind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_node(deserializer)
-    }
-}
-
-impl JsonSchema for ProxyKind {
-    fn schema_name() -> Cow<'static, str> {
-        "Proxy".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        super::values::schema(choice("kind", PROXIES))
-    }
-}
-
-impl JsonSchema for ProxyConfig {
-    fn schema_name() -> Cow<'static, str> {
-        "Proxies".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let one = generator.subschema_for::<ProxyKind>();
-        json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
-    }
-}
+read_from_node!(ProxyKind, choice("kind", PROXIES));

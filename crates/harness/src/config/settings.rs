@@ -1,12 +1,11 @@
 //! The smaller sections: budget, SVM, error estimate, spectrum, store, output.
 
-use std::borrow::Cow;
-
 use landmark_store::SyncPolicy;
 use landmark_tasks::linear_svm::LinearSvmParams;
-use landmark_yaml::{FromNode, Keys, Node, Problem, Problems, Section, Value, from_node};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use landmark_yaml::{FromNode, Keys, Node, Problem, Problems, Section, Value, read_from_node, schema_of};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
 
 use super::values::Tuned;
 
@@ -80,21 +79,7 @@ impl FromNode for StoreKey {
     }
 }
 
-impl<'de> Deserialize<'de> for StoreKey {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_node(deserializer)
-    }
-}
-
-impl JsonSchema for StoreKey {
-    fn schema_name() -> Cow<'static, str> {
-        "Store".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "string" }, generator.subschema_for::<StoreConfig>()] })
-    }
-}
+read_from_node!(StoreKey, json!({ "anyOf": [{ "type": "string" }, schema_of::<StoreConfig>()] }));
 
 /// Output of `experiment: own_data` beside its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -256,22 +241,7 @@ impl FromNode for ErrorEstimateKey {
     }
 }
 
-impl<'de> Deserialize<'de> for ErrorEstimateKey {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_node(deserializer)
-    }
-}
-
-impl JsonSchema for ErrorEstimateKey {
-    fn schema_name() -> Cow<'static, str> {
-        "ErrorEstimate".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let section = generator.subschema_for::<ErrorEstimateConfig>();
-        json_schema!({ "anyOf": [{ "type": "boolean" }, { "type": "integer", "minimum": 2 }, section] })
-    }
-}
+read_from_node!(ErrorEstimateKey, json!({ "anyOf": [{ "type": "boolean" }, { "type": "integer", "minimum": 2 }, schema_of::<ErrorEstimateConfig>()] }));
 
 /// Eigenvalues and histogram that `experiment: spectrum` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]

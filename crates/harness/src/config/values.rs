@@ -9,11 +9,6 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A schema that is written down, as schemars wants it.
-pub(super) fn schema(written: serde_json::Value) -> Schema {
-    Schema::try_from(written).unwrap_or_default()
-}
-
 /// Number of landmarks: a count, or a share of the n items.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
