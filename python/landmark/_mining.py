@@ -50,7 +50,7 @@ class Mining(Search):
         max_pairs : int or None, default=None
             Return at most so many, the best.
         budget : int or None, default=None
-            Most new calls. Alone, they are spent where each item's neighbors are likely.
+            Most new calls. Alone, they are spent on the likely most similar pairs of all.
 
         Returns
         -------
@@ -147,6 +147,7 @@ class Mining(Search):
         try:
             if paid // n:
                 search = self._search(k, paid // n, None, 0.1, 4, 0.2, False, None)
+                search["rounds"]["pairs"] = True
                 with self._told(paid, "pairs", batches, matrix=matrix):
                     out = matrix.nearest(json.dumps(search), self._proxies(self._items), fitted)
                 found.append(out["pairs"])

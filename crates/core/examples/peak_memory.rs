@@ -14,7 +14,7 @@ use landmark_core::approximate::{
 };
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_core::stream::stream;
 use ndarray::ArrayViewMut2;
 
@@ -31,12 +31,8 @@ impl Line {
 }
 
 impl Oracle for Line {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.len)
     }
 
     fn identity(&self) -> Identity {

@@ -16,7 +16,7 @@ use landmark_core::approximate::{Approximate, Link, Proxied, ScatteredParams, Sh
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::relative_error;
-use landmark_core::oracle::{AsymmetryPolicy, Identity, Oracle, OracleError, Pair, Precomputed, Symmetry};
+use landmark_core::oracle::{AsymmetryPolicy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed};
 use landmark_core::stream::stream;
 use ndarray::Array2;
 
@@ -24,20 +24,12 @@ use ndarray::Array2;
 struct Known1(Precomputed);
 
 impl Oracle for Known1 {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.0.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(self.0.matrix()[[0, 0]]), ..self.0.shape() }
     }
 
     fn identity(&self) -> Identity {
         self.0.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(self.0.matrix()[[0, 0]])
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -64,8 +56,8 @@ fn rows(path: &Path, n: usize) -> Result<Array2<f64>, Box<dyn Error>> {
 type Methods = Vec<(&'static str, Arc<dyn Approximate>)>;
 
 fn methods(all: Vec<Arc<dyn Oracle>>, vectors: Option<Array2<f64>>, degree: usize) -> Result<Methods, Box<dyn Error>> {
-    let stack = |columns, quadratic| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {
-        let params = StackParams { columns, degree, quadratic, ..StackParams::default() };
+    let stack = |columns| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {
+        let params = StackParams { columns, degree, ..StackParams::default() };
         let stack = params.check()?.with_proxies(all.clone());
         Ok(match &vectors {
             Some(vectors) => Arc::new(stack.with_vectors(vectors)),
@@ -85,10 +77,9 @@ fn methods(all: Vec<Arc<dyn Oracle>>, vectors: Option<Array2<f64>>, degree: usiz
     let mut methods = vec![
         ("base", Arc::clone(&base)),
         ("scattered .75", scattered(None)?),
-        ("stack of columns", stack(Some(1.0), false)?),
-        ("stack .75", stack(Some(0.75), false)?),
-        ("stack, share chosen", stack(None, false)?),
-        ("stack .75, quadratic", stack(Some(0.75), true)?),
+        ("stack of columns", stack(Some(1.0))?),
+        ("stack .75", stack(Some(0.75))?),
+        ("stack, share chosen", stack(None)?),
     ];
     if !proxies.is_empty() {
         methods.push(("scattered .75 among the 50 nearest", scattered(Some(50))?));

@@ -13,7 +13,7 @@ use std::time::Instant;
 use landmark_core::approximate::{Approximate, Link, Proxied, ScatteredParams, ShiftRidgeParams, StackParams};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block};
+use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, ask_block};
 use landmark_core::stream::stream;
 use ndarray::{Array2, ArrayViewMut2, s};
 use rand::Rng as _;
@@ -34,12 +34,8 @@ impl Score {
 }
 
 impl Oracle for Score {
-    fn len(&self) -> usize {
-        self.effects.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.effects.len())
     }
 
     fn identity(&self) -> Identity {

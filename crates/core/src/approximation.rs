@@ -31,7 +31,7 @@ mod scattered;
 mod square_root;
 mod transformer;
 
-pub use embedding::{Addend, AddendProjector, Embedding, NewScores};
+pub use embedding::{AdditiveTerm, AdditiveTermProjector, Embedding, NewScores};
 pub use evaluated::Evaluated;
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};
@@ -45,14 +45,14 @@ const CELLS_PER_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 20 };
 
 /// An approximation K̃ of an n × n similarity matrix.
 ///
-/// Indices beyond n panic, as they do for a slice. Reading fails only where an [`Addend`] does.
+/// Indices beyond n panic, as they do for a slice. Reading fails only where an [`AdditiveTerm`] does.
 #[derive(Debug, Clone)]
 pub struct Approximation {
     factors: Factors,
     landmarks: Vec<usize>,
     diagonal_shift: Option<Vec<f64>>,
     known: Option<KnownColumns>,
-    addend: Option<Arc<dyn Addend>>,
+    addend: Option<Arc<dyn AdditiveTerm>>,
     range: Option<(f64, f64)>,
     scattered: Option<scattered::Placed>,
     diagonal: Option<Diagonal>,
@@ -98,7 +98,7 @@ impl Approximation {
     /// # Panics
     /// When it is over other items, or comes after the range or the scattered entries, which stand above it.
     #[must_use]
-    pub fn with_addend(mut self, addend: Arc<dyn Addend>) -> Self {
+    pub fn with_addend(mut self, addend: Arc<dyn AdditiveTerm>) -> Self {
         assert!(self.scattered.is_none() && self.range.is_none(), "an addend below a range or scattered entries");
         assert_eq!(addend.len(), self.len(), "an addend over another number of items");
         self.addend = Some(addend);
@@ -183,7 +183,7 @@ impl Approximation {
     }
 
     /// Matrix that is added to the core, where a proxy is used.
-    pub fn addend(&self) -> Option<&dyn Addend> {
+    pub fn addend(&self) -> Option<&dyn AdditiveTerm> {
         self.addend.as_deref()
     }
 
@@ -242,7 +242,7 @@ impl Approximation {
         }
         if let Some(addend) = &self.addend {
             let mut added = vec![0.0; pairs.len()];
-            addend.pairs(pairs, &mut added)?;
+            addend.evaluate(pairs, &mut added)?;
             out.iter_mut().zip(added).for_each(|(out, value)| *out += value);
         }
         if let Some((least, greatest)) = self.range {

@@ -12,7 +12,7 @@
 //! reading the same value through every door, embedding and projecting what it approximates.
 //!
 //! Each promise is a function that panics with the reason, so a method outside this crate can call it too. Where an
-//! [`Addend`](crate::approximation::Addend) takes part, what it adds is not projected, and its embedding may itself be an
+//! [`AdditiveTerm`](crate::approximation::AdditiveTerm) takes part, what it adds is not projected, and its embedding may itself be an
 //! approximation: those comparisons are left to its own tests. Cost: matrices of 24 items; milliseconds.
 
 use std::collections::HashMap;
@@ -92,20 +92,12 @@ impl Tally {
 }
 
 impl Oracle for Tally {
-    fn len(&self) -> usize {
-        self.matrix.nrows()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: self.known_diagonal, ..OracleShape::new(self.matrix.nrows(), self.symmetry) }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"conformance")])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.known_diagonal
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -423,7 +415,7 @@ pub fn takes_a_symmetric_matrix_or_says_so(method: &dyn Approximate) {
 
 /// At the rank for s columns a method evaluates no more than s columns cost, unless rank 1 already does or it needs all of K.
 pub fn rank_for_columns_is_within_the_price(method: &dyn Approximate) {
-    let shape = OracleShape { len: N, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+    let shape = OracleShape::symmetric(N);
     let price = |rank| method.plan(shape, &landmarks(), rank).expect("a possible rank").evaluations(shape);
     let all = price(N) == price(1);
     for columns in 1..=N {

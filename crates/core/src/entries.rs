@@ -57,6 +57,18 @@ pub struct EntryPlan {
 }
 
 impl EntryPlan {
+    /// Items 0..n that the plan names neither as a column nor as one of some rows.
+    pub fn unnamed(&self, n: usize) -> Vec<usize> {
+        let mut is_named = vec![false; n];
+        for block in &self.blocks {
+            block.cols.iter().for_each(|&j| is_named[j] = true);
+            if let Rows::These(rows) = &block.rows {
+                rows.iter().for_each(|&i| is_named[i] = true);
+            }
+        }
+        (0..n).filter(|&i| !is_named[i]).collect()
+    }
+
     /// An exact plan of these blocks.
     pub fn exact(blocks: Vec<EntryBlock>) -> Self {
         Self { blocks, chosen: 0, certainty: Certainty::Exact }

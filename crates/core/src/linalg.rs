@@ -15,6 +15,8 @@ mod lanczos;
 #[cfg(feature = "lapack")]
 mod lapack_backend;
 
+mod ridge;
+
 #[cfg(not(feature = "lapack"))]
 use faer_backend as backend;
 #[cfg(feature = "lapack")]
@@ -22,6 +24,7 @@ use lapack_backend as backend;
 
 pub use cholesky::{Cholesky, NotPositiveDefinite};
 pub use lanczos::{Lanczos, smallest_eigenvalue};
+pub use ridge::RidgeRegression;
 
 /// Relative cut of pseudo-inverses: singular values below this fraction of the largest are dropped.
 pub const PINV_TOLERANCE: f64 = 1e-10;
@@ -45,17 +48,6 @@ pub struct Eigh {
     pub values: Array1<f64>,
     /// V, orthonormal columns, n × n.
     pub vectors: Array2<f64>,
-}
-
-impl Eigh {
-    /// Without all but the last `count` values and vectors.
-    fn into_largest(self, count: usize) -> Self {
-        let first = self.values.len() - count;
-        Self {
-            values: self.values.slice(s![first..]).to_owned(),
-            vectors: self.vectors.slice(s![.., first..]).to_owned(),
-        }
-    }
 }
 
 /// A = U diag(σ) Vᵀ of an m × n matrix, thin: k = min(m, n).
@@ -101,8 +93,7 @@ fn balanced<T>(
     Ok((found?, scale))
 }
 
-/// The `count` largest eigenvalues of a symmetric n × n matrix, ascending, and their eigenvectors (n × `count`); only the lower triangle
-/// is read. About (4/3)n³ + 2n²·count flops; where eigenvalues are too close to be told apart, as [`eigh`].
+/// The `count` largest eigenvalues of a symmetric n × n matrix, ascending, and their eigenvectors (n × `count`), selected from [`eigh`].
 ///
 /// # Errors
 /// As [`eigh`].
@@ -111,9 +102,9 @@ fn balanced<T>(
 /// When `count` is more than n.
 pub fn eigh_largest(matrix: ArrayView2<'_, f64>, count: usize) -> Result<Eigh, LinalgError> {
     assert!(count <= matrix.nrows(), "{count} eigenvalues of a matrix with {} rows", matrix.nrows());
-    let (mut eigen, scale) = balanced(matrix, |matrix| backend::eigh_largest(matrix, count))?;
-    eigen.values /= scale;
-    Ok(eigen)
+    let Eigh { values, vectors } = eigh(matrix)?;
+    let first = values.len() - count;
+    Ok(Eigh { values: values.slice(s![first..]).to_owned(), vectors: vectors.slice(s![.., first..]).to_owned() })
 }
 
 /// Eigenvalues only, ascending. ≈ 4n³/3 flops.

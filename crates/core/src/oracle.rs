@@ -9,8 +9,9 @@
 //! self-similarity that is known in advance costs nothing.
 //!
 //! A score is checked for NaN and infinities once, where it enters: by the first wrapper or reader above the function
-//! itself, before anything could hide it (`exp(−∞)` is a respectable 0). That is [`ask_pairs`] and [`ask_block`];
-//! what has asked through them says so ([`Oracle::is_checked`]) and is not checked again.
+//! itself, before anything could hide it: an infinite distance would otherwise become a finite kernel value, exp(−∞) = 0.
+//! That is [`ask_pairs`] and [`ask_block`]; a wrapper that evaluates through them sets [`OracleShape::is_checked`], which
+//! skips the second check.
 
 use std::fmt;
 
@@ -52,53 +53,58 @@ pub type Pair = (usize, usize);
 
 /// A similarity (or distance) function over the items `0..len()`.
 ///
-/// Only [`evaluate`](Oracle::evaluate) must be written; [`block`](Oracle::block) has a default that asks for each
+/// Only [`shape`](Oracle::shape), [`identity`](Oracle::identity) and [`evaluate`](Oracle::evaluate) must be written; [`block`](Oracle::block) has a default that asks for each
 /// distinct pair once and is worth overriding only where a rectangle is cheaper than its pairs (a matrix product).
 pub trait Oracle: Send + Sync {
-    /// Number of items n; the matrix is n × n.
-    fn len(&self) -> usize;
-
-    /// True where there are no items.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Symmetric where `f(i, j) = f(j, i)` by construction.
-    fn symmetry(&self) -> Symmetry;
+    /// Size, symmetry and cost of a pair. A wrapper starts from the shape of what it wraps and changes what it changes.
+    fn shape(&self) -> OracleShape;
 
     /// A digest of everything that moves a score; two oracles with one identity are interchangeable.
     fn identity(&self) -> Identity;
 
-    /// The self-similarity `f(i, i)` where it is the same for all items and known without a call
-    /// (0 for a distance, 1 for `exp(−γd)`).
+    /// Number of items n; the matrix is n × n. This and the next six read [`shape`](Oracle::shape) and are not overridden.
+    fn len(&self) -> usize {
+        self.shape().len
+    }
+
+    /// True if there are no items.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// See [`OracleShape::symmetry`].
+    fn symmetry(&self) -> Symmetry {
+        self.shape().symmetry
+    }
+
+    /// See [`OracleShape::known_diagonal`].
     fn known_diagonal(&self) -> Option<f64> {
-        None
+        self.shape().known_diagonal
     }
 
-    /// Calls of the underlying function that one off-diagonal pair costs (2 for a symmetrised asymmetric score).
+    /// See [`OracleShape::evaluations_per_pair`].
     fn evaluations_per_pair(&self) -> u64 {
-        1
+        self.shape().evaluations_per_pair
     }
 
-    /// Calls that are worked on at once, by lanes, processes or machines: who asks for fewer leaves some of them idle. Such an oracle
-    /// also takes several requests at a time and fills the end of one with the beginning of the next.
+    /// See [`OracleShape::calls_at_once`].
     fn calls_at_once(&self) -> usize {
-        1
+        self.shape().calls_at_once
     }
 
-    /// Vectors of the items, n × d, where scores are their inner products, but for rounding: what a kernel of it can be applied by.
+    /// See [`OracleShape::is_checked`].
+    fn is_checked(&self) -> bool {
+        self.shape().is_checked
+    }
+
+    /// Vectors of the items, n × d, if scores are their inner products up to rounding: a kernel matrix is then applied through them.
     fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
         None
     }
 
-    /// Vectors that describe the items, n × d, whatever scores are made of them: items with similar ones have similar scores with others.
+    /// Vectors that describe the items, n × d, however scores are made of them: items with similar ones have similar scores with others.
     fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
         self.vectors().map(CowArray::from)
-    }
-
-    /// True where every score that it answers was checked to be finite already.
-    fn is_checked(&self) -> bool {
-        false
     }
 
     /// Itself, where single pairs of it may fail.
@@ -126,28 +132,12 @@ pub trait Oracle: Send + Sync {
 macro_rules! forward_to_the_pointee {
     ($($pointer:ty),+) => {$(
         impl<O: Oracle + ?Sized> Oracle for $pointer {
-            fn len(&self) -> usize {
-                (**self).len()
-            }
-
-            fn symmetry(&self) -> Symmetry {
-                (**self).symmetry()
+            fn shape(&self) -> OracleShape {
+                (**self).shape()
             }
 
             fn identity(&self) -> Identity {
                 (**self).identity()
-            }
-
-            fn known_diagonal(&self) -> Option<f64> {
-                (**self).known_diagonal()
-            }
-
-            fn evaluations_per_pair(&self) -> u64 {
-                (**self).evaluations_per_pair()
-            }
-
-            fn calls_at_once(&self) -> usize {
-                (**self).calls_at_once()
             }
 
             fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
@@ -156,10 +146,6 @@ macro_rules! forward_to_the_pointee {
 
             fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
                 (**self).features()
-            }
-
-            fn is_checked(&self) -> bool {
-                (**self).is_checked()
             }
 
             fn fallible(&self) -> Option<&dyn Fallible> {
@@ -236,33 +222,48 @@ pub enum Symmetry {
     Asymmetric,
 }
 
-/// Shape of an oracle, as an accounting needs it: size, symmetry and the price of a pair. Pure data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Size and symmetry of an oracle, and what a pair costs. Pure data.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OracleShape {
     /// Number of items n.
     pub len: usize,
-    /// Symmetric where each unordered pair is evaluated once.
+    /// Symmetric if `f(i, j) = f(j, i)` by construction: each unordered pair is then evaluated once.
     pub symmetry: Symmetry,
-    /// True where f(i, i) costs nothing.
-    pub diagonal_known: bool,
-    /// Function calls of one off-diagonal pair.
+    /// The self-similarity `f(i, i)` if it is the same for all items and known without a call (0 for a distance, 1 for `exp(−γd)`).
+    pub known_diagonal: Option<f64>,
+    /// Calls of the underlying function that one off-diagonal pair costs (2 for a symmetrised asymmetric score).
     pub evaluations_per_pair: u64,
+    /// Number of calls evaluated concurrently, by threads, processes or machines; smaller requests leave some of them idle.
+    /// If it is above 1, the oracle takes several requests at a time and fills the end of one with the beginning of the next.
+    pub calls_at_once: usize,
+    /// True if every score was already checked to be finite.
+    pub is_checked: bool,
 }
 
 impl OracleShape {
+    /// One call per pair, one at a time; no known diagonal, scores unchecked.
+    pub fn new(len: usize, symmetry: Symmetry) -> Self {
+        Self { len, symmetry, known_diagonal: None, evaluations_per_pair: 1, calls_at_once: 1, is_checked: false }
+    }
+
+    /// [`new`](Self::new) for a symmetric function.
+    pub fn symmetric(len: usize) -> Self {
+        Self::new(len, Symmetry::Symmetric)
+    }
+
     /// Reads the shape off an oracle.
     pub fn of<O: Oracle + ?Sized>(oracle: &O) -> Self {
-        Self {
-            len: oracle.len(),
-            symmetry: oracle.symmetry(),
-            diagonal_known: oracle.known_diagonal().is_some(),
-            evaluations_per_pair: oracle.evaluations_per_pair(),
-        }
+        oracle.shape()
+    }
+
+    /// True if f(i, i) costs nothing.
+    pub fn diagonal_known(&self) -> bool {
+        self.known_diagonal.is_some()
     }
 
     /// Function calls behind this many distinct off-diagonal pairs and diagonal entries.
     pub fn evaluations(&self, off_diagonal: u64, diagonal: u64) -> u64 {
-        off_diagonal * self.evaluations_per_pair + if self.diagonal_known { 0 } else { diagonal }
+        off_diagonal * self.evaluations_per_pair + if self.diagonal_known() { 0 } else { diagonal }
     }
 }
 

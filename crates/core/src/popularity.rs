@@ -9,11 +9,11 @@
 //! read its own answer. Scores and proxies are multiplied by powers of two that keep their products within range, so that their unit does not matter.
 //! This project's own. Cost: O(ns), and O(F²) a row of the fit, F its few terms.
 
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, ArrayView2};
 use rayon::prelude::*;
 
 use crate::balance::balancing;
-use crate::linalg::{Cholesky, NotPositiveDefinite};
+use crate::linalg::{NotPositiveDefinite, RidgeRegression};
 
 /// Ridge of the link, as a part of the number of rows, on every term but the constant.
 const RIDGE: f64 = 1e-4;
@@ -178,21 +178,17 @@ impl HubLink {
         };
         let width = centered.width();
         let parts = in_chunks(chunks, |chunk| {
-            let (mut gram, mut right) = (Array2::<f64>::zeros((width, width)), Array1::<f64>::zeros(width));
+            let mut part = RidgeRegression::new(width);
             let (mut terms, mut scaled) = (vec![0.0; width], vec![0.0; proxies]);
             rows(chunk, &mut |row| {
                 scaled.iter_mut().zip(row.proxies).zip(&scales).for_each(|((out, proxy), scale)| *out = scale * proxy);
                 centered.terms(row.popularity, &scaled, &mut terms);
-                for (a, &term) in terms.iter().enumerate() {
-                    right[a] += term * (score_scale * row.score);
-                    terms[..=a].iter().enumerate().for_each(|(b, other)| gram[[a, b]] += term * other);
-                }
+                part.add(&terms, score_scale * row.score);
             });
-            (gram, right)
+            part
         });
-        let zero = (Array2::zeros((width, width)), Array1::zeros(width));
-        let (gram, right) = parts.into_iter().fold(zero, |sum, part| (sum.0 + part.0, sum.1 + part.1));
-        let mut link = centered.solve(count, gram, right);
+        let regression = parts.into_iter().fold(RidgeRegression::new(width), RidgeRegression::join);
+        let mut link = centered.solve(count, regression);
         if link.fault.is_some() {
             link.coefficients.fill(0.0);
             link.coefficients[0] = mean(proxies);
@@ -210,11 +206,11 @@ impl HubLink {
     }
 
     /// The normal equations of centred proxies, standardised.
-    fn solve(self, count: f64, mut gram: Array2<f64>, mut right: Array1<f64>) -> Self {
+    fn solve(self, count: f64, regression: RidgeRegression) -> Self {
         let first = 1 + if self.has_popularity { 2 } else { 0 };
         let proxies = self.standards.len();
         let deviation = |a: usize| {
-            let variance = gram[[first + a, first + a]] / count.max(1.0);
+            let variance = regression.squares(first + a) / count.max(1.0);
             // a proxy that is constant but for rounding says nothing
             let rounding = (self.standards[a].0 * f64::EPSILON).powi(2) * 16.0;
             if variance > rounding { variance.sqrt() } else { 1.0 }
@@ -223,12 +219,13 @@ impl HubLink {
         let mut scales = vec![1.0; first];
         scales.extend(standards.iter().map(|(_, deviation)| deviation));
         scales.extend(squares(proxies).map(|(a, b)| standards[a].1 * standards[b].1));
-        for a in 0..scales.len() {
-            right[a] /= scales[a];
-            (0..=a).for_each(|b| gram[[a, b]] /= scales[a] * scales[b]);
-            gram[[a, a]] += if a == 0 { 0.0 } else { RIDGE * count };
-        }
-        let solved = if count > 0.0 { solve(gram.view(), right.to_vec()) } else { Ok(vec![0.0; scales.len()]) };
+        // a pivot that is all rounding belongs to no positive definite matrix
+        let tolerance = f64::EPSILON * scales.len() as f64;
+        let solved = if count > 0.0 {
+            regression.scaled(&scales).solve(RIDGE * count, tolerance)
+        } else {
+            Ok(vec![0.0; scales.len()])
+        };
         let fault = solved.as_ref().err().copied();
         let coefficients = solved.unwrap_or_else(|_| vec![0.0; scales.len()]);
         Self { coefficients, standards, fault, ..self }
@@ -284,11 +281,6 @@ impl HubLink {
 /// (a, b) with a ≤ b, in the order of the terms.
 fn squares(proxies: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..proxies).flat_map(move |a| (a..proxies).map(move |b| (a, b)))
-}
-
-/// Solves A x = b; a pivot that is all rounding belongs to no positive definite matrix.
-fn solve(matrix: ArrayView2<'_, f64>, right: Vec<f64>) -> Result<Vec<f64>, NotPositiveDefinite> {
-    Cholesky::with_tolerance(matrix, f64::EPSILON * right.len() as f64)?.solution(right)
 }
 
 fn in_chunks<T: Send>(chunks: usize, part: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {

@@ -17,7 +17,6 @@ use crate::places::{ACCEPT_VARIABLE, FETCH_VARIABLE, Places};
 pub struct Wish {
     /// Fetch without asking.
     pub fetch: bool,
-    /// Licences are accepted.
     pub accept_licences: bool,
 }
 

@@ -16,7 +16,6 @@ const FILE: &str = "bills.jsonl";
 /// Bill of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bill {
-    /// The cell.
     pub key: CellKey,
     /// Calls that were made for it.
     pub calls: u64,

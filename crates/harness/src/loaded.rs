@@ -182,7 +182,6 @@ pub enum LoadError {
     /// The endpoint cannot be asked.
     #[error(transparent)]
     Endpoint(#[from] landmark_http::HttpError),
-    /// A model.
     #[error(transparent)]
     Model(#[from] NeuralError),
     /// A proxy reads embeddings from a file, and there are none of the new items.

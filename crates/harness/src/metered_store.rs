@@ -76,12 +76,12 @@ struct AsGiven {
 
 impl AsGiven {
     /// Calls that a pair still takes.
-    fn calls(&self, i: usize, j: usize) -> Result<u64, StoreError> {
-        let call = |(i, j)| self.stored.has(i, j).map(|is_here| u64::from(!is_here));
+    fn calls(&self, i: usize, j: usize) -> u64 {
+        let call = |(i, j)| u64::from(!self.stored.has(i, j));
         match self.coin {
             Some(coin) => call(coin.order(i, j)),
             None if i == j => call((i, j)),
-            None => Ok(call((i, j))? + call((j, i))?),
+            None => call((i, j)) + call((j, i)),
         }
     }
 }
@@ -375,46 +375,37 @@ impl MeteredStore {
     }
 
     /// Evaluations of a set that are not in the store yet.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub fn missing(&self, entries: &EntrySet) -> Result<u64, StoreError> {
+    pub fn missing(&self, entries: &EntrySet) -> u64 {
         match (&self.stored, &self.as_given) {
             (Some(stored), Some(below)) => stored.missing_at(entries, |i, j| below.calls(i, j)),
             (Some(stored), None) => stored.missing(entries),
-            (None, _) => Ok(entries.evaluations()),
+            (None, _) => entries.evaluations(),
         }
     }
 
     /// `scores[a]` = the raw score of (rows[a], j) where the store has it, NaN where it has not; nothing is evaluated. Answers false where no
     /// store holds the wanted scores themselves: of a matrix that is given, and of one order of each pair.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub fn stored_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) -> Result<bool, StoreError> {
-        let (Some(stored), None) = (&self.stored, &self.other_order) else { return Ok(false) };
+    pub fn stored_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) -> bool {
+        let (Some(stored), None) = (&self.stored, &self.other_order) else { return false };
         let Some(contents) = &self.contents else {
-            stored.known_column(rows, j, scores)?;
-            return Ok(true);
+            stored.known_column(rows, j, scores);
+            return true;
         };
         let (firsts, j) = (rows.iter().map(|&i| contents.first(i)).collect::<Vec<_>>(), contents.first(j));
-        stored.known_column(&firsts, j, scores)?;
+        stored.known_column(&firsts, j, scores);
         let own = firsts.iter().zip(scores).filter(|(first, score)| **first == j && score.is_nan());
         own.for_each(|(_, score)| *score = self.meter.known_diagonal().unwrap_or(f64::NAN));
-        Ok(true)
+        true
     }
 
     /// Pairs of two items whose wanted score the store holds; none where no store holds these, as of a matrix that is given. Of a group of equal
     /// items each item comes with `most_equal` of them, and of another group, or there would be as many pairs as the square of the group.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub fn stored_pairs(&self, most_equal: usize) -> Result<Vec<Pair>, StoreError> {
-        let (Some(stored), None) = (&self.stored, &self.other_order) else { return Ok(Vec::new()) };
-        let mut pairs = stored.pairs()?;
+    pub fn stored_pairs(&self, most_equal: usize) -> Vec<Pair> {
+        let (Some(stored), None) = (&self.stored, &self.other_order) else { return Vec::new() };
+        let mut pairs = stored.pairs();
         let Some(contents) = &self.contents else {
             pairs.retain(|(i, j)| i != j);
-            return Ok(pairs);
+            return pairs;
         };
         let mut equal = vec![Vec::new(); contents.len()];
         (0..contents.len()).for_each(|item| equal[contents.first(item)].push(item));
@@ -429,7 +420,7 @@ impl MeteredStore {
             // of two equal items once
             pairs.filter(|&(one, other)| i != j || one > other).collect::<Vec<_>>()
         };
-        Ok(pairs.into_iter().flat_map(of).collect())
+        pairs.into_iter().flat_map(of).collect()
     }
 
     /// Price of so many calls by what those so far have cost, where the scorer has one.

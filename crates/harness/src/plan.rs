@@ -100,8 +100,11 @@ impl Forecast {
     /// is evaluated, and where more is asked for than there is.
     pub fn share(&self) -> Option<String> {
         let (part, whole) = (self.evaluations(), self.all());
-        let are_pairs =
-            self.empty.iter().map(EntrySet::shape).all(|shape| shape.evaluations_per_pair == 1 && shape.diagonal_known);
+        let are_pairs = self
+            .empty
+            .iter()
+            .map(EntrySet::shape)
+            .all(|shape| shape.evaluations_per_pair == 1 && shape.diagonal_known());
         let noun = if are_pairs { "pairs" } else { "evaluations" };
         (part > 0 && part <= whole).then(|| share(part, whole, noun))
     }

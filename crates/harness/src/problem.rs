@@ -273,7 +273,6 @@ pub struct Joined<'a> {
     pub old: &'a ScoredItems,
     /// Those of them that the new ones are compared with.
     pub kept: &'a [usize],
-    /// The new ones.
     pub new: &'a ScoredItems,
     /// Their embeddings, one row a text, where a proxy reads those of the old ones from a file.
     pub embeddings: Option<ArrayView2<'a, f64>>,

@@ -9,7 +9,7 @@
 //! that chooses its pairs on the way when it asks for the first that the store lacks (`metered_store/checked.rs`; the first two of them).
 
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Oracle, OracleError, Pair};
+use landmark_core::oracle::{Oracle, Pair};
 
 use crate::job::JobError;
 use crate::metered_store::checked::{LOOKED_THROUGH, refuse_another_score, refuse_order};
@@ -38,7 +38,7 @@ impl Picked {
             return Ok(picked);
         }
         let is_symmetric = program.greeting().symmetric;
-        let (all, missing) = (entries.evaluations(), metered.missing(entries).map_err(OracleError::from)?);
+        let (all, missing) = (entries.evaluations(), metered.missing(entries));
         for pair in scattered_pairs(entries, metered.shape().len).take(LOOKED_THROUGH) {
             if is_symmetric && picked.both_orders.len() < most {
                 picked.both_orders.push(pair);
@@ -46,7 +46,7 @@ impl Picked {
             if missing < all && picked.stored.len() < most && !picked.stored.contains(&(pair.1, pair.0)) {
                 let mut one = EntrySet::new(metered.shape());
                 one.add_entry(pair.0, pair.1);
-                if metered.missing(&one).map_err(OracleError::from)? == 0 {
+                if metered.missing(&one) == 0 {
                     picked.stored.push(pair);
                 }
             }
@@ -83,7 +83,7 @@ pub(crate) fn are_left_out(context: &SweepContext<'_>, entries: &EntrySet) -> Re
 
 /// Evaluations of the checks, none where nothing is missing, and whether the budget pays for them beside what is missing.
 fn priced(context: &SweepContext<'_>, entries: &EntrySet) -> Result<(u64, bool), JobError> {
-    let missing = context.metered.missing(entries).map_err(OracleError::from)?;
+    let missing = context.metered.missing(entries);
     if missing == 0 {
         return Ok((0, true));
     }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{Budget, Identity, Metered, Oracle, OracleError, OracleShape, Pair, Symmetry, block_of};
+use landmark_core::oracle::{Budget, Identity, Metered, Oracle, OracleError, OracleShape, Pair, block_of};
 use landmark_data::matrices;
 use landmark_neighbours::search::{Answer, Index, SearchError};
 use landmark_oracles::subprocess::{PairForm, ScoredItems, SubprocessError};
@@ -31,13 +31,11 @@ use crate::run::{RunOptions, results_folder, store_address};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The index.
     #[error(transparent)]
     Index(#[from] IndexError),
     /// Items, score or proxy.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The score, or numbers that do not fit.
@@ -309,32 +307,12 @@ struct OneQuery {
 }
 
 impl Oracle for OneQuery {
-    fn len(&self) -> usize {
-        self.items + 1
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { len: self.items + 1, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        self.inner.is_checked()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -367,12 +345,8 @@ mod tests {
     }
 
     impl Oracle for Near {
-        fn len(&self) -> usize {
-            self.0.len()
-        }
-
-        fn symmetry(&self) -> Symmetry {
-            Symmetry::Symmetric
+        fn shape(&self) -> OracleShape {
+            OracleShape::symmetric(self.0.len())
         }
 
         fn identity(&self) -> Identity {

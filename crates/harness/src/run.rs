@@ -227,7 +227,7 @@ fn run_at(
     let mut results = ResultStore::open(&folder)?;
     let forecast = Forecast::of(&jobs, empty, |job| results.get(&job.key).is_some() && source.is_kept(job));
     let were_open = source.matrices().are_open();
-    let missing = source.matrices().to_buy(&forecast)?;
+    let missing = source.matrices().to_buy(&forecast);
     if !options.quiet {
         console::print_subject(config, source);
         console::print_todo(&source.matrices(), &forecast, jobs.len(), missing);
@@ -431,7 +431,7 @@ fn calls_of_all(
     let is_whole = !outcome.budget && outcome.failed == 0;
     let reused = match (forecast.is_exact(), is_whole) {
         (true, true) => planned.saturating_sub(bought),
-        (true, false) => planned.saturating_sub(bought + source.matrices().to_buy(&forecast)?),
+        (true, false) => planned.saturating_sub(bought + source.matrices().to_buy(&forecast)),
         // an upper bound: what it has too much was reused by nobody
         (false, _) => this_run.reused.min(planned.saturating_sub(bought)),
     };

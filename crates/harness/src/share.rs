@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn shape(symmetry: Symmetry) -> OracleShape {
-        OracleShape { len: 23, symmetry, diagonal_known: true, evaluations_per_pair: 1 }
+        OracleShape { known_diagonal: Some(0.0), ..OracleShape::new(23, symmetry) }
     }
 
     /// How often each pair is in a share of `n`; a known diagonal is left out.

@@ -46,7 +46,6 @@ pub enum TableError {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// The bound.
         bound: TooLarge,
     },
     /// A table without a line.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use landmark_core::oracle::{
-    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, attempt_off_diagonal,
+    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, attempt_off_diagonal,
 };
 use landmark_oracles::subprocess::{FailedPairs, ScoredItems};
 use serde::Serialize;
@@ -438,29 +438,19 @@ fn json(value: &impl Serialize) -> Vec<u8> {
 }
 
 impl Oracle for Http {
-    fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        if self.params.symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric }
+    fn shape(&self) -> OracleShape {
+        let symmetry = if self.params.symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
+        let requests = self.params.batch.as_ref().map_or(self.params.in_flight, |batch| batch.requests);
+        OracleShape {
+            known_diagonal: self.params.diagonal,
+            evaluations_per_pair: self.params.repeats as u64,
+            calls_at_once: requests * self.largest.load(Ordering::Relaxed),
+            ..OracleShape::new(self.items.len(), symmetry)
+        }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.params.diagonal
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.params.repeats as u64
-    }
-
-    fn calls_at_once(&self) -> usize {
-        let requests = self.params.batch.as_ref().map_or(self.params.in_flight, |batch| batch.requests);
-        requests * self.largest.load(Ordering::Relaxed)
     }
 
     fn fallible(&self) -> Option<&dyn Fallible> {

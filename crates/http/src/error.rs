@@ -99,7 +99,6 @@ pub enum HttpError {
     /// A folder that is to keep what was answered, or what is under way.
     #[error("`{folder}` cannot be used: {what}")]
     Kept {
-        /// The folder.
         folder: String,
         /// The complaint.
         what: String,

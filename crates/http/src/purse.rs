@@ -20,7 +20,6 @@ pub struct Price {
     pub input: f64,
     /// Of a million tokens that are answered.
     pub output: f64,
-    /// Of a request.
     pub request: f64,
     /// Tokens of an answer, at most; what bounds the cost of a request in advance.
     pub output_tokens: u64,
@@ -76,7 +75,6 @@ struct Spread {
 /// Price of calls that are still to be made, as far as those that were made tell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PriceEstimate {
-    /// Money.
     pub money: f64,
     /// Lower and upper end of its 95 % interval.
     pub interval: (f64, f64),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{EmbeddingProxy, Oracle, OracleShape, Pair, Symmetry};
+use landmark_core::oracle::{EmbeddingProxy, Oracle, OracleShape, Pair};
 use landmark_core::stream::stream;
 use landmark_neighbours::nearest::{RoundsParams, Search};
 use ndarray::{Array2, s};
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         scores
     };
 
-    let shape = OracleShape { len: n, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+    let shape = OracleShape::symmetric(n);
     let rounds = RoundsParams { calls_per_item, pairwise: argument(4, 0) == 1, ..RoundsParams::default() }.check()?;
     let landmarks = Landmarks::uniform(n, &mut stream(1, "neighbour times", "landmarks", 0));
     let mut search = Search::new(rounds, shape, vec![proxy], &landmarks)?;

@@ -1,16 +1,18 @@
-//! Recall@1 and recall@10 of a search with and without the Gaussian process over pairs, over paired draws of landmarks, and its own time.
+//! Recall@1 and recall@10 of a search with and without the Gaussian process over pairs, over paired draws of landmarks, and its own time; then the share of the
+//! n best pairs of n items that is evaluated by reranking with the proxy, by a search for lists, and by one for pairs.
 //!
 //! ```text
-//! cargo run --release -p landmark-neighbours --example pairwise_recall -- K.f64 n [VECTORS.f64 | PROXY.f64 [VECTORS.f64]]
+//! cargo run --release -p landmark-neighbours --example pairwise_recall -- K.f64 n [VECTORS.f64 | PROXY.f64 [VECTORS.f64]] ...
 //! ```
-//! Reads the score (n·n) and the proxy's vectors (n·d, of which it is the cosine), or the proxy itself (n·n) and vectors of the items (n·d), as little-endian f64 in rows.
+//! Reads the score (n·n) and of every proxy its vectors (n·d, of which it is the cosine), or the proxy itself (n·n) and vectors of the items (n·d), as
+//! little-endian f64 in rows.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{
-    AsymmetryPolicy, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed, Symmetry, block_of,
+    AsymmetryPolicy, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed, block_of,
 };
 use landmark_core::stream::stream;
 use landmark_neighbours::nearest::{Found, RoundsParams, Search};
@@ -19,6 +21,7 @@ use ndarray::{Array2, CowArray, Ix2};
 type Failure = Box<dyn std::error::Error>;
 
 const DRAWS: u64 = 5;
+const CALLS_PER_ITEM: [usize; 4] = [5, 10, 20, 50];
 
 /// A proxy that is known pair by pair, with vectors of its items.
 struct Described {
@@ -27,12 +30,8 @@ struct Described {
 }
 
 impl Oracle for Described {
-    fn len(&self) -> usize {
-        self.scores.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.scores.symmetry()
+    fn shape(&self) -> OracleShape {
+        self.scores.shape()
     }
 
     fn identity(&self) -> Identity {
@@ -58,6 +57,29 @@ fn read(path: &str, rows: usize) -> Result<Array2<f64>, Failure> {
     Ok(Array2::from_shape_vec((rows, columns), numbers)?)
 }
 
+/// A file of n columns is a proxy, one of another number the vectors of the proxy before it, or a proxy as their cosine.
+fn proxies(files: &[String], n: usize) -> Result<Vec<Arc<dyn Oracle>>, Failure> {
+    let mut proxies: Vec<Arc<dyn Oracle>> = Vec::new();
+    let mut bare: Option<Precomputed> = None;
+    for file in files {
+        let matrix = read(file, n)?;
+        let is_proxy = matrix.ncols() == n;
+        match bare.take() {
+            Some(scores) if !is_proxy => proxies.push(Arc::new(Described { scores, features: matrix })),
+            before => {
+                proxies.extend(before.map(|scores| Arc::new(scores) as Arc<dyn Oracle>));
+                if is_proxy {
+                    bare = Some(Precomputed::new(matrix, AsymmetryPolicy::Mean)?);
+                } else {
+                    proxies.push(Arc::new(EmbeddingProxy::cosine(matrix)?));
+                }
+            }
+        }
+    }
+    proxies.extend(bare.map(|scores| Arc::new(scores) as Arc<dyn Oracle>));
+    Ok(proxies)
+}
+
 fn best(scores: &Array2<f64>, i: usize, k: usize) -> Vec<usize> {
     let mut others: Vec<usize> = (0..scores.nrows()).filter(|&j| j != i).collect();
     others.sort_by(|&a, &b| scores[[i, b]].total_cmp(&scores[[i, a]]).then(a.cmp(&b)));
@@ -72,6 +94,34 @@ fn recall(truth: &[Vec<usize>], found: &Found, k: usize) -> f64 {
     truth.iter().zip(&found.lists).map(hits).sum::<usize>() as f64 / (k * truth.len()) as f64
 }
 
+/// Share of the n best pairs of n items that are among these; pairs as good as the last of them count, too.
+fn share(scores: &Array2<f64>, evaluated: &[Pair]) -> f64 {
+    let n = scores.nrows();
+    let mut all: Vec<f64> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|pair| scores[pair]).collect();
+    all.sort_by(|one, other| other.total_cmp(one));
+    let least = all[n - 1];
+    evaluated.iter().filter(|&&pair| scores[pair] >= least).count().min(n) as f64 / n as f64
+}
+
+/// The pairs of highest proxy, of all pairs.
+fn reranked(proxy: &Array2<f64>, count: usize) -> Vec<Pair> {
+    let n = proxy.nrows();
+    let mut all: Vec<Pair> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
+    all.sort_by(|&one, &other| proxy[other].total_cmp(&proxy[one]).then(one.cmp(&other)));
+    all.truncate(count);
+    all
+}
+
+fn evaluated(mut search: Search, scores: &Array2<f64>) -> Result<Vec<Pair>, Failure> {
+    let mut all = Vec::new();
+    while let Some(batch) = search.next_batch()? {
+        let scores: Vec<f64> = batch.pairs.iter().map(|&pair| scores[pair]).collect();
+        search.record(&batch.pairs, &scores)?;
+        all.extend(batch.pairs);
+    }
+    Ok(all)
+}
+
 fn run(mut search: Search, scores: &Array2<f64>) -> Result<Found, Failure> {
     while let Some(batch) = search.next_batch()? {
         let scores: Vec<f64> = batch.pairs.iter().map(|&pair| scores[pair]).collect();
@@ -83,28 +133,17 @@ fn run(mut search: Search, scores: &Array2<f64>) -> Result<Found, Failure> {
 #[allow(clippy::print_stdout, reason = "an example reports on standard output")]
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let n: usize = arguments.get(1).ok_or("wanted: K.f64 n [PROXY.f64]")?.parse()?;
+    let n: usize = arguments.get(1).ok_or("wanted: K.f64 n [PROXY.f64] ...")?.parse()?;
     let oracle = Precomputed::new(read(&arguments[0], n)?, AsymmetryPolicy::Mean)?;
     let all: Vec<usize> = (0..n).collect();
     let scores = block_of(&oracle, &all, &all)?;
     let truth: Vec<Vec<usize>> = all.iter().map(|&i| best(&scores, i, 10)).collect();
-    let mut proxies: Vec<Arc<dyn Oracle>> = Vec::new();
-    if let Some(path) = arguments.get(2) {
-        let proxy = read(path, n)?;
-        proxies.push(match (proxy.ncols() == n, arguments.get(3)) {
-            (false, _) => Arc::new(EmbeddingProxy::cosine(proxy)?),
-            (true, None) => Arc::new(Precomputed::new(proxy, AsymmetryPolicy::Mean)?),
-            (true, Some(features)) => {
-                let scores = Precomputed::new(proxy, AsymmetryPolicy::Mean)?;
-                Arc::new(Described { scores, features: read(features, n)? })
-            }
-        });
-    }
+    let proxies = proxies(&arguments[2..], n)?;
     println!(
-        "  b      without @1 @10         with @1 @10   gain @10   draws   seconds (without, with)   weights (kriging, process) at each round"
+        "  b      without @1 @10         with @1 @10 (deviation)   gain @10   draws   seconds (without, with)   weights (kriging, process) at each round"
     );
-    for calls_per_item in [5, 10, 20, 50] {
-        let (mut sums, mut wins, mut seconds) = ([0.0; 4], 0, [0.0; 2]);
+    for calls_per_item in CALLS_PER_ITEM {
+        let (mut sums, mut wins, mut seconds, mut squares) = ([0.0; 4], 0, [0.0; 2], 0.0);
         let mut weights = String::new();
         for draw in 0..DRAWS {
             let landmarks = Landmarks::uniform(n, &mut stream(draw, "pairwise recall", "landmarks", 0));
@@ -124,14 +163,35 @@ fn main() -> Result<(), Failure> {
                     weights = found.rounds.iter().map(of).collect();
                 }
             }
+            squares += at_ten[1] * at_ten[1];
             wins += u32::from(at_ten[1] > at_ten[0]);
         }
         let [one, ten, process_one, process_ten] = sums.map(|sum| sum / DRAWS as f64);
+        let deviation = (f64::max(squares - DRAWS as f64 * process_ten * process_ten, 0.0) / (DRAWS - 1) as f64).sqrt();
         let [without, with] = seconds.map(|sum| sum / DRAWS as f64);
         println!(
-            "{calls_per_item:>3}   {one:.3} {ten:.3}   {process_one:.3} {process_ten:.3}   {:+.3}   {wins}/{DRAWS}   {without:.2} {with:.2}  {weights}",
+            "{calls_per_item:>3}   {one:.3} {ten:.3}   {process_one:.3} {process_ten:.3} ({deviation:.3})   {:+.3}   {wins}/{DRAWS}   {without:.2} {with:.2}  {weights}",
             process_ten - ten
         );
+    }
+    println!("  b   rerank   rounds for lists   rounds for pairs   (share of the {n} best pairs)");
+    let proxy = match proxies.first() {
+        Some(proxy) => block_of(&**proxy, &all, &all)?,
+        None => Array2::zeros((n, n)),
+    };
+    for calls_per_item in CALLS_PER_ITEM {
+        let mut sums = [0.0; 2];
+        for draw in 0..DRAWS {
+            let landmarks = Landmarks::uniform(n, &mut stream(draw, "pairwise recall", "landmarks", 0));
+            for (sum, pairs) in sums.iter_mut().zip([false, true]) {
+                let rounds = RoundsParams { calls_per_item, pairs, ..RoundsParams::default() }.check()?;
+                let search = Search::new(rounds, OracleShape::of(&oracle), proxies.clone(), &landmarks)?;
+                *sum += share(&scores, &evaluated(search, &scores)?);
+            }
+        }
+        let [lists, pairs] = sums.map(|sum| sum / DRAWS as f64);
+        let rerank = share(&scores, &reranked(&proxy, n * calls_per_item));
+        println!("{calls_per_item:>3}   {rerank:.3}    {lists:.3}              {pairs:.3}");
     }
     Ok(())
 }

@@ -9,7 +9,6 @@
 //!
 //! Cost of a bound: no call; a few thousand operations.
 
-mod beta;
 mod given;
 mod held_out;
 mod hypergeometric;
@@ -21,7 +20,6 @@ mod shares;
 mod tests;
 mod yield_plan;
 
-pub use beta::{beta_quantile, regularized_beta};
 pub use given::{GivenLists, GivenPairs, Universe, sample_of};
 pub use held_out::{depth_shares, folds, share_found, top_items};
 pub use hypergeometric::{least_wrong, most_unseen, p_value, reachable_recall, sample_size};
@@ -77,9 +75,4 @@ impl Target {
     pub fn fewest_draws(&self, needed: f64) -> f64 {
         if needed <= 0.0 { 0.0 } else { self.delta.ln() / needed.ln() }
     }
-}
-
-/// Clopper and Pearson's lower bound for `found` of `draws`, neither of which need be whole.
-fn clopper_pearson(found: f64, draws: f64, delta: f64) -> f64 {
-    if found <= 0.0 { 0.0 } else { beta_quantile(delta, found, draws - found + 1.0) }
 }

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, check_pairs};
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro_winkler};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -91,21 +91,13 @@ impl StringSimilarity {
 }
 
 impl Oracle for StringSimilarity {
-    fn len(&self) -> usize {
-        self.strings.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(1.0), ..OracleShape::symmetric(self.strings.len()) }
     }
 
     fn identity(&self) -> Identity {
         let measure = self.identity_apart_from_items();
         Identity::of(&[("measure", measure.as_bytes()), ("items", self.items.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(1.0)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

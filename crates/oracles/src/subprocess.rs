@@ -27,7 +27,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use landmark_core::oracle::{
-    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, attempt_off_diagonal, even_chunk,
+    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, attempt_off_diagonal,
+    even_chunk,
 };
 
 mod error;
@@ -470,24 +471,17 @@ pub fn read_output(bytes: &[u8]) {
 }
 
 impl Oracle for Subprocess {
-    fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        if self.greeting.symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric }
+    fn shape(&self) -> OracleShape {
+        let symmetry = if self.greeting.symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
+        OracleShape {
+            known_diagonal: self.greeting.diagonal,
+            calls_at_once: self.slots.len(),
+            ..OracleShape::new(self.items.len(), symmetry)
+        }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.greeting.diagonal
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.slots.len()
     }
 
     fn fallible(&self) -> Option<&dyn Fallible> {

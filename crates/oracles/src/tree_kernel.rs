@@ -45,7 +45,7 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, check_pairs};
 use rayon::prelude::*;
 
 mod forest;
@@ -168,12 +168,8 @@ impl TreeKernel {
 }
 
 impl Oracle for TreeKernel {
-    fn len(&self) -> usize {
-        self.forest.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.forest.len())
     }
 
     fn identity(&self) -> Identity {

@@ -41,7 +41,7 @@ mod word_clouds;
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 
 pub use bounds::{Rwmd, Wcd, rwmd, wcd};
 pub use emd::{EmdError, EmdScratch, SUM_TOLERANCE, Side, Transport, emd, emd_with_flow};
@@ -87,12 +87,8 @@ impl Wmd {
 }
 
 impl Oracle for Wmd {
-    fn len(&self) -> usize {
-        self.clouds.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(0.0), ..OracleShape::symmetric(self.clouds.len()) }
     }
 
     fn identity(&self) -> Identity {
@@ -101,10 +97,6 @@ impl Oracle for Wmd {
         let cutoff = self.cutoff.as_ref().map(|cutoff| cutoff.distance.to_le_bytes());
         parts.extend(cutoff.as_ref().map(|distance| ("cutoff", &distance[..])));
         Identity::of(&parts)
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(0.0)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

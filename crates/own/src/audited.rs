@@ -109,7 +109,7 @@ impl<'a> Wanted<'a> {
         for &item in &items {
             (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));
         }
-        Ok((items.len(), context.metered.missing(&set).into_diagnostic()?, set))
+        Ok((items.len(), context.metered.missing(&set), set))
     }
 
     /// The bill: exact for audited rows, an upper bound for what they decide.

@@ -28,7 +28,6 @@ const COLUMNS_AT_A_TIME: usize = 16;
 pub struct Recalled {
     /// Neighbours of each item.
     pub k: usize,
-    /// ρ.
     pub target: f64,
     /// δ: the probability with which the recall may be lower.
     pub delta: f64,
@@ -118,7 +117,7 @@ impl Own {
         let pairs = self.candidate_pairs(depth);
         let mut entries = context.metered.entries();
         pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
-        let bill = context.metered.missing(&entries).into_diagnostic()?;
+        let bill = context.metered.missing(&entries);
         let asked = count(pairs.len() as u64);
         if wanted.dry_run {
             return Ok(Answer::Bill(format!(

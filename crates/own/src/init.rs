@@ -18,9 +18,11 @@ use landmark_report::amounts::{count, counted};
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Report, Result};
 
+mod example;
 mod inspect;
 mod write;
 
+pub use example::write_example;
 use inspect::Inspected;
 use write::{Items, Sketch};
 
@@ -35,7 +37,6 @@ const PROGRAM_NAME: &str = "sentence_similarity.py";
 pub enum ScoreKind {
     /// A program of one's own.
     Program,
-    /// A cross-encoder.
     CrossEncoder,
     /// Word mover's distance.
     Wmd,

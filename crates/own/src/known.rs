@@ -46,14 +46,14 @@ pub(crate) fn basis(context: &SweepContext<'_>) -> Result<Basis, RunError> {
     let (all, mut column) = ((0..n).collect::<Vec<_>>(), vec![f64::NAN; n]);
     let mut pairs: Vec<Pair> = Vec::new();
     for &landmark in &info.landmarks {
-        if !metered.stored_column(&all, landmark, &mut column)? {
+        if !metered.stored_column(&all, landmark, &mut column) {
             return none(String::new());
         }
         pairs.extend(all.iter().filter(|&&i| i != landmark && column[i].is_finite()).map(|&i| (i, landmark)));
     }
     for (i, j, _) in found.scattered.iter().flat_map(|scattered| scattered.pairs()) {
         let mut score = [f64::NAN];
-        if metered.stored_column(&[i], j, &mut score)? && score[0].is_finite() {
+        if metered.stored_column(&[i], j, &mut score) && score[0].is_finite() {
             pairs.push((i, j));
         }
     }
@@ -82,7 +82,7 @@ pub(crate) fn with_stored(
     k: usize,
     known_first: bool,
 ) -> Result<(), RunError> {
-    let pairs = context.metered.stored_pairs(k)?;
+    let pairs = context.metered.stored_pairs(k);
     if pairs.is_empty() {
         return Ok(());
     }

@@ -30,7 +30,7 @@ pub use classify::{LabelColumns, classify};
 pub use cluster::{cluster, cluster_by_pivots};
 pub use export::export;
 pub use from_factors::Recalled;
-pub use init::{Ask, ScoreKind, Wanted as InitWanted, init};
+pub use init::{Ask, ScoreKind, Wanted as InitWanted, init, write_example};
 pub use mine::{Scoring, Wanted, groups, mine};
 pub use neighbours::{Lists, top_k};
 pub use pairs::{ListedPairs, pairs};

@@ -3,7 +3,7 @@
 //! Four ways, by what they may cost:
 //! ```text
 //! nothing                 the best pairs by the factors alone, with a warning
-//! --budget B              each item's likely neighbors and the best other pairs by the factors, scored by B calls (`mine/searched.rs`)
+//! --budget B              the likely best pairs of all, in rounds of B calls in all (`mine/searched.rs`)
 //! --rerank N              each item's N nearest that are no landmark, scored by the oracle; pairs with a landmark are known
 //! --target-recall ρ       pairs by estimate, then a uniform sample of the others, until a share ρ of all pairs with K ≥ t is found with probability
 //!                         1 − δ (`mine/audited.rs`)
@@ -233,7 +233,7 @@ impl Own {
         let oracle = context.similarities(self.factors.info.gamma).into_diagnostic()?;
         let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
         let candidates = self.candidates(wanted);
-        let bill = missing(context, &candidates)?;
+        let bill = missing(context, &candidates);
         let asked = asked(candidates.len() as u64, self.factors.info.items as u64);
         if wanted.dry_run {
             self.options.record.fact("pairs_to_score", candidates.len());
@@ -379,8 +379,8 @@ fn asked(pairs: u64, items: u64) -> String {
 }
 
 /// Evaluations of pairs that are not in the store.
-fn missing(context: &SweepContext<'_>, pairs: &[Pair]) -> Result<u64> {
+fn missing(context: &SweepContext<'_>, pairs: &[Pair]) -> u64 {
     let mut entries = context.metered.entries();
     pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
-    context.metered.missing(&entries).into_diagnostic()
+    context.metered.missing(&entries)
 }

@@ -24,7 +24,6 @@ const PAIRS_AT_A_TIME: usize = 256;
 /// A list of pairs, and what is asked of them.
 #[derive(Debug, Clone)]
 pub struct ListedPairs {
-    /// The file.
     pub file: PathBuf,
     /// The column of the first item: its id, or its text.
     pub first: String,

@@ -135,8 +135,7 @@ impl Own {
         let oracle = similarity(metered.scores(), info.gamma).into_diagnostic()?;
         let (rows, landmarks): (Vec<usize>, Vec<usize>) = ((kept.len()..kept.len() + m).collect(), (0..t).collect());
         let wanted = landmarks.iter().flat_map(|&j| rows.iter().map(move |&i| (i, j)));
-        let missing =
-            metered.stored().map_or(Ok(Vec::new()), |stored| stored.missing_pairs(wanted)).into_diagnostic()?;
+        let missing = metered.stored().map_or_else(Vec::new, |stored| stored.missing_pairs(wanted));
         if !missing.is_empty() {
             // the landmarks' own scores are where a program that has changed shows
             run::with_sweep(&self.config, &self.matrix, &self.options, |context| Ok(context.check_program()?))?;

@@ -140,24 +140,16 @@ fn failed(rows: &[usize], cols: &[usize], error: ndarray::ShapeError) -> OracleE
 }
 
 impl Oracle for Called {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape {
+            known_diagonal: self.diagonal,
+            calls_at_once: self.at_once,
+            ..OracleShape::new(self.len, self.symmetry)
+        }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.diagonal
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.at_once
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -186,7 +178,7 @@ impl Oracle for Called {
             return evaluate_block(self, rows, cols, out);
         }
         check_indices(self.len, rows, cols)?;
-        let distinct = DistinctPairs::new(OracleShape::of(self), self.diagonal, rows, cols);
+        let distinct = DistinctPairs::new(self.shape(), rows, cols);
         if distinct.count() != (0, 0) {
             self.ask_block(rows, cols, out.view_mut())?;
         }

@@ -16,7 +16,6 @@ use landmark_core::landmarks::{LandmarkPolicy, Landmarks};
 use landmark_core::oracle::{Oracle as CoreOracle, OracleError, OracleShape, Pair, block_of};
 use landmark_core::parameter::BadParameter;
 use landmark_core::stream::{Rng, stream};
-use landmark_store::StoreError;
 use ndarray::{Array1, Array2};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -161,7 +160,7 @@ impl Fit {
         if let Some(sample) = self.sample(scores, &landmarks, rank)? {
             set.add(&sample.plan());
         }
-        let (calls, missing) = (set.evaluations(), scores.missing(&set).map_err(of_store)?);
+        let (calls, missing) = (set.evaluations(), scores.missing(&set));
         let estimate = calls - of_fit;
         // pairs that are chosen on the way may be copies of others
         let is_bound = plan.chosen > 0 && scores.has_copies();
@@ -373,10 +372,6 @@ fn error_json(error: &ErrorEstimate) -> Json {
         "large_scores": error.agreement.large_scores, "correlation": error.agreement.correlation,
         "confidence": error.confidence, "samples": error.samples,
     })
-}
-
-fn of_store(error: StoreError) -> ApproximateError {
-    OracleError::from(error).into()
 }
 
 /// Vectors of new items where a proxy takes part.

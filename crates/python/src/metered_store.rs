@@ -175,8 +175,7 @@ impl MeteredStore {
             let mut set = scores.set();
             pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
             scores.missing(&set)
-        })?
-        .map_err(|error| of_store(&error))
+        })
     }
 
     /// Similarities of an m × 2 array of items.
@@ -205,7 +204,7 @@ impl MeteredStore {
     fn known<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let pairs = reading::pairs(self.items(), &of)?;
         let known = match &self.asked_of()?.kept {
-            Kept::Store(stored) => py.detach(|| stored.known(&pairs)).map_err(|error| of_store(&error))?,
+            Kept::Store(stored) => py.detach(|| stored.known(&pairs)),
             Kept::Blocks(_) | Kept::Nowhere => vec![None; pairs.len()],
         };
         Ok(known.into_iter().map(|score| score.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into_pyarray(py))

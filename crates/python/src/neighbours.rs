@@ -186,7 +186,7 @@ impl Ready {
         for &item in &items {
             (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));
         }
-        let missing = scores.missing(&set).map_err(|error| SearchError::Search(OracleError::from(error).into()))?;
+        let missing = scores.missing(&set);
         Ok((missing > left).then_some(Unpaid { calls: missing, left }))
     }
 

@@ -197,10 +197,10 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn missing(&self, pairs: &[Pair]) -> Result<u64, OracleError> {
+    fn missing(&self, pairs: &[Pair]) -> u64 {
         let mut set = self.scores.set();
         pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
-        Ok(self.scores.missing(&set)?)
+        self.scores.missing(&set)
     }
 
     /// Calls that may still be made; `None` if there is no limit.
@@ -251,7 +251,7 @@ impl PairSource for Source<'_> {
     fn may_evaluate(&mut self, batch: &Batch<'_>) -> Result<bool, OracleError> {
         self.paid = usize::MAX;
         let Some(left) = self.left() else { return Ok(true) };
-        let calls = self.missing(batch.pairs)?;
+        let calls = self.missing(batch.pairs);
         if calls <= left {
             return Ok(true);
         }
@@ -271,7 +271,7 @@ impl PairSource for Source<'_> {
         let (mut paid, mut too_many) = (0, pairs);
         while too_many - paid > 1 {
             let middle = usize::midpoint(paid, too_many);
-            if self.missing(&batch.pairs[..middle])? <= left { paid = middle } else { too_many = middle }
+            if self.missing(&batch.pairs[..middle]) <= left { paid = middle } else { too_many = middle }
         }
         self.paid = paid;
         Ok(paid > 0)

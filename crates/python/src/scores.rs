@@ -6,7 +6,7 @@ use landmark_core::contents::Contents;
 use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{
-    Identity, Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Pair, Remembered, Symmetry,
+    Identity, Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Pair, Remembered,
     among_distinct,
 };
 use landmark_core::stream::Rng;
@@ -116,11 +116,11 @@ impl Scores {
     }
 
     /// Calls of a set that are not kept.
-    pub(crate) fn missing(&self, set: &EntrySet) -> Result<u64, StoreError> {
+    pub(crate) fn missing(&self, set: &EntrySet) -> u64 {
         match &self.kept {
             Kept::Store(stored) => stored.missing(set),
-            Kept::Blocks(remembered) => Ok(remembered.missing(set)),
-            Kept::Nowhere => Ok(set.evaluations()),
+            Kept::Blocks(remembered) => remembered.missing(set),
+            Kept::Nowhere => set.evaluations(),
         }
     }
 
@@ -151,32 +151,12 @@ struct KnownDiagonal {
 }
 
 impl CoreOracle for KnownDiagonal {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(self.diagonal), ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         self.inner.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(self.diagonal)
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        self.inner.is_checked()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

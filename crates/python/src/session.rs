@@ -21,7 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_store::PerProcess;
 use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2};
 use numpy::{IntoPyArray, PyReadonlyArray1};
@@ -308,28 +308,12 @@ impl<O: Oracle> Interruptible<O> {
 }
 
 impl<O: Oracle> Oracle for Interruptible<O> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        self.inner.shape()
     }
 
     fn identity(&self) -> Identity {
         self.inner.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
     }
 
     fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
@@ -338,10 +322,6 @@ impl<O: Oracle> Oracle for Interruptible<O> {
 
     fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
         self.inner.features()
-    }
-
-    fn is_checked(&self) -> bool {
-        self.inner.is_checked()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

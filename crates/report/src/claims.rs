@@ -31,11 +31,9 @@ use predicate::{Axis, Expression, Operator, Predicate, unknown};
 pub struct Claims {
     /// Folder of the paper: `sms-nystrom`.
     pub paper: String,
-    /// Its title.
     pub title: String,
     /// Its tables and figures.
     pub shows: Vec<Exhibit>,
-    /// Its claims.
     pub claims: Vec<Claim>,
 }
 
@@ -47,7 +45,6 @@ pub struct Exhibit {
     pub place: String,
     /// Evidence it shows.
     pub shows: String,
-    /// Runs.
     #[serde(default)]
     pub runs: Vec<String>,
     /// The size that the paper has.
@@ -81,7 +78,6 @@ pub struct Claim {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Quantifier {
-    /// At each.
     #[default]
     Every,
     /// At more than half.
@@ -95,9 +91,7 @@ enum Quantifier {
 pub struct KnownNames {
     /// True where any name goes.
     is_anything: bool,
-    /// Methods.
     pub methods: Vec<String>,
-    /// Datasets.
     pub datasets: Vec<String>,
 }
 
@@ -133,7 +127,6 @@ pub struct JudgedClaim {
     pub place: String,
     /// The claim.
     pub says: String,
-    /// The verdict.
     pub verdict: ClaimVerdict,
     /// The numbers that decided it, with their interval.
     pub numbers: String,
@@ -172,7 +165,6 @@ pub enum ClaimsError {
     Claim {
         /// The file.
         path: PathBuf,
-        /// The claim.
         claim: String,
         /// The fault, in words.
         complaint: String,

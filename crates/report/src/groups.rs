@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use landmark_core::stats::upper_student_t;
 use landmark_tasks::metrics::Summary;
 
 use crate::error::ReportError;
@@ -51,7 +52,7 @@ impl Estimate {
 /// Half the 95 % interval of a mean over replicates; `None` for fewer than two.
 pub fn half_width(values: &[f64]) -> Option<f64> {
     let Summary { sd, count, .. } = Summary::of(values).ok()?;
-    sd.map(|sd| t_975(count - 1) * sd / (count as f64).sqrt())
+    sd.map(|sd| upper_student_t(0.025, (count - 1) as f64) * sd / (count as f64).sqrt())
 }
 
 /// Groups the selected rows by dataset, comparison, method and all their axes: datasets and methods in the order of the selection, else of their
@@ -107,38 +108,11 @@ impl<'a> Order<'a> {
     }
 }
 
-/// The 0.975 quantile of Student's t: a table to 30 degrees of freedom, then the Cornish–Fisher expansion (error below 1e-5 there).
-fn t_975(freedom: usize) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.706, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448,
-        2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484,
-        2.0452, 2.0423,
-    ];
-    match freedom {
-        0 => f64::NAN,
-        1..=30 => TABLE[freedom - 1],
-        _ => {
-            let (z, v) = (1.959_964f64, freedom as f64);
-            z + (z.powi(3) + z) / (4.0 * v)
-                + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v.powi(2))
-                + (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * v.powi(3))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::fixture;
     use super::*;
     use crate::results::Metric;
-
-    #[test]
-    fn t_quantiles_agree_with_printed_tables() {
-        // four decimals are printed
-        for (freedom, printed) in [(2, 4.3027), (9, 2.2622), (30, 2.0423), (31, 2.0395), (40, 2.0211), (120, 1.9799)] {
-            assert!((t_975(freedom) - printed).abs() < 6e-5, "{freedom}: {}", t_975(freedom));
-        }
-    }
 
     #[test]
     fn replicates_are_averaged_with_an_interval() {

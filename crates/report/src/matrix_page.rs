@@ -83,7 +83,6 @@ pub enum Listed {
     Number(String, f64),
     /// An item: id, text, and its place on the map where it is drawn.
     Item {
-        /// Its id.
         id: String,
         /// Its text, or nothing.
         text: String,

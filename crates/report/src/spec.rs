@@ -24,7 +24,6 @@ impl Caveat {
 /// Rows that a table or figure is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
-    /// The metric.
     pub metric: Metric,
     /// Only rows of this comparison (`rank`, `entries`, …).
     pub comparison: Option<String>,

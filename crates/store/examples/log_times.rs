@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use landmark_store::{OracleLabel, SyncPolicy, TileStore};
 
 /// A score that takes its time and no processor.
@@ -18,12 +18,8 @@ struct Slow {
 }
 
 impl Oracle for Slow {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Asymmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::new(self.len, Symmetry::Asymmetric)
     }
 
     fn identity(&self) -> Identity {

@@ -11,7 +11,7 @@ use std::time::Instant;
 use landmark_core::approximate::{Approximate, Nystrom};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_core::stream::stream;
 use landmark_store::{OracleLabel, TileStore};
 use rayon::prelude::*;
@@ -27,20 +27,12 @@ impl Synthetic {
 }
 
 impl Oracle for Synthetic {
-    fn len(&self) -> usize {
-        self.0
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(1.0), ..OracleShape::symmetric(self.0) }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("synthetic", &(self.0 as u64).to_le_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(1.0)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_store::{OracleLabel, TileStore};
 use ndarray::Array2;
 
@@ -14,12 +14,8 @@ use ndarray::Array2;
 struct Cheap(Vec<f64>);
 
 impl Oracle for Cheap {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.0.len())
     }
 
     fn identity(&self) -> Identity {

@@ -3,8 +3,7 @@
 //! A column (of a symmetric oracle: an item's row and column at once) of which at least n/32 entries are there is held
 //! as n values, NaN where an entry is missing; every other entry in a hash map. What was scattered of a column before it was opened
 //! stays there until a walk over all that is scattered pays, and is looked for there meanwhile. Memory: 8n bytes a column, of which the
-//! first `memory` bytes are on the heap and the rest in a scratch file without a name that the system drops with the
-//! process; 24 to 48 bytes for a scattered entry.
+//! first `memory` bytes are on the heap and the rest in mapped files without a name ([`scratch`](super::scratch)); 24 to 48 bytes for a scattered entry.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
@@ -14,13 +13,15 @@ use landmark_core::entries::PairHasher;
 use landmark_core::oracle::{OracleShape, Symmetry};
 use ndarray::ArrayViewMut2;
 
-use super::scratch::Scratch;
+use super::scratch::Slab;
 use super::tile::Entry;
 
 /// A column of n items is held whole once n / `DENSE` of its entries are there.
 const DENSE: usize = 32;
 /// Scattered entries are walked over when at least this part of them moves.
 const WORTH_A_WALK: usize = 4;
+/// Numbers of the largest slab.
+const SLAB: usize = 1 << 23;
 /// Rows copied at a time: the lines of the output they touch stay in the first-level cache.
 const ROWS_AT_A_TIME: usize = 128;
 
@@ -36,12 +37,18 @@ pub(super) struct EntryCache {
     unsettled: BTreeSet<usize>,
     entries: u64,
     memory: u64,
-    scratch: Option<Scratch>,
+    slabs: Vec<Slab>,
+    /// Numbers of the last slab that no column has taken.
+    free: usize,
 }
 
 enum Column {
     Heap(Box<[f64]>),
-    Scratch(u64),
+    /// In a slab, from this number on.
+    Mapped {
+        slab: usize,
+        first: usize,
+    },
 }
 
 impl EntryCache {
@@ -56,16 +63,14 @@ impl EntryCache {
             unsettled: BTreeSet::new(),
             entries: 0,
             memory,
-            scratch: None,
+            slabs: Vec::new(),
+            free: 0,
         }
     }
 
-    /// Makes what lies in the parent's scratch file this process's own, in a forked child.
+    /// Makes what lies in the parent's mapped files this process's own, in a forked child.
     pub(super) fn after_fork(&mut self) -> io::Result<()> {
-        if let Some(scratch) = &mut self.scratch {
-            *scratch = scratch.copied()?;
-        }
-        Ok(())
+        self.slabs.iter_mut().try_for_each(|slab| Ok(*slab = slab.copied()?))
     }
 
     /// Number of distinct pairs held.
@@ -74,64 +79,33 @@ impl EntryCache {
     }
 
     /// f(i, j), if it is there.
-    pub(super) fn get(&self, i: usize, j: usize) -> io::Result<Option<f64>> {
+    pub(super) fn get(&self, i: usize, j: usize) -> Option<f64> {
         let (value, is_settled) = match (&self.columns[j], &self.columns[i]) {
-            (Some(column), _) => (self.value(column, i)?, self.counts[j] == 0),
-            (None, Some(column)) if self.symmetric => (self.value(column, j)?, self.counts[i] == 0),
+            (Some(column), _) => (self.values(column)[i], self.counts[j] == 0),
+            (None, Some(column)) if self.symmetric => (self.values(column)[j], self.counts[i] == 0),
             _ => (f64::NAN, false),
         };
         if value.is_nan() && !is_settled {
-            return Ok(self.scattered.get(&self.key(i, j)).copied());
+            return self.scattered.get(&self.key(i, j)).copied();
         }
-        Ok(value.is_finite().then_some(value))
+        value.is_finite().then_some(value)
     }
 
-    /// Adds entries; one that is there already stays as it is. Fastest where they come column by column.
+    /// Adds entries; one that is there already stays as it is.
+    ///
+    /// # Errors
+    /// Columns beyond the memory granted need room in the folder for temporary files.
     pub(super) fn insert(&mut self, entries: &[Entry]) -> io::Result<()> {
         self.open_columns(entries)?;
-        for run in entries.chunk_by(|one, next| one.col == next.col) {
-            match self.columns[run[0].col as usize] {
-                Some(Column::Scratch(at)) => self.insert_in_scratch(at, run)?,
-                _ => run.iter().try_for_each(|entry| self.insert_one(entry))?,
-            }
-        }
-        Ok(())
-    }
-
-    fn insert_one(&mut self, entry: &Entry) -> io::Result<()> {
-        let (i, j) = (entry.row as usize, entry.col as usize);
-        if self.get(i, j)?.is_some() {
-            return Ok(());
-        }
-        self.entries += 1;
-        if !self.write_both(i, j, entry.value)? {
-            self.scattered.insert(self.key(i, j), entry.value);
-            self.count(i, j, 1);
-        }
-        Ok(())
-    }
-
-    /// Entries of one column of the scratch file, in one read and one write.
-    fn insert_in_scratch(&mut self, at: u64, run: &[Entry]) -> io::Result<()> {
-        let rows = || run.iter().map(|entry| entry.row as usize);
-        let (first, last) = (rows().min().unwrap_or(0), rows().max().unwrap_or(0));
-        let mut values = vec![0.0; last + 1 - first];
-        self.scratch()?.read(at, first, &mut values)?;
-        let mut added = Vec::with_capacity(run.len());
-        let is_settled = run.first().is_none_or(|entry| self.counts[entry.col as usize] == 0);
-        for entry in run {
+        for entry in entries {
             let (i, j) = (entry.row as usize, entry.col as usize);
-            let value = &mut values[i - first];
-            if value.is_nan() && (is_settled || !self.scattered.contains_key(&self.key(i, j))) {
-                *value = entry.value;
-                added.push(entry);
+            if self.get(i, j).is_some() {
+                continue;
             }
-        }
-        self.scratch()?.write(at, first, &values)?;
-        self.entries += added.len() as u64;
-        if self.symmetric {
-            for entry in added {
-                self.write(entry.row as usize, entry.col as usize, entry.value)?;
+            self.entries += 1;
+            if !self.write_both(i, j, entry.value) {
+                self.scattered.insert(self.key(i, j), entry.value);
+                self.count(i, j, 1);
             }
         }
         Ok(())
@@ -146,32 +120,34 @@ impl EntryCache {
         cols: &[usize],
         known_diagonal: Option<f64>,
         mut out: ArrayViewMut2<'_, f64>,
-    ) -> io::Result<Option<(usize, usize)>> {
+    ) -> Option<(usize, usize)> {
         for (chunk, rows) in rows.chunks(ROWS_AT_A_TIME).enumerate() {
             let first = chunk * ROWS_AT_A_TIME;
             let mut scores = vec![0.0; rows.len()];
             for (b, &j) in cols.iter().enumerate() {
-                self.gather_column(rows, j, &mut scores)?;
+                self.gather_column(rows, j, &mut scores);
                 for (a, (&i, &score)) in rows.iter().zip(&scores).enumerate() {
                     let score = if i == j { known_diagonal.unwrap_or(score) } else { score };
                     if score.is_nan() {
-                        return Ok(Some((i, j)));
+                        return Some((i, j));
                     }
                     out[[first + a, b]] = score;
                 }
             }
         }
-        Ok(None)
+        None
     }
 
     /// `scores[a]` = f(rows[a], j), NaN where missing.
-    pub(super) fn gather_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) -> io::Result<()> {
+    pub(super) fn gather_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) {
         match &self.columns[j] {
-            Some(Column::Heap(values)) => rows.iter().zip(&mut *scores).for_each(|(&i, score)| *score = values[i]),
-            Some(Column::Scratch(at)) => self.scratch()?.gather(*at, rows, scores)?,
+            Some(column) => {
+                let values = self.values(column);
+                rows.iter().zip(&mut *scores).for_each(|(&i, score)| *score = values[i]);
+            }
             None => {
                 for (&i, score) in rows.iter().zip(&mut *scores) {
-                    *score = self.get(i, j)?.unwrap_or(f64::NAN);
+                    *score = self.get(i, j).unwrap_or(f64::NAN);
                 }
             }
         }
@@ -180,21 +156,20 @@ impl EntryCache {
                 *score = self.scattered.get(&self.key(i, j)).copied().unwrap_or(f64::NAN);
             }
         }
-        Ok(())
     }
 
     /// Every pair that is held, once, ascending; of a symmetric oracle the larger item first.
-    pub(super) fn pairs(&self) -> io::Result<Vec<(usize, usize)>> {
+    pub(super) fn pairs(&self) -> Vec<(usize, usize)> {
         let mut keys: Vec<u64> = self.scattered.keys().copied().collect();
         let all: Vec<usize> = (0..self.len).collect();
         let mut values = vec![0.0; self.len];
         for j in (0..self.len).filter(|&j| self.columns[j].is_some()) {
-            self.gather_column(&all, j, &mut values)?;
+            self.gather_column(&all, j, &mut values);
             keys.extend(all.iter().filter(|&&i| values[i].is_finite()).map(|&i| self.key(i, j)));
         }
         keys.sort_unstable();
         keys.dedup();
-        Ok(keys.into_iter().map(|key| self.pair(key)).collect())
+        keys.into_iter().map(|key| self.pair(key)).collect()
     }
 
     /// Makes room for the columns (of a symmetric oracle: then for the rows) that these entries fill by n/32 or more.
@@ -218,7 +193,7 @@ impl EntryCache {
         // more, reading many tiles takes a few walks and not one for each
         let unsettled: usize = self.unsettled.iter().map(|&j| self.counts[j] as usize).sum();
         if unsettled > 0 && unsettled >= self.scattered.len() / WORTH_A_WALK {
-            self.settle()?;
+            self.settle();
         }
         Ok(())
     }
@@ -243,7 +218,7 @@ impl EntryCache {
             if self.symmetric {
                 for (i, column) in self.columns.iter().enumerate() {
                     if let Some(column) = column {
-                        values[i] = self.value(column, j)?;
+                        values[i] = self.values(column)[j];
                     }
                 }
             }
@@ -256,17 +231,16 @@ impl EntryCache {
     }
 
     /// Moves what is scattered of open columns into them.
-    fn settle(&mut self) -> io::Result<()> {
+    fn settle(&mut self) {
         self.unsettled.clear();
         for (key, value) in std::mem::take(&mut self.scattered) {
             let (i, j) = self.pair(key);
-            if self.write_both(i, j, value)? {
+            if self.write_both(i, j, value) {
                 self.count(i, j, -1);
             } else {
                 self.scattered.insert(key, value);
             }
         }
-        Ok(())
     }
 
     fn place(&mut self, values: Box<[f64]>) -> io::Result<Column> {
@@ -275,44 +249,42 @@ impl EntryCache {
             self.memory = left;
             return Ok(Column::Heap(values));
         }
-        if self.scratch.is_none() {
-            self.scratch = Some(Scratch::create()?);
+        let n = values.len();
+        if self.free < n {
+            // one column at first, twice as many each time, up to 64 MiB
+            let columns = (SLAB / n).min(1 << self.slabs.len().min(30)).max(1);
+            self.slabs.push(Slab::new(columns * n)?);
+            self.free = columns * n;
         }
-        match &mut self.scratch {
-            Some(scratch) => Ok(Column::Scratch(scratch.append(&values)?)),
-            None => Ok(Column::Heap(values)),
-        }
+        let slab = self.slabs.len() - 1;
+        let first = self.slabs[slab].values().len() - self.free;
+        self.slabs[slab].values_mut()[first..first + n].copy_from_slice(&values);
+        self.free -= n;
+        Ok(Column::Mapped { slab, first })
     }
 
-    fn value(&self, column: &Column, i: usize) -> io::Result<f64> {
-        match column {
-            Column::Heap(values) => Ok(values[i]),
-            Column::Scratch(at) => {
-                let mut value = [0.0];
-                self.scratch()?.read(*at, i, &mut value)?;
-                Ok(value[0])
-            }
+    fn values<'a>(&'a self, column: &'a Column) -> &'a [f64] {
+        match *column {
+            Column::Heap(ref values) => values,
+            Column::Mapped { slab, first } => &self.slabs[slab].values()[first..first + self.len],
         }
     }
 
     /// Writes f(i, j) into every open column it belongs to; answers whether there was one.
-    fn write_both(&mut self, i: usize, j: usize, value: f64) -> io::Result<bool> {
-        let in_column = self.write(j, i, value)?;
-        let in_row = self.symmetric && i != j && self.write(i, j, value)?;
-        Ok(in_column || in_row)
+    fn write_both(&mut self, i: usize, j: usize, value: f64) -> bool {
+        let in_column = self.write(j, i, value);
+        let in_row = self.symmetric && i != j && self.write(i, j, value);
+        in_column || in_row
     }
 
     /// Writes the i-th value of column j if that column is open.
-    fn write(&mut self, j: usize, i: usize, value: f64) -> io::Result<bool> {
-        match &mut self.columns[j] {
-            Some(Column::Heap(values)) => values[i] = value,
-            Some(Column::Scratch(at)) => {
-                let at = *at;
-                self.scratch()?.write(at, i, &[value])?;
-            }
-            None => return Ok(false),
+    fn write(&mut self, j: usize, i: usize, value: f64) -> bool {
+        match self.columns[j] {
+            Some(Column::Heap(ref mut values)) => values[i] = value,
+            Some(Column::Mapped { slab, first }) => self.slabs[slab].values_mut()[first + i] = value,
+            None => return false,
         }
-        Ok(true)
+        true
     }
 
     /// One scattered entry more or less in the columns of (i, j).
@@ -321,10 +293,6 @@ impl EntryCache {
         if self.symmetric && i != j {
             self.counts[i] = self.counts[i].saturating_add_signed(change);
         }
-    }
-
-    fn scratch(&self) -> io::Result<&Scratch> {
-        self.scratch.as_ref().ok_or_else(|| io::Error::other("its scratch file is not open"))
     }
 
     /// One number for a pair, the same for both orders where the oracle is symmetric.
@@ -348,7 +316,7 @@ mod tests {
         for (symmetry, memory) in
             [(Symmetry::Symmetric, u64::MAX), (Symmetry::Asymmetric, u64::MAX), (Symmetry::Symmetric, 0)]
         {
-            let shape = OracleShape { len: n, symmetry, diagonal_known: true, evaluations_per_pair: 1 };
+            let shape = OracleShape { known_diagonal: Some(0.0), ..OracleShape::new(n, symmetry) };
             let mut held = EntryCache::new(shape, memory);
             let value = |i: usize, j: usize| (i * n + j) as f64;
             let tile = |rows: std::ops::Range<usize>, j: usize| -> Vec<Entry> {
@@ -367,18 +335,18 @@ mod tests {
                 // at once, so that what comes next is not scattered as well
                 assert!(held.columns[j].is_some());
                 let mut scores = vec![0.0; 4];
-                held.gather_column(&[99, 100, 399, 400], j, &mut scores).unwrap();
+                held.gather_column(&[99, 100, 399, 400], j, &mut scores);
                 assert_eq!((scores[1], scores[2]), (value(100, j), value(399, j)));
                 // known already, wherever it lies
                 held.insert(&tile(100..400, j)).unwrap();
             }
             assert_eq!(held.entries(), 30_000);
-            let pairs = held.pairs().unwrap();
+            let pairs = held.pairs();
             assert!(pairs.len() == 30_000 && pairs.is_sorted() && pairs.iter().all(|&(i, j)| i >= 100 && j < 100));
             assert!((3..=25).contains(&walks), "{walks} walks of 100");
             for j in 0..100 {
                 for i in 100..400 {
-                    assert_eq!(held.get(i, j).unwrap(), Some(value(i, j)));
+                    assert_eq!(held.get(i, j), Some(value(i, j)));
                 }
             }
             let counted: usize = held.counts.iter().map(|&count| count as usize).sum();

@@ -171,8 +171,8 @@ impl<O: Oracle> Stored<O> {
         let held = self.held();
         for entry in entries {
             let (row, col) = (entry.row as usize, entry.col as usize);
-            let is_diagonal = row == col && self.shape.diagonal_known;
-            let is_known = is_diagonal || held.get(row, col).map_err(scratch_failed)?.is_some();
+            let is_diagonal = row == col && self.shape.diagonal_known();
+            let is_known = is_diagonal || held.get(row, col).is_some();
             if !is_known && seen.insert(held.key(row, col)) {
                 new.push(entry);
             }
@@ -214,12 +214,9 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// Scores of these pairs that are there; no call is made.
-    ///
-    /// # Errors
-    /// [`StoreError::System`] where the scratch file cannot be read.
-    pub fn known(&self, pairs: &[Pair]) -> Result<Vec<Option<f64>>, StoreError> {
+    pub fn known(&self, pairs: &[Pair]) -> Vec<Option<f64>> {
         let held = self.held();
-        pairs.iter().map(|&(i, j)| held.get(i, j).map_err(scratch_failed)).collect()
+        pairs.iter().map(|&(i, j)| held.get(i, j)).collect()
     }
 
     /// Distinct pairs that are there, from whichever run.
@@ -234,22 +231,12 @@ impl<O: Oracle> Stored<O> {
 
     /// Evaluations that `set` would still cost: what a dry run subtracts from
     /// [`EntrySet::evaluations`]; at most, where it has pairs that are chosen on the way. One look per entry of the set.
-    ///
-    /// # Errors
-    /// [`StoreError::System`] where the scratch file cannot be read.
-    pub fn missing(&self, set: &EntrySet) -> Result<u64, StoreError> {
-        self.missing_at(set, |i, j| Ok(self.price(i, j)))
+    pub fn missing(&self, set: &EntrySet) -> u64 {
+        self.missing_at(set, |i, j| self.price(i, j))
     }
 
     /// The same where a pair that is not here takes `calls(i, j)`: scores that this one is made of may be kept elsewhere.
-    ///
-    /// # Errors
-    /// As [`missing`](Self::missing); those of `calls`.
-    pub fn missing_at(
-        &self,
-        set: &EntrySet,
-        calls: impl Fn(usize, usize) -> Result<u64, StoreError>,
-    ) -> Result<u64, StoreError> {
+    pub fn missing_at(&self, set: &EntrySet, calls: impl Fn(usize, usize) -> u64) -> u64 {
         // what failed is not asked again
         let failed = self.state().failures.final_keys();
         let held = self.held();
@@ -258,72 +245,60 @@ impl<O: Oracle> Stored<O> {
         let symmetric = self.shape.symmetry == Symmetry::Symmetric;
         let mut evaluations = 0;
         for j in set.columns() {
-            held.gather_column(&all, j, &mut scores).map_err(scratch_failed)?;
+            held.gather_column(&all, j, &mut scores);
             for (i, score) in scores.iter().enumerate() {
-                let counted = symmetric && i < j && set.has_column(i) || i == j && self.shape.diagonal_known;
+                let counted = symmetric && i < j && set.has_column(i) || i == j && self.shape.diagonal_known();
                 if score.is_nan() && !counted && set.is_asked(i) && !failed.contains(&held.key(i, j)) {
-                    evaluations += calls(i, j)?;
+                    evaluations += calls(i, j);
                 }
             }
         }
         let of_rows = set.rows().into_iter().flat_map(|i| all.iter().map(move |&j| (i, j)));
         for (i, j) in of_rows.filter(|&(_, j)| !set.has_column(j)).chain(set.scattered()) {
-            let counted = i == j && self.shape.diagonal_known;
-            if !counted && held.get(i, j).map_err(scratch_failed)?.is_none() && !failed.contains(&held.key(i, j)) {
-                evaluations += calls(i, j)?;
+            let counted = i == j && self.shape.diagonal_known();
+            if !counted && held.get(i, j).is_none() && !failed.contains(&held.key(i, j)) {
+                evaluations += calls(i, j);
             }
         }
         // which pairs are chosen on the way is not known, so none of them counts as here
-        Ok(evaluations + set.chosen_evaluations())
+        evaluations + set.chosen_evaluations()
     }
 
     /// Distinct pairs of a list that are not here and not known to fail; a known diagonal is here. One look per pair.
     ///
-    /// # Errors
-    /// [`StoreError::System`] where the scratch file cannot be read.
-    ///
     /// # Panics
     /// When an item is beyond the oracle's.
-    pub fn missing_pairs(&self, pairs: impl IntoIterator<Item = Pair>) -> Result<Vec<Pair>, StoreError> {
+    pub fn missing_pairs(&self, pairs: impl IntoIterator<Item = Pair>) -> Vec<Pair> {
         let mut seen = self.state().failures.final_keys();
         let held = self.held();
         let mut missing = Vec::new();
         for (i, j) in pairs {
-            let is_known = i == j && self.shape.diagonal_known;
-            if !is_known && held.get(i, j).map_err(scratch_failed)?.is_none() && seen.insert(held.key(i, j)) {
+            let is_known = i == j && self.shape.diagonal_known();
+            if !is_known && held.get(i, j).is_none() && seen.insert(held.key(i, j)) {
                 missing.push((i, j));
             }
         }
-        Ok(missing)
+        missing
     }
 
     /// `scores[a]` = f(rows[a], j) where it is there, NaN where it is not; nothing is evaluated.
     ///
-    /// # Errors
-    /// [`StoreError::System`] where the scratch file cannot be read.
-    ///
     /// # Panics
     /// When `scores` is of another length than `rows`.
-    pub fn known_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) -> Result<(), StoreError> {
+    pub fn known_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) {
         assert_eq!(rows.len(), scores.len(), "rows and room for their scores");
-        self.held().gather_column(rows, j, scores).map_err(scratch_failed)
+        self.held().gather_column(rows, j, scores);
     }
 
     /// Every pair whose score is here, once; of a symmetric oracle the larger item first. 8 bytes a pair while they are sorted.
-    ///
-    /// # Errors
-    /// [`StoreError::System`] where the scratch file cannot be read.
-    pub fn pairs(&self) -> Result<Vec<Pair>, StoreError> {
-        self.held().pairs().map_err(scratch_failed)
+    pub fn pairs(&self) -> Vec<Pair> {
+        self.held().pairs()
     }
 
     /// True where the score of a pair is here, or on a diagonal that is known.
-    ///
-    /// # Errors
-    /// [`StoreError::System`] where the scratch file cannot be read.
-    pub fn has(&self, i: usize, j: usize) -> Result<bool, StoreError> {
-        let is_known = i == j && self.shape.diagonal_known;
-        Ok(is_known || self.held().get(i, j).map_err(scratch_failed)?.is_some())
+    pub fn has(&self, i: usize, j: usize) -> bool {
+        let is_known = i == j && self.shape.diagonal_known();
+        is_known || self.held().get(i, j).is_some()
     }
 
     /// Calls of a pair that is not here.
@@ -440,28 +415,12 @@ impl<O: Oracle> Stored<O> {
 }
 
 impl<O: Oracle> Oracle for Stored<O> {
-    fn len(&self) -> usize {
-        self.shape.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.shape.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape { calls_at_once: self.oracle.calls_at_once(), is_checked: false, ..self.shape }
     }
 
     fn identity(&self) -> Identity {
         self.oracle.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.oracle.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.shape.evaluations_per_pair
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.oracle.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -475,12 +434,12 @@ impl<O: Oracle> Oracle for Stored<O> {
             let held = self.held();
             for (&(i, j), score) in pairs.iter().zip(out.iter_mut()) {
                 let known = diagonal.filter(|_| i == j);
-                match known.map_or_else(|| held.get(i, j), |value| Ok(Some(value)))? {
+                match known.or_else(|| held.get(i, j)) {
                     Some(value) => *score = value,
-                    None => return Ok(Some((i, j))),
+                    None => return Some((i, j)),
                 }
             }
-            Ok(None)
+            None
         };
         self.answer(request, out, look_up)
     }
@@ -502,13 +461,13 @@ impl<O: Oracle> Stored<O> {
         &self,
         request: EntryRequest<'_>,
         mut out: T,
-        look_up: impl Fn(&mut T) -> io::Result<Option<Pair>>,
+        look_up: impl Fn(&mut T) -> Option<Pair>,
     ) -> Result<(), OracleError> {
-        if look_up(&mut out).map_err(scratch_failed)?.is_none() {
+        if look_up(&mut out).is_none() {
             return Ok(());
         }
         self.evaluate_missing(request)?;
-        match look_up(&mut out).map_err(scratch_failed)? {
+        match look_up(&mut out) {
             None => Ok(()),
             Some((i, j)) => Err(OracleError::NotFinite { i, j, value: f64::NAN }),
         }
@@ -543,5 +502,5 @@ fn id(index: usize) -> u32 {
 }
 
 fn scratch_failed(source: io::Error) -> StoreError {
-    StoreError::System { action: "use its scratch file in the folder for temporary files (`TMPDIR`)", source }
+    StoreError::System { action: "map a scratch file in the folder for temporary files (`TMPDIR`)", source }
 }

@@ -33,7 +33,6 @@ mod crammer_singer;
 mod folds;
 mod linfa_traits;
 mod newton;
-mod wide;
 
 use crammer_singer::CrammerSinger;
 use folds::{FoldMachines, Shared};
@@ -189,13 +188,7 @@ impl LinearSvmValidParams {
         Ok(match set.features {
             Features::Dense(x) => {
                 let rows = DenseRows::new(x, self.0.bias);
-                if paths.use_newton(rows.width(), rows.len()) {
-                    paths.newton(&rows)?
-                } else if paths.are_wide(rows.width(), rows.len()) {
-                    paths.one_vs_rest_wide(x, &rows)
-                } else {
-                    paths.train(&rows)
-                }
+                if paths.use_newton(rows.width(), rows.len()) { paths.newton(&rows)? } else { paths.train(&rows) }
             }
             Features::Sparse(_) if self.0.solver == Solver::Newton => {
                 let wanted = "`auto` or `dual_descent` for sparse rows";

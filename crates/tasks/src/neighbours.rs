@@ -3,10 +3,10 @@
 //!
 //! K̃ is walked in square blocks of its upper triangle: each block is one matrix product, and serves its rows and, mirrored,
 //! its columns, so that half the products of a brute-force search are enough. Only what beats the worst of the best so far
-//! is looked at twice: of factors, products in single precision tell what that can be ([`Screen`]). Exact: ties go to the smaller index, and
+//! is looked at twice. Exact: ties go to the smaller index, and
 //! nothing depends on the number of threads.
 //!
-//! Cost: n²r flops and n²/2 comparisons for [`top_k`], [`best_pairs`] the same; memory 16nk + 4nr bytes and one block (8 MB).
+//! Cost: n²r flops and n²/2 comparisons for [`top_k`], [`best_pairs`] the same; memory 16nk bytes and one block (8 MB).
 //! [`approximate_top_k`] walks a graph of the items instead, and says how many of the nearest it finds.
 
 use std::cmp::Ordering;
@@ -19,10 +19,8 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 mod approximate;
-mod screen;
 
 pub use approximate::{Approximate, ApproximateParams, IndexError, MeasuredRecall, approximate_top_k, top_k_of};
-pub use screen::Screen;
 
 /// Rows and columns of a block: 8 MB of scores.
 const BLOCK: usize = 1024;
@@ -47,11 +45,6 @@ pub trait Similarities {
 
     /// Those of rows `a..b` with rows `c..d`.
     fn block(&self, rows: (usize, usize), cols: (usize, usize)) -> Array2<f64>;
-
-    /// Tells which pairs are worth a look faster than their block does; `None`, the default, where nothing does.
-    fn screen(&self) -> Option<Screen<'_>> {
-        None
-    }
 }
 
 /// A matrix that is there.
@@ -78,12 +71,6 @@ impl Similarities for SignedVectors<'_> {
             scattered.overwrite(&rows, &cols, block.view_mut());
         }
         block
-    }
-
-    fn screen(&self) -> Option<Screen<'_>> {
-        // the lists of a single block have no bounds yet
-        let vectors = SignedVectors { vectors: self.vectors.view(), ..*self };
-        if self.len() > BLOCK { Screen::new(vectors) } else { None }
     }
 }
 
@@ -180,20 +167,11 @@ pub fn top_k(scores: impl Similarities, k: usize, mut done: impl FnMut(f64)) -> 
     if k == 0 {
         return best.into_iter().map(|best| best.found).collect();
     }
-    let screen = scores.screen();
     for_each_block(n, |rows, cols, share| {
-        let screened = screen.as_ref().and_then(|screen| screen.pairs(rows, cols, |item| best[item].threshold));
-        if let Some(pairs) = screened {
-            for ScoredPair { first, second, score } in pairs {
-                best[first].offer(second, score);
-                best[second].offer(first, score);
-            }
-        } else {
-            let block = scores.block(rows, cols);
-            offer_rows(&mut best[rows.0..rows.1], block.view(), rows.0, cols.0);
-            if rows != cols {
-                offer_columns(&mut best[cols.0..cols.1], block.view(), rows.0);
-            }
+        let block = scores.block(rows, cols);
+        offer_rows(&mut best[rows.0..rows.1], block.view(), rows.0, cols.0);
+        if rows != cols {
+            offer_columns(&mut best[cols.0..cols.1], block.view(), rows.0);
         }
         done(share);
     });
@@ -249,15 +227,11 @@ pub fn best_pairs(
     let n = scores.items();
     let mut best: BinaryHeap<Worst> = BinaryHeap::new();
     let mut threshold = at_least;
-    let screen = scores.screen();
     for_each_block(n, |rows, cols, share| {
         if count == 0 {
             return;
         }
-        let screened = screen.as_ref().and_then(|screen| screen.pairs(rows, cols, |_| threshold));
-        let candidates =
-            screened.unwrap_or_else(|| pairs_of(scores.block(rows, cols).view(), rows.0, cols.0, threshold));
-        for pair in candidates.into_iter().filter(|pair| pair.score >= threshold) {
+        for pair in pairs_of(scores.block(rows, cols).view(), rows.0, cols.0, threshold) {
             best.push(Worst(pair));
             if best.len() > count {
                 best.pop();
@@ -283,22 +257,16 @@ fn pairs_of(block: ArrayView2<'_, f64>, first_row: usize, first_col: usize, thre
     block.axis_iter(Axis(0)).into_par_iter().enumerate().flat_map_iter(of_row).collect()
 }
 
-/// Number of pairs of different items that score at least `at_least`: what [`best_pairs`] would list. Memory: one block, and 4nr bytes of factors.
+/// Number of pairs of different items that score at least `at_least`: what [`best_pairs`] would list. Memory: one block.
 pub fn count_pairs(scores: impl Similarities, at_least: f64, mut done: impl FnMut(f64)) -> u64 {
     let mut count = 0;
-    let screen = scores.screen();
     for_each_block(scores.items(), |rows, cols, share| {
-        count += match screen.as_ref().and_then(|screen| screen.pairs(rows, cols, |_| at_least)) {
-            Some(pairs) => pairs.iter().filter(|pair| pair.score >= at_least).count() as u64,
-            None => {
-                let block = scores.block(rows, cols);
-                let counted = block.axis_iter(Axis(0)).into_par_iter().enumerate().map(|(a, scores)| {
-                    let is_good = |&(b, &score): &(usize, &f64)| score >= at_least && rows.0 + a < cols.0 + b;
-                    scores.iter().enumerate().filter(is_good).count() as u64
-                });
-                counted.sum::<u64>()
-            }
-        };
+        let block = scores.block(rows, cols);
+        let counted = block.axis_iter(Axis(0)).into_par_iter().enumerate().map(|(a, scores)| {
+            let is_good = |&(b, &score): &(usize, &f64)| score >= at_least && rows.0 + a < cols.0 + b;
+            scores.iter().enumerate().filter(is_good).count() as u64
+        });
+        count += counted.sum::<u64>();
         done(share);
     });
     count
@@ -428,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_that_single_precision_cannot_tell_apart_are_told_apart() {
+    fn scores_alike_to_nine_digits_are_told_apart() {
         // items in three blocks, all alike to nine digits, of lengths from 1e-3 to 1e3, and pairs that were evaluated in the last block
         let n = 3 * BLOCK;
         let mut rng = stream(7, "neighbours", "alike", 0);
@@ -439,34 +407,19 @@ mod tests {
         let entries = ScatteredEntries::new(n, &places, &[1e9, -1e9, 1e9]);
         for scattered in [None, Some(&entries)] {
             let vectors = SignedVectors { vectors: z.view(), signature: &signature, scattered };
-            let mut fewer = 0;
             let found = top_k(vectors, 4, |_| {});
-            let screen = vectors.screen().unwrap();
             for i in (0..n).step_by(97).chain([n - 1, n - 2, n - 3, n - 5]) {
                 let wanted = brute_force(vectors, i);
                 let same = |(one, other): (&Neighbour, &Neighbour)| {
                     (one.score - other.score).abs() <= 1e-13 * other.score.abs()
                 };
                 assert!(found[i].len() == 4 && found[i].iter().zip(&wanted).all(same), "item {i}");
-                let ends = |item: usize| if item == i { wanted[3].score } else { f64::MAX };
-                let block = (i / BLOCK * BLOCK, (i / BLOCK + 1) * BLOCK);
-                fewer += u32::from(screen.pairs(block, block, ends).is_some());
             }
-            assert!(fewer > 10, "most blocks are screened: {fewer}");
             let (least, pairs) = (brute_force(vectors, n - 1)[2].score * (1.0 - 1e-12), 40);
             let best = best_pairs(vectors, pairs, f64::NEG_INFINITY, |_| {});
             assert!(best.len() == pairs && best.windows(2).all(|two| two[0].score >= two[1].score));
             let all = (0..n).flat_map(|i| brute_force(vectors, i).into_iter().filter(move |one| one.item > i));
             assert_eq!(count_pairs(vectors, least, |_| {}), all.filter(|one| one.score >= least).count() as u64);
-        }
-    }
-
-    #[test]
-    fn vectors_beyond_single_precision_are_not_screened() {
-        for scale in [1e-12, 1e12, f64::NAN] {
-            let z = Array2::from_elem((BLOCK + 1, 2), scale);
-            let signature = Array1::ones(2);
-            assert!(SignedVectors { vectors: z.view(), signature: &signature, scattered: None }.screen().is_none());
         }
     }
 

@@ -89,7 +89,6 @@ enum Method {
     SmsNystrom,
     /// SiCUR with that many rows and half as many columns.
     Sicur,
-    /// Shifted ridge.
     ShiftRidge,
 }
 

@@ -18,6 +18,7 @@ use ndarray::{Array2, ArrayViewMut2};
 use super::{Approximate, ApproximateError, ColumnReader};
 use crate::approximation::{Approximation, Known};
 use crate::entries::{EntryPlan, EntrySet};
+use crate::folds::folds;
 use crate::landmarks::Landmarks;
 use crate::oracle::{Coin, Identity, Oracle, OracleError, OracleShape, Pair, Remembered, Symmetry, block_of};
 use crate::stream::Rng;
@@ -110,13 +111,9 @@ impl ByOneOrder {
         let order = &landmarks.order()[..needed];
         let mut entries = EntrySet::new(shape);
         entries.add(plan);
-        let mut folds = Vec::new();
-        for fold in 0..FOLDS.min(needed) {
-            let part = |is_held: bool| -> Vec<usize> {
-                let places = order.iter().enumerate().filter(|(place, _)| (place % FOLDS == fold) == is_held);
-                places.map(|(_, &item)| item).collect()
-            };
-            let (mut held, kept) = (part(true), part(false));
+        let mut all = Vec::new();
+        for mut held in folds(order, FOLDS) {
+            let kept: Vec<usize> = order.iter().copied().filter(|item| !held.contains(item)).collect();
             held.retain(|&t| entries.has_column(t));
             let mut fewer = rank.min(kept.len());
             while fewer > 0 && self.method.landmarks_needed(n, fewer) > kept.len() {
@@ -131,9 +128,9 @@ impl ByOneOrder {
             if entries.evaluations() > price {
                 return Ok(whole());
             }
-            folds.push(Fold { held, landmarks: kept, rank: fewer });
+            all.push(Fold { held, landmarks: kept, rank: fewer });
         }
-        Ok(folds)
+        Ok(all)
     }
 }
 
@@ -196,25 +193,13 @@ impl Corrected<'_> {
 }
 
 impl Oracle for Corrected<'_> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { symmetry: Symmetry::Symmetric, is_checked: false, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         let effects: Vec<u8> = self.effects.iter().flat_map(|effect| effect.to_le_bytes()).collect();
         Identity::of(&[("kind", b"corrected"), ("effects", &effects), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -20,10 +20,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use ndarray::Array2;
-use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 
-use super::anchors::usual_anchors;
+use super::anchors::{choose_anchors, usual_anchors};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, require_symmetric};
 use crate::approximation::{Approximation, Factors, Known, Signed};
 use crate::balance;
@@ -152,21 +151,6 @@ impl Proxied {
             _ => Ok(()),
         }
     }
-
-    /// The nested order first, then whatever items it leaves out.
-    fn choose_anchors(&self, landmarks: &Landmarks, rank: usize, rng: &mut Rng) -> Vec<usize> {
-        let n = landmarks.len();
-        let wanted = self.anchors.unwrap_or(usual_anchors(rank)).clamp(1, n);
-        let mut anchors: Vec<usize> = landmarks.order().iter().copied().take(wanted).collect();
-        if anchors.len() < wanted {
-            let mut is_taken = vec![false; n];
-            anchors.iter().for_each(|&i| is_taken[i] = true);
-            let mut others: Vec<usize> = (0..n).filter(|&i| !is_taken[i]).collect();
-            others.shuffle(rng);
-            anchors.extend(&others[..wanted - anchors.len()]);
-        }
-        anchors
-    }
 }
 
 impl Approximate for Proxied {
@@ -218,7 +202,8 @@ impl Approximate for Proxied {
             validation_error: judgement.error,
             ..core.report().clone()
         };
-        let anchors = self.choose_anchors(landmarks, rank, rng);
+        let anchors =
+            choose_anchors(landmarks, self.anchors.unwrap_or(usual_anchors(rank)).clamp(1, landmarks.len()), Some(rng));
         let linked = Linked { proxies: self.proxies.clone(), fitted, landmarks: core.landmarks().to_vec(), anchors };
         Ok(core.with_addend(Arc::new(linked)).with_report(report))
     }
@@ -345,16 +330,9 @@ impl Proxied {
 
 /// Columns that only the larger plan evaluates, and rows that the smaller one names nowhere.
 fn unused(plan: &EntryPlan, training: &EntryPlan, n: usize, rng: &mut Rng) -> (Vec<usize>, Vec<usize>) {
-    let mut is_used = vec![false; n];
-    for block in &training.blocks {
-        block.cols.iter().for_each(|&j| is_used[j] = true);
-        if let Rows::These(rows) = &block.rows {
-            rows.iter().for_each(|&i| is_used[i] = true);
-        }
-    }
     let in_training = training.full_columns();
     let held: Vec<usize> = plan.full_columns().into_iter().filter(|j| !in_training.contains(j)).collect();
-    let free: Vec<usize> = (0..n).filter(|&i| !is_used[i]).collect();
+    let free = training.unnamed(n);
     let mut rows: Vec<usize> =
         sample(rng, free.len(), VALIDATION_ROWS.min(free.len())).iter().map(|k| free[k]).collect();
     rows.sort_unstable();

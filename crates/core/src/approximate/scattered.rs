@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
 use crate::approximation::{Approximation, Known, ScatteredEntries};
-use crate::entries::{EntryPlan, EntrySet, Rows};
+use crate::entries::{EntryPlan, EntrySet};
+use crate::folds::folds;
 use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleError, OracleShape, Pair, Remembered, block_of};
 use crate::parameter::BadParameter;
@@ -310,10 +311,10 @@ pub(super) fn evaluate(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, 
 }
 
 /// Positions 0..t in at most five parts, drawn.
-pub(super) fn folds(t: usize, rng: &mut Rng) -> Vec<Vec<usize>> {
+pub(super) fn drawn_folds(t: usize, rng: &mut Rng) -> Vec<Vec<usize>> {
     let mut positions: Vec<usize> = (0..t).collect();
     positions.shuffle(rng);
-    (0..FOLDS.min(t)).map(|first| positions.iter().copied().skip(first).step_by(FOLDS).collect()).collect()
+    folds(&positions, FOLDS)
 }
 
 impl Scattered {
@@ -331,12 +332,12 @@ impl Scattered {
         let mut evaluated = EntrySet::new(shape);
         evaluated.add(&plan);
         let mut table = Table::default();
-        for fold in folds(columns.len(), rng) {
+        for fold in drawn_folds(columns.len(), rng) {
             let held: Vec<usize> = fold.into_iter().map(|position| columns[position]).collect();
             let Some((kept, fewer)) = self.without(&held, landmarks, rank, &evaluated)? else { continue };
             let training = self.method.plan(shape, &kept, fewer)?;
             let smaller = self.method.fit(oracle, &kept, fewer, Known::NOTHING, rng)?;
-            let rows = outside(&training, shape.len);
+            let rows = training.unnamed(shape.len);
             for rows in rows.chunks((PAIRS_PER_REQUEST / held.len()).max(1)) {
                 let scores = block_of(oracle, rows, &held)?;
                 let mut predicted = ndarray::Array2::zeros(scores.dim());
@@ -386,16 +387,4 @@ impl Scattered {
         }
         Ok(None)
     }
-}
-
-/// Items that a plan names neither as a column nor as one of some rows.
-fn outside(plan: &EntryPlan, n: usize) -> Vec<usize> {
-    let mut is_used = vec![false; n];
-    for block in &plan.blocks {
-        block.cols.iter().for_each(|&j| is_used[j] = true);
-        if let Rows::These(rows) = &block.rows {
-            rows.iter().for_each(|&i| is_used[i] = true);
-        }
-    }
-    (0..n).filter(|&i| !is_used[i]).collect()
 }

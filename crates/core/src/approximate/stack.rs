@@ -23,8 +23,7 @@
 //! by C (1 − s/n) s^(−2α), with α from half of the columns.
 //!
 //! The design is linear in V and the proxies, so that K̃ is, within its range, a polynomial of the proxies, a signed low rank of at most
-//! 6s + 134, and a sparse matrix; `quadratic` adds V₁², V₁p, (a_i + a_j)V₁ and |a_i − a_j|, V₁ the first of V, which are computed where they are
-//! asked for, rank flops an entry.
+//! 6s + 134, and a sparse matrix.
 //! This project's own method (ALGORITHMS §10 B).
 //!
 //! Cost: the entries of s columns in number; seven times the flops of shift_ridge around a proxy, n·64³/3 and n²r a round; some 200ns bytes
@@ -36,6 +35,7 @@ use ndarray::Array2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::anchors::{choose_anchors, usual_anchors};
 use super::scattered::residual_size::ResidualSize;
 use super::scattered::selection::Search;
 use super::scattered::{Chosen, Division, FEWEST_LANDMARKS, evaluate};
@@ -54,7 +54,6 @@ mod krige;
 mod level0;
 mod out_of_fold;
 mod polynomials;
-mod products;
 #[cfg(test)]
 mod tests;
 
@@ -86,13 +85,11 @@ pub struct StackParams {
     pub rounds: usize,
     /// Degree of the main proxy in q, 1 to 3.
     pub degree: usize,
-    /// True where m may hold products of the first prediction with itself, with the proxies and with the item effects.
-    pub quadratic: bool,
 }
 
 impl Default for StackParams {
     fn default() -> Self {
-        Self { columns: None, rounds: 2, degree: 2, quadratic: false }
+        Self { columns: None, rounds: 2, degree: 2 }
     }
 }
 
@@ -277,7 +274,7 @@ impl Stack {
             Factors::Signed(signed) => Factors::Signed(Signed { projector: None, ..signed.clone() }),
             other => other.clone(),
         };
-        let anchors = blend::anchors(landmarks, asked);
+        let anchors = choose_anchors(landmarks, usual_anchors(asked).min(landmarks.len()), None);
         let blend = Arc::new(self.blend(&stage, &fit, anchors));
         let diagonal = diagonal(oracle, &stage, &model, &blend)?;
         let report = FitReport {
@@ -327,11 +324,10 @@ impl Stack {
         Ok(chosen)
     }
 
-    /// q(P) of m, and its products: what stands beside the low rank.
+    /// q(P) of m: what is added to the low rank.
     fn blend(&self, stage: &OutOfFold, fit: &Fit, anchors: Vec<usize>) -> Blend {
         let polynomials = stage.level0.polynomials(&fit.linear);
         Blend::new(self.proxies.clone(), stage.columns.len(), polynomials, anchors)
-            .with_products(stage.level0.products(&fit.linear))
     }
 
     /// m as an approximation, not symmetric to the last bit; with the kriging of what it leaves where that is given.

@@ -1,18 +1,18 @@
 //! Vectors for items: what a linear classifier, k-means or a nearest-neighbour index takes.
 //!
 //! The core is Z diag(±1) Zᵀ, and a plain Euclidean embedding ([`Approximation::psd_embedding`](super::Approximation))
-//! says that it was clipped. Where a cheap matrix ([`Addend`]) is added to the core, its own vectors stand beside Z.
+//! says that it was clipped. Where a cheap matrix ([`AdditiveTerm`]) is added to the core, its own vectors stand beside Z.
 
 use std::fmt;
 use std::sync::Arc;
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use super::{Approximation, Factors, General};
 use crate::error::ApproximateError;
 use crate::fit_report::FitReport;
 use crate::linalg;
-use crate::oracle::{Identity, OracleError, Pair};
+use crate::oracle::{Oracle, OracleError};
 
 /// Items as vectors: core ≈ `vectors` · diag(`signature`) · `vectors`ᵀ.
 #[derive(Debug, Clone)]
@@ -26,13 +26,13 @@ pub struct Embedding {
     /// True where negative directions were cut off, so that K̃ is reproduced only as far as it is positive semi-definite.
     pub clipped: bool,
     /// Projector of new items where an addend takes part.
-    pub with_addend: Option<AddendProjector>,
+    pub with_addend: Option<AdditiveTermProjector>,
 }
 
 /// Vectors of new items from their similarities and their cheap scores.
 #[derive(Debug, Clone)]
-pub struct AddendProjector {
-    addend: Arc<dyn Addend>,
+pub struct AdditiveTermProjector {
+    addend: Arc<dyn AdditiveTerm>,
     /// Residual similarities to the landmarks → vectors, t × r; zero in the columns of the addend.
     core: Array2<f64>,
     /// Values of the addend at its anchors → vectors, a × r; zero in the columns of the core.
@@ -58,7 +58,7 @@ impl Embedding {
         proxies_to_landmarks: &[Array2<f64>],
         proxies_to_anchors: &[Array2<f64>],
     ) -> Option<Array2<f64>> {
-        let AddendProjector { addend, core, added } = self.with_addend.as_ref()?;
+        let AdditiveTermProjector { addend, core, added } = self.with_addend.as_ref()?;
         let to_landmarks = NewScores { similarities, proxies: proxies_to_landmarks, items: landmarks };
         let residual = &similarities - &addend.link(&to_landmarks);
         let mut vectors = linalg::product(residual.view(), core.view());
@@ -85,12 +85,12 @@ impl Embedding {
     }
 
     /// The columns of both; new items need the projectors of both.
-    pub(super) fn beside(self, other: Self, addend: &Arc<dyn Addend>) -> Self {
+    pub(super) fn beside(self, other: Self, addend: &Arc<dyn AdditiveTerm>) -> Self {
         let with_addend = match (self.projector, other.projector) {
             (Some(core), Some(added)) => {
                 let beside = Array2::zeros((core.nrows(), added.ncols()));
                 let before = Array2::zeros((added.nrows(), core.ncols()));
-                Some(AddendProjector {
+                Some(AdditiveTermProjector {
                     addend: Arc::clone(addend),
                     core: linalg::hstack(&[core.view(), beside.view()]),
                     added: linalg::hstack(&[before.view(), added.view()]),
@@ -116,7 +116,7 @@ impl Embedding {
             signature: Array1::ones(positive.len()),
             projector: self.projector.map(|projector| projector.select(Axis(1), &positive)),
             clipped: true,
-            with_addend: self.with_addend.map(|AddendProjector { addend, core, added }| AddendProjector {
+            with_addend: self.with_addend.map(|AdditiveTermProjector { addend, core, added }| AdditiveTermProjector {
                 addend,
                 core: core.select(Axis(1), &positive),
                 added: added.select(Axis(1), &positive),
@@ -128,31 +128,8 @@ impl Embedding {
 /// Cells evaluated at a time by the default mat-vec: 32 MB.
 const CELLS_PER_BLOCK: usize = 1 << 22;
 
-/// A symmetric n × n matrix that costs nothing but time.
-pub trait Addend: Send + Sync + fmt::Debug {
-    /// Number of items n.
-    fn len(&self) -> usize;
-
-    /// True where there are no items.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// A digest of everything that moves a value: part of the result's provenance.
-    fn identity(&self) -> Identity;
-
-    /// `out[k]` = value at `pairs[k]`; of one length.
-    ///
-    /// # Errors
-    /// Whatever stands behind it.
-    fn pairs(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError>;
-
-    /// Fills `out` (rows.len() × cols.len()).
-    ///
-    /// # Errors
-    /// Whatever stands behind it.
-    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError>;
-
+/// A symmetric n × n matrix that is added to the core and takes no calls, only time.
+pub trait AdditiveTerm: Oracle + fmt::Debug {
     /// `out` = matrix · x, by blocks of rows unless there is a faster way. O(n²) evaluations, 32 MB.
     ///
     /// # Errors

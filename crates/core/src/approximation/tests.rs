@@ -6,7 +6,7 @@ use rand::Rng as _;
 
 use super::*;
 use crate::error::ApproximateError;
-use crate::oracle::Identity;
+use crate::oracle::{Identity, Oracle, OracleShape};
 use crate::stream::stream;
 
 const N: usize = 9;
@@ -25,25 +25,22 @@ fn symmetric(name: u64) -> Array2<f64> {
 #[derive(Debug)]
 struct Matrix(Array2<f64>);
 
-impl Addend for Matrix {
-    fn len(&self) -> usize {
-        self.0.nrows()
+impl Oracle for Matrix {
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.0.nrows())
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"test matrix")])
     }
 
-    fn pairs(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         pairs.iter().zip(out).for_each(|(&pair, out)| *out = self.0[pair]);
         Ok(())
     }
+}
 
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        out.indexed_iter_mut().for_each(|((a, b), out)| *out = self.0[[rows[a], cols[b]]]);
-        Ok(())
-    }
-
+impl AdditiveTerm for Matrix {
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
         Approximation::new(Factors::Dense(self.0.clone()), (0..N).collect(), FitReport::default()).embedding()
     }

@@ -72,18 +72,18 @@ proptest! {
 
 #[test]
 fn s_columns_cost_ns_less_the_pairs_counted_twice() {
-    let shape = OracleShape { len: 100, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+    let shape = OracleShape::symmetric(100);
     let plan = EntryPlan::columns(&[3, 14, 15, 92]);
     // n·s − s(s−1)/2, the formula of the papers' accounting
     assert_eq!((plan.cells(100), plan.evaluations(shape)), (400, 400 - 6));
-    let known = OracleShape { diagonal_known: true, evaluations_per_pair: 2, ..shape };
+    let known = OracleShape { known_diagonal: Some(0.0), evaluations_per_pair: 2, ..shape };
     assert_eq!(plan.evaluations(known), 2 * (400 - 6 - 4));
 }
 
 #[test]
 fn nothing_costs_nothing() {
     for symmetry in [Symmetry::Symmetric, Symmetry::Asymmetric] {
-        let shape = OracleShape { len: 0, symmetry, diagonal_known: false, evaluations_per_pair: 1 };
+        let shape = OracleShape::new(0, symmetry);
         assert_eq!(EntrySet::new(shape).evaluations(), 0);
     }
 }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use crate::balance::{balancing, largest};
 use crate::oracle::Pair;
 use crate::rank::RankCmp;
+use crate::stats::pearson;
 
 /// One pair in so many counts as large.
 const LARGE_SHARE: usize = 100;
@@ -67,14 +68,13 @@ fn balanced(drawn: &[DrawnPair]) -> Cow<'_, [DrawnPair]> {
 }
 
 fn correlation(drawn: &[DrawnPair]) -> Option<f64> {
-    let mean = |of: fn(&DrawnPair) -> f64| drawn.iter().map(of).sum::<f64>() / drawn.len() as f64;
-    let (x, y) = (mean(|pair| pair.score), mean(|pair| pair.ours));
-    let sums = drawn.iter().fold((0.0, 0.0, 0.0), |(xx, xy, yy), pair| {
-        let (dx, dy) = (pair.score - x, pair.ours - y);
-        (xx + dx * dx, xy + dx * dy, yy + dy * dy)
-    });
-    let (xx, xy, yy) = sums;
+    let list = |of: fn(&DrawnPair) -> f64| drawn.iter().map(of).collect::<Vec<f64>>();
+    let (scores, ours) = (list(|pair| pair.score), list(|pair| pair.ours));
     // what is constant differs from its mean by rounding
-    let varies = |sum: f64, mean: f64| sum > drawn.len() as f64 * (ROUNDING * mean).powi(2);
-    (varies(xx, x) && varies(yy, y)).then(|| xy / (xx * yy).sqrt())
+    let varies = |values: &[f64]| {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        squares > values.len() as f64 * (ROUNDING * mean).powi(2)
+    };
+    if varies(&scores) && varies(&ours) { pearson(&scores, &ours) } else { None }
 }

@@ -322,20 +322,12 @@ fn a_known_diagonal_is_counted_exactly_and_costs_nothing() {
 struct ZeroDiagonal(Precomputed);
 
 impl Oracle for ZeroDiagonal {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn symmetry(&self) -> crate::oracle::Symmetry {
-        self.0.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(0.0), ..self.0.shape() }
     }
 
     fn identity(&self) -> crate::oracle::Identity {
         self.0.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(0.0)
     }
 
     fn evaluate(&self, pairs: &[crate::oracle::Pair], out: &mut [f64]) -> Result<(), OracleError> {

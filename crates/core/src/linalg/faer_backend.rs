@@ -16,9 +16,6 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, ShapeBuilder};
 
 use super::{Eigh, LinalgError, Svd};
 
-mod largest;
-mod tridiagonal;
-
 /// Pieces that work is cut into. Fixed rather than the number of threads, because faer adds partial sums piece by piece:
 /// this is what makes a result the same on a laptop and on a cluster node.
 const PIECES: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not zero");
@@ -39,14 +36,6 @@ pub(super) fn eigh(matrix: ArrayView2<'_, f64>) -> Result<Eigh, LinalgError> {
     let mut vectors = Array2::zeros((n, n).f());
     self_adjoint(matrix, values.as_mut(), Some(view_mut(vectors.view_mut())))?;
     Ok(Eigh { values: to_vector(&values), vectors })
-}
-
-pub(super) fn eigh_largest(matrix: ArrayView2<'_, f64>, count: usize) -> Result<Eigh, LinalgError> {
-    refuse_non_finite("the eigendecomposition", matrix)?;
-    match largest::largest(matrix, count) {
-        Some(found) => Ok(found),
-        None => Ok(eigh(matrix)?.into_largest(count)),
-    }
 }
 
 pub(super) fn eigvalsh(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, LinalgError> {

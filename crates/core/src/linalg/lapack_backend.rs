@@ -13,10 +13,6 @@ pub(super) fn eigh(matrix: ArrayView2<'_, f64>) -> Result<Eigh, LinalgError> {
     Ok(Eigh { values, vectors })
 }
 
-pub(super) fn eigh_largest(matrix: ArrayView2<'_, f64>, count: usize) -> Result<Eigh, LinalgError> {
-    Ok(eigh(matrix)?.into_largest(count))
-}
-
 pub(super) fn eigvalsh(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, LinalgError> {
     const OP: &str = "the eigendecomposition";
     refuse_non_finite(OP, matrix)?;

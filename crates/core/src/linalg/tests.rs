@@ -39,36 +39,14 @@ fn eigh_reassembles_its_matrix_in_ascending_order() {
     }
 }
 
-/// Symmetric with these eigenvalues, in random directions.
-fn with_spectrum(values: &[f64]) -> Array2<f64> {
-    let (directions, _) = qr(random(values.len(), values.len()).view()).unwrap();
-    let scaled = &directions * &Array1::from(values.to_vec());
-    let matrix = product(scaled.view(), directions.t());
-    (&matrix + &matrix.t()) / 2.0
-}
-
 #[test]
-fn the_largest_eigenpairs_are_those_of_eigh_for_plain_graded_equal_and_missing_eigenvalues() {
-    let graded: Vec<f64> = (0..40).map(|k| 0.3_f64.powi(k)).collect();
-    let clustered: Vec<f64> = (0..60).map(|k| f64::from(k / 20) + 1e-13 * f64::from(k)).collect();
-    let equal: Vec<f64> = (0..50).map(|k| f64::from(k / 10)).collect();
-    let rank_3: Vec<f64> = (0..50).map(|k| if k < 3 { 1.0 + f64::from(k) } else { 0.0 }).collect();
-    let mut matrices: Vec<Array2<f64>> = [1, 2, 15, 16, 17, 100, 300].map(symmetric).into();
-    matrices.extend([graded, clustered, equal, rank_3].iter().map(|values| with_spectrum(values)));
-    matrices.extend([Array2::eye(30), Array2::zeros((30, 30)), symmetric(40) * 1e-200, symmetric(40) * 1e200]);
-    for matrix in &matrices {
-        let n = matrix.nrows();
-        let all = eigh(matrix.view()).unwrap();
-        let slack = tolerance(n) * all.values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        for count in [0, 1, n.div_ceil(2), n] {
-            let Eigh { values, vectors } = eigh_largest(matrix.view(), count).unwrap();
-            assert_eq!((values.len(), vectors.dim()), (count, (n, count)));
-            let expected = all.values.slice(s![n - count..]);
-            assert!(values.iter().zip(expected).all(|(value, wanted)| (value - wanted).abs() <= slack), "n = {n}");
-            assert!(values.windows(2).into_iter().all(|pair| pair[0] <= pair[1]));
-            assert!(close(&product(matrix.view(), vectors.view()), &(&vectors * &values), slack), "n = {n}");
-            assert!(close(&product(vectors.t(), vectors.view()), &Array2::eye(count), tolerance(n)), "n = {n}");
-        }
+fn the_largest_eigenpairs_are_the_last_of_eigh() {
+    let matrix = symmetric(17);
+    let Eigh { values, vectors } = eigh(matrix.view()).unwrap();
+    for count in [0, 1, 9, 17] {
+        let largest = eigh_largest(matrix.view(), count).unwrap();
+        assert_eq!(largest.values, values.slice(s![17 - count..]));
+        assert_eq!(largest.vectors, vectors.slice(s![.., 17 - count..]));
     }
 }
 
@@ -186,14 +164,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let (matrix, wide) = (symmetric(600), random(600, 150));
     let compute = || {
         let Eigh { values, vectors } = eigh(matrix.view()).unwrap();
-        let Eigh { vectors: largest, .. } = eigh_largest(matrix.view(), 100).unwrap();
-        (
-            values,
-            product(vectors.view(), wide.view()),
-            largest,
-            svd(wide.view()).unwrap().left,
-            qr(wide.view()).unwrap().0,
-        )
+        (values, product(vectors.view(), wide.view()), svd(wide.view()).unwrap().left, qr(wide.view()).unwrap().0)
     };
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let alone = pool(1).install(compute);

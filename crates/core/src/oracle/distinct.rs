@@ -31,7 +31,7 @@ pub struct DistinctPairs<'a> {
 
 impl<'a> DistinctPairs<'a> {
     /// Prepares the block. An item listed twice on one side is evaluated for each listing.
-    pub fn new(shape: OracleShape, known_diagonal: Option<f64>, rows: &'a [usize], cols: &'a [usize]) -> Self {
+    pub fn new(shape: OracleShape, rows: &'a [usize], cols: &'a [usize]) -> Self {
         let place_of: HashMap<usize, usize> = cols.iter().enumerate().map(|(b, &j)| (j, b)).collect();
         let col_of_row: Vec<usize> = rows.iter().map(|i| place_of.get(i).copied().unwrap_or(ABSENT)).collect();
         let mut row_of_col = vec![ABSENT; cols.len()];
@@ -42,7 +42,8 @@ impl<'a> DistinctPairs<'a> {
             // an earlier listing of a repeated column shares the row of its last one
             row_of_col[b] = row_of_col[place_of[&cols[b]]];
         }
-        Self { rows, cols, col_of_row, row_of_col, symmetric: shape.symmetry == Symmetry::Symmetric, known_diagonal }
+        let symmetric = shape.symmetry == Symmetry::Symmetric;
+        Self { rows, cols, col_of_row, row_of_col, symmetric, known_diagonal: shape.known_diagonal }
     }
 
     /// Pairs to evaluate, in closed form: (off the diagonal, on the diagonal). O(rows + cols).
@@ -108,7 +109,7 @@ pub fn evaluate_block<O: Oracle + ?Sized>(
     mut out: ArrayViewMut2<'_, f64>,
 ) -> Result<(), OracleError> {
     check_indices(oracle.len(), rows, cols)?;
-    let distinct = DistinctPairs::new(OracleShape::of(oracle), oracle.known_diagonal(), rows, cols);
+    let distinct = DistinctPairs::new(oracle.shape(), rows, cols);
     let room = CHUNK.min(rows.len() * cols.len());
     let mut pairs: Vec<Pair> = Vec::with_capacity(room);
     let mut chunk: Vec<(usize, usize)> = Vec::with_capacity(room);

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayViewMut2};
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, check_indices, check_pairs};
+use super::{
+    Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block, ask_pairs, check_indices, check_pairs,
+};
 use crate::contents::Contents;
 
 /// An oracle that is asked for no pair of items and again for its copies.
@@ -71,33 +73,13 @@ impl<O: Oracle> DistinctItems<O> {
 }
 
 impl<O: Oracle> Oracle for DistinctItems<O> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { is_checked: true, ..self.inner.shape() }
     }
 
     /// The same scores, and so the same identity.
     fn identity(&self) -> Identity {
         self.inner.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        true
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -4,7 +4,7 @@
 
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, s};
 
-use super::{DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_indices, check_pairs};
+use super::{DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, check_indices, check_pairs};
 use crate::linalg;
 
 /// Rows of the embedding gathered at a time, so that a tall block copies little.
@@ -91,20 +91,12 @@ fn norm(vector: ArrayView1<'_, f64>) -> f64 {
 }
 
 impl Oracle for EmbeddingProxy {
-    fn len(&self) -> usize {
-        self.vectors.nrows()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: self.known_diagonal, ..OracleShape::symmetric(self.vectors.nrows()) }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.known_diagonal
     }
 
     fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
@@ -130,7 +122,7 @@ impl Oracle for EmbeddingProxy {
             linalg::product_into(left.view(), right.t(), 1.0, out);
         }
         // both orders of a pair and the diagonal come out equal to the last bit
-        DistinctPairs::new(OracleShape::of(self), self.known_diagonal, rows, cols).complete(out);
+        DistinctPairs::new(self.shape(), rows, cols).complete(out);
         Ok(())
     }
 }

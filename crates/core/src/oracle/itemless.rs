@@ -1,6 +1,6 @@
 //! A score apart from its items.
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry};
+use super::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 
 /// A score over no items: an identity and a symmetry, for the identities that wrappers make of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,12 +12,8 @@ pub struct Itemless {
 }
 
 impl Oracle for Itemless {
-    fn len(&self) -> usize {
-        0
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape::new(0, self.symmetry)
     }
 
     fn identity(&self) -> Identity {

@@ -5,7 +5,7 @@
 
 use ndarray::{ArrayViewMut2, CowArray, Ix2};
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, check_finite, check_finite_block};
+use super::{Identity, Oracle, OracleError, OracleShape, Pair, ask_block, ask_pairs, check_finite, check_finite_block};
 use crate::parameter::BadParameter;
 
 /// The function applied to every score.
@@ -110,12 +110,10 @@ impl<O: Oracle> Kernelized<O> {
 }
 
 impl<O: Oracle> Oracle for Kernelized<O> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        let shape = self.inner.shape();
+        let known_diagonal = shape.known_diagonal.map(|score| self.kernel.apply(score));
+        OracleShape { known_diagonal, is_checked: true, ..shape }
     }
 
     fn identity(&self) -> Identity {
@@ -130,22 +128,6 @@ impl<O: Oracle> Oracle for Kernelized<O> {
             ("second", &second.to_le_bytes()),
             ("inner", self.inner.identity().as_bytes()),
         ])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal().map(|score| self.kernel.apply(score))
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        true
     }
 
     /// Of a finite score too a kernel can make an infinity.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ndarray::ArrayViewMut2;
 
 use super::{
-    Attempt, DistinctPairs, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block, ask_pairs,
+    Attempt, DistinctPairs, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, ask_block, ask_pairs,
     check_indices, check_pairs,
 };
 
@@ -197,32 +197,12 @@ impl<O: Oracle> Metered<O> {
 }
 
 impl<O: Oracle> Oracle for Metered<O> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { is_checked: true, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         self.inner.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        true
     }
 
     fn fallible(&self) -> Option<&dyn Fallible> {
@@ -238,7 +218,7 @@ impl<O: Oracle> Oracle for Metered<O> {
     fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         check_indices(self.len(), rows, cols)?;
         let shape = OracleShape::of(&self.inner);
-        let (off_diagonal, diagonal) = DistinctPairs::new(shape, self.known_diagonal(), rows, cols).count();
+        let (off_diagonal, diagonal) = DistinctPairs::new(shape, rows, cols).count();
         self.reserve(rows.len() as u64 * cols.len() as u64, shape.evaluations(off_diagonal, diagonal))?;
         self.timed(|| ask_block(&self.inner, rows, cols, out))
     }

@@ -10,7 +10,8 @@ use ndarray::ArrayViewMut2;
 
 use super::fallible::gathered;
 use super::{
-    Attempt, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of, check_indices,
+    Attempt, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block, ask_pairs, block_of,
+    check_indices,
 };
 
 /// A coin for every unordered pair of items, fair and the same whenever it is looked at.
@@ -83,32 +84,14 @@ impl<O: Oracle> OneOrder<O> {
 }
 
 impl<O: Oracle> Oracle for OneOrder<O> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        let shape = self.inner.shape();
+        let known_diagonal = if self.coin.is_turned { Some(0.0) } else { shape.known_diagonal };
+        OracleShape { symmetry: Symmetry::Symmetric, known_diagonal, is_checked: true, ..shape }
     }
 
     fn identity(&self) -> Identity {
         self.identity_over(self.inner.identity())
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        if self.coin.is_turned { Some(0.0) } else { self.inner.known_diagonal() }
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        true
     }
 
     fn fallible(&self) -> Option<&dyn Fallible> {
@@ -185,33 +168,15 @@ impl<A: Oracle, B: Oracle> MeanOfOrders<A, B> {
 }
 
 impl<A: Oracle, B: Oracle> Oracle for MeanOfOrders<A, B> {
-    fn len(&self) -> usize {
-        self.one.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        let (one, other) = (self.one.shape(), self.other.shape());
+        let evaluations_per_pair = one.evaluations_per_pair + other.evaluations_per_pair;
+        OracleShape { symmetry: Symmetry::Symmetric, evaluations_per_pair, is_checked: true, ..one }
     }
 
     fn identity(&self) -> Identity {
         let (one, other) = (self.one.identity(), self.other.identity());
         Identity::of(&[("kind", b"mean of orders"), ("one", one.as_bytes()), ("other", other.as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.one.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.one.evaluations_per_pair() + self.other.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.one.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        true
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry, check_indices, check_pairs};
+use super::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetrization, Symmetry, check_indices, check_pairs};
 
 /// `K[i, j]` and `K[j, i]` closer than this fraction of max|K| differ by rounding only (a few hundred f64 ulps: what a
 /// matrix product leaves).
@@ -127,20 +127,12 @@ fn combine_triangles(matrix: &mut Array2<f64>, mode: Symmetrization) {
 }
 
 impl Oracle for Precomputed {
-    fn len(&self) -> usize {
-        self.matrix.nrows()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape { is_checked: true, ..OracleShape::new(self.matrix.nrows(), self.symmetry) }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn is_checked(&self) -> bool {
-        true
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -182,32 +182,12 @@ impl<O: Oracle> Remembered<O> {
 }
 
 impl<O: Oracle> Oracle for Remembered<O> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { is_checked: true, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         self.inner.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        true
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fallible::gathered;
 use super::{
-    Attempt, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of, check_indices,
+    Attempt, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block, ask_pairs, block_of,
+    check_indices,
 };
 
 /// Cells of the reversed order held at a time: 8 MiB.
@@ -69,32 +70,21 @@ impl<O: Oracle> Symmetrized<O> {
 }
 
 impl<O: Oracle> Oracle for Symmetrized<O> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        let shape = self.inner.shape();
+        if shape.symmetry == Symmetry::Symmetric {
+            return shape;
+        }
+        OracleShape {
+            symmetry: Symmetry::Symmetric,
+            evaluations_per_pair: 2 * shape.evaluations_per_pair,
+            is_checked: true,
+            ..shape
+        }
     }
 
     fn identity(&self) -> Identity {
         self.identity_over(self.inner.identity())
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair() * if self.is_symmetric_already() { 1 } else { 2 }
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        !self.is_symmetric_already() || self.inner.is_checked()
     }
 
     fn fallible(&self) -> Option<&dyn Fallible> {

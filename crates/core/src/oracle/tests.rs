@@ -52,20 +52,12 @@ impl Ledger {
 }
 
 impl Oracle for Ledger {
-    fn len(&self) -> usize {
-        self.matrix.nrows()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: self.known_diagonal, ..OracleShape::new(self.matrix.nrows(), self.symmetry) }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"ledger"), ("values", Identity::of_values(self.matrix.view()).as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.known_diagonal
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -102,7 +94,7 @@ proptest! {
     ) {
         let oracle = Metered::new(Ledger::random(N, symmetry, known, seed));
         let shape = OracleShape::of(&oracle);
-        let (off_diagonal, diagonal) = DistinctPairs::new(shape, oracle.known_diagonal(), &rows, &cols).count();
+        let (off_diagonal, diagonal) = DistinctPairs::new(shape, &rows, &cols).count();
         let block = block_of(&oracle, &rows, &cols).unwrap();
         prop_assert_eq!(block, expected(&oracle.inner().matrix, &rows, &cols));
         let asked = oracle.inner().asked();
@@ -237,12 +229,8 @@ proptest! {
 struct BlockOnly(Precomputed);
 
 impl Oracle for BlockOnly {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.0.symmetry()
+    fn shape(&self) -> OracleShape {
+        self.0.shape()
     }
 
     fn identity(&self) -> Identity {
@@ -274,12 +262,8 @@ fn every_wrapper_forwards_a_block_as_blocks() {
 struct Requests(Ledger, std::sync::atomic::AtomicUsize);
 
 impl Oracle for Requests {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.0.symmetry()
+    fn shape(&self) -> OracleShape {
+        self.0.shape()
     }
 
     fn identity(&self) -> Identity {
@@ -318,12 +302,8 @@ fn what_is_missing_is_evaluated_in_few_rectangles() {
 struct Sizes(usize, Symmetry, Mutex<Vec<usize>>);
 
 impl Oracle for Sizes {
-    fn len(&self) -> usize {
-        self.0
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.1
+    fn shape(&self) -> OracleShape {
+        OracleShape::new(self.0, self.1)
     }
 
     fn identity(&self) -> Identity {

@@ -8,12 +8,10 @@
 //! O(d) an entry. A block is a matrix product and one pass over it, strip by strip so that a strip stays in cache. Squared distances are
 //! ‖x‖² + ‖y‖² − 2⟨x, y⟩, as there: nearly equal vectors far from the origin lose digits. Memory: one copy of the vectors, 8nd bytes.
 
-use multiversion::multiversion;
-use multiversion::target::target_cfg_f;
 use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 
-use super::{DistinctPairs, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_indices};
+use super::{DistinctPairs, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, check_indices};
 use crate::linalg;
 use crate::parameter::BadParameter;
 
@@ -77,7 +75,11 @@ impl VectorFunction {
     /// Turns inner products of one vector with others into scores; `square` and `squares` are their squared norms.
     fn apply(&self, square: f64, squares: &[f64], products: &mut [f64]) {
         match *self {
-            Self::Rbf { gamma } => rbf(gamma, square, squares, products),
+            Self::Rbf { gamma } => {
+                for (cell, other) in products.iter_mut().zip(squares) {
+                    *cell = (-gamma * (square + other - 2.0 * *cell).max(0.0)).exp();
+                }
+            }
             Self::Polynomial { gamma, coef0, degree } => {
                 products.iter_mut().for_each(|cell| *cell = (gamma * *cell + coef0).powi(degree));
             }
@@ -86,54 +88,6 @@ impl VectorFunction {
             }
         }
     }
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512dq+fma", "x86_64+avx2+fma"))]
-fn rbf(gamma: f64, square: f64, squares: &[f64], products: &mut [f64]) {
-    let fused =
-        |a: f64, b: f64, sum: f64| if target_cfg_f!(target_feature = "fma") { a.mul_add(b, sum) } else { a * b + sum };
-    for (cell, other) in products.iter_mut().zip(squares) {
-        *cell = exp_of_negative(-gamma * (square + other - 2.0 * *cell).max(0.0), fused);
-    }
-}
-
-/// eˣ of x ≤ 0 within 2 units in the last place, as a plain sequence of operations that compilers turn into wide registers; 0 below −708, where numbers
-/// are no longer normal.
-///
-/// Blocks of 30,000 × 400 by `rbf` took 36 ms with it and 186 with the library's, one call after the other (one thread of a busy AMD EPYC with AVX-512).
-///
-/// x = k ln 2 + r with |r| ≤ ln 2 / 2; eʳ by its Taylor polynomial of degree 13, whose rest is 4·10⁻¹⁸.
-#[inline(always)]
-fn exp_of_negative(x: f64, fused: impl Fn(f64, f64, f64) -> f64) -> f64 {
-    /// ln 2 in two parts, the first with zeros at its end so that k times it is exact.
-    const LN_2: (f64, f64) = (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10);
-    /// Adding it leaves a whole number in the last bits.
-    const TO_WHOLE: f64 = 6_755_399_441_055_744.0;
-    /// 1/13!, …, 1/2!
-    const TAYLOR: [f64; 12] = [
-        1.0 / 6_227_020_800.0,
-        1.0 / 479_001_600.0,
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40_320.0,
-        1.0 / 5_040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        1.0 / 2.0,
-    ];
-    let shifted = fused(x.max(-708.0), std::f64::consts::LOG2_E, TO_WHOLE);
-    let k = shifted - TO_WHOLE;
-    let r = fused(k, -LN_2.1, fused(k, -LN_2.0, x.max(-708.0)));
-    let mut sum = TAYLOR[0];
-    for coefficient in &TAYLOR[1..] {
-        sum = fused(sum, r, *coefficient);
-    }
-    let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1.0_f64.to_bits()));
-    let value = fused(fused(sum, r, 1.0), r, 1.0) * power;
-    if x < -708.0 { 0.0 } else { value }
 }
 
 /// A kernel between the rows of an n × d array.
@@ -179,20 +133,13 @@ impl VectorKernel {
 }
 
 impl Oracle for VectorKernel {
-    fn len(&self) -> usize {
-        self.products.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        let known_diagonal = matches!(self.function, VectorFunction::Rbf { .. }).then_some(1.0);
+        OracleShape { known_diagonal, ..OracleShape::symmetric(self.products.len()) }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        matches!(self.function, VectorFunction::Rbf { .. }).then_some(1.0)
     }
 
     fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
@@ -228,7 +175,7 @@ impl Oracle for VectorKernel {
             }
         });
         // both orders of a pair and the diagonal come out equal to the last bit
-        DistinctPairs::new(OracleShape::of(self), self.known_diagonal(), rows, cols).complete(out);
+        DistinctPairs::new(self.shape(), rows, cols).complete(out);
         Ok(())
     }
 }
@@ -246,26 +193,6 @@ mod tests {
         let rows = array![[1.0], [1e200], [2e200]];
         let error = VectorKernel::new(rows, VectorFunction::Rbf { gamma: 1.0 }).unwrap_err().to_string();
         assert!(error.contains("too long to be squared in row 1"), "{error}");
-    }
-
-    #[test]
-    fn exponentials_are_those_of_the_library_to_two_units_in_the_last_place() {
-        let fused = f64::mul_add;
-        let plain = |a: f64, b: f64, sum: f64| a * b + sum;
-        for step in 0..200_000 {
-            let x = -f64::from(step) * 0.003_541;
-            let wanted = x.exp();
-            for value in [exp_of_negative(x, fused), exp_of_negative(x, plain)] {
-                assert!(
-                    (value - wanted).abs() <= 2.0 * f64::EPSILON * wanted || x < -708.0,
-                    "{x}: {value} for {wanted}"
-                );
-            }
-        }
-        for x in [-708.1, -1e5, -1e300, f64::NEG_INFINITY] {
-            assert_eq!(exp_of_negative(x, fused), 0.0, "{x}");
-        }
-        assert_eq!((exp_of_negative(0.0, fused), exp_of_negative(-0.0, fused)), (1.0, 1.0));
     }
 
     proptest! {

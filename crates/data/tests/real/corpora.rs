@@ -7,8 +7,9 @@ use landmark_data::{Corpus, Headers, TokenRules};
 use crate::data_folder;
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn every_file_of_the_catalog_is_there_with_its_digest_and_size() {
-    let Some(folder) = data_folder() else { return };
+    let folder = data_folder();
     // what is published in full, and nowhere else
     let is_only_at_home = |path: &str| {
         recipes::published(path).is_some() || recipes::of(path).is_some_and(|recipe| recipe.text_sha256.is_empty())
@@ -26,8 +27,9 @@ fn every_file_of_the_catalog_is_there_with_its_digest_and_size() {
 }
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn every_corpus_loads_with_the_sizes_its_source_states() {
-    let Some(folder) = data_folder() else { return };
+    let folder = data_folder();
     // (documents, labels, train)
     let wanted = [
         ("twitter", (3_115, 3, None)),
@@ -52,16 +54,18 @@ fn every_corpus_loads_with_the_sizes_its_source_states() {
 }
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn the_first_ten_classes_of_ohsumed_have_the_stated_sizes() {
-    let Some(folder) = data_folder() else { return };
+    let folder = data_folder();
     let options = DocumentOptions { first_classes: Some(10), ..DocumentOptions::default() };
     let split = catalog::load_documents("ohsumed", Some(&folder), &options, 1).unwrap().given_split().unwrap();
     assert_eq!((split.train.len(), split.test.len()), (1_249, 1_632));
 }
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn newsgroup_posts_lose_their_headers_and_keep_their_subject() {
-    let Some(folder) = data_folder() else { return };
+    let folder = data_folder();
     let load = |headers| {
         let options = DocumentOptions { headers: Some(headers), limit: Some(400), ..DocumentOptions::default() };
         catalog::load_documents("20news", Some(&folder), &options, 1).unwrap()
@@ -76,8 +80,9 @@ fn newsgroup_posts_lose_their_headers_and_keep_their_subject() {
 }
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn every_set_of_vectors_loads_for_the_tweets_and_covers_what_it_should() {
-    let Some(folder) = data_folder() else { return };
+    let folder = data_folder();
     let documents = catalog::load_documents("twitter", Some(&folder), &DocumentOptions::default(), 1).unwrap();
     let rules = TokenRules { drop_stop_words: false, ..TokenRules::default() };
     let corpus = Corpus::tokenize(&documents, &rules);
@@ -94,8 +99,9 @@ fn every_set_of_vectors_loads_for_the_tweets_and_covers_what_it_should() {
 }
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn the_intent_corpora_have_the_published_sizes_domain_by_domain() {
-    let Some(folder) = data_folder() else { return };
+    let folder = data_folder();
     // (domains, intents, train, test): in scope for CLINC150, all for the others; ATIS counts joined intents as labels of their own
     for (name, wanted) in
         [("clinc150", (10, 150, 15_000, 4_500)), ("snips", (1, 7, 13_784, 700)), ("atis", (1, 26, 4_978, 893))]
@@ -110,8 +116,9 @@ fn the_intent_corpora_have_the_published_sizes_domain_by_domain() {
 }
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn the_texts_without_labels_are_all_read() {
-    let Some(folder) = data_folder() else { return };
+    let folder = data_folder();
     let (mut texts, mut words) = (0_usize, 0_usize);
     let mut count = |text: &str| {
         texts += 1;

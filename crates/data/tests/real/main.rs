@@ -1,5 +1,5 @@
-//! The corpora and vectors of the catalog as they lie in the user's data folder. Without `LANDMARK_DATA` these tests say so and
-//! prove nothing.
+//! The corpora and vectors of the catalog as they lie in the user's data folder. These tests are ignored
+//! unless asked for (`cargo test -p landmark-data --test real -- --ignored`), and fail without `LANDMARK_DATA`.
 
 #![allow(clippy::unwrap_used)] // a test program
 
@@ -12,10 +12,6 @@ mod mentions;
 mod questions;
 mod raw;
 
-fn data_folder() -> Option<PathBuf> {
-    let folder = std::env::var_os(DATA_VARIABLE).map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: `{DATA_VARIABLE}` is not set");
-    }
-    folder
+fn data_folder() -> PathBuf {
+    PathBuf::from(std::env::var_os(DATA_VARIABLE).expect("`LANDMARK_DATA` names the folder of the corpora"))
 }

@@ -27,8 +27,9 @@ fn parse_of(tree: &Tree) -> Sentence {
 }
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn trec_has_5452_and_500_questions_whose_trees_follow_from_one_parse() {
-    let Some(folder) = data_folder() else { return };
+    let folder = data_folder();
     let examples = catalog::load_kelp("trec", Some(&folder)).unwrap();
     assert_eq!(examples.representations(), ["quest", "bow", "grct", "lct", "loct", "cgrct", "clct"]);
     let documents = catalog::load_documents("trec", Some(&folder), &DocumentOptions::default(), 1).unwrap();
@@ -49,8 +50,9 @@ fn trec_has_5452_and_500_questions_whose_trees_follow_from_one_parse() {
 }
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn qatar_living_has_the_threads_and_labels_its_source_states() {
-    let Some(folder) = data_folder() else { return };
+    let folder = data_folder();
     let sets = catalog::load_threads("qatar_living", Some(&folder)).unwrap();
     let wanted = [
         ("train_part2", 379, 3_790, 1_364),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use landmark_core::approximate::{Approximate, ApproximateError, Proxied};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleShape, Symmetry};
+use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_yaml::{Node, Problem, Section, Span, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,7 +149,7 @@ impl MethodConfig {
     pub fn chooses_pairs(&self) -> bool {
         let (len, rank) = TRIAL;
         let items: Vec<usize> = (0..len).collect();
-        let shape = OracleShape { len, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+        let shape = OracleShape::symmetric(len);
         let trial = Landmarks::new(len, items.clone(), items).map_err(ApproximateError::from);
         let plan = trial.and_then(|landmarks| self.approximator.plan(shape, &landmarks, rank));
         !self.entries.is_columns() || plan.is_ok_and(|plan| plan.chosen > 0)

@@ -90,7 +90,6 @@ pub enum Strategy {
     /// All of them.
     #[default]
     Grid,
-    /// Random ones.
     Random,
     /// Tree-structured Parzen estimator.
     Tpe,

@@ -120,7 +120,6 @@ fn one_or_several<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 /// A number, or to be searched for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tuned {
-    /// This.
     Fixed(f64),
     /// Chosen by cross-validation within `tuning`.
     Search,

@@ -333,7 +333,7 @@ fn affordable(context: &SweepContext<'_>, cell: &Cell) -> Result<Cell, JobError>
         let cell = at(rank);
         let fit = context.sweep.plan(&cell, context.metered.shape())?;
         let requests = errors::requests(context, Errors::of(context), &cell, &fit)?;
-        context.missing(&requests).map_err(|error| OracleError::from(error).into())
+        Ok(context.missing(&requests))
     };
     if missing(cell.rank)? <= limit {
         return Ok(cell.clone());

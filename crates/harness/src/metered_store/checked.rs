@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_core::stream::stream;
 use landmark_oracles::subprocess::Subprocess;
 use landmark_store::Stored;
@@ -48,7 +48,7 @@ impl CheckedOnCall {
             return Ok(());
         }
         let asked: Vec<Pair> = pairs.filter(|&(i, j)| i != j && i.max(j) < self.len()).collect();
-        let missing = self.wanted.missing_pairs(asked.iter().copied())?;
+        let missing = self.wanted.missing_pairs(asked.iter().copied());
         if missing.is_empty() {
             return Ok(());
         }
@@ -72,7 +72,7 @@ impl CheckedOnCall {
                 break;
             }
             let is_new = !stored.contains(&(i, j)) && !stored.contains(&(j, i));
-            if is_new && self.own.has(i, j)? {
+            if is_new && self.own.has(i, j) {
                 stored.push((i, j));
             }
         }
@@ -146,32 +146,12 @@ fn refused(reason: String) -> OracleError {
 }
 
 impl Oracle for CheckedOnCall {
-    fn len(&self) -> usize {
-        self.scores.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.scores.symmetry()
+    fn shape(&self) -> OracleShape {
+        self.scores.shape()
     }
 
     fn identity(&self) -> Identity {
         self.scores.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.scores.known_diagonal()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.scores.evaluations_per_pair()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.scores.calls_at_once()
-    }
-
-    fn is_checked(&self) -> bool {
-        self.scores.is_checked()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

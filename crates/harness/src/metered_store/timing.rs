@@ -32,7 +32,7 @@ impl MeteredStore {
     /// # Errors
     /// Those of the oracle and of the store.
     pub fn time(&self, set: &EntrySet, calls: u64) -> Result<Option<Timed>, OracleError> {
-        let calls = calls.min(self.missing(set)?);
+        let calls = calls.min(self.missing(set));
         let (scores, per_pair) = (self.scores(), self.shape().evaluations_per_pair.max(1));
         // one pair for every process, where others are left to be timed
         let warm_up = (scores.calls_at_once() as u64 * per_pair).min(calls / 2);
@@ -101,20 +101,12 @@ mod tests {
     struct Three(Mutex<Vec<usize>>);
 
     impl landmark_core::oracle::Oracle for Three {
-        fn len(&self) -> usize {
-            10
-        }
-
-        fn symmetry(&self) -> Symmetry {
-            Symmetry::Symmetric
+        fn shape(&self) -> OracleShape {
+            OracleShape { calls_at_once: 3, ..OracleShape::symmetric(10) }
         }
 
         fn identity(&self) -> Identity {
             Identity::of(&[("kind", b"three")])
-        }
-
-        fn calls_at_once(&self) -> usize {
-            3
         }
 
         fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -141,12 +133,7 @@ mod tests {
     #[test]
     fn a_sample_meets_every_pair_once_and_begins_all_over_the_set() {
         for n in [1, 2, 5, 30] {
-            let shape = OracleShape {
-                len: n,
-                symmetry: landmark_core::oracle::Symmetry::Asymmetric,
-                diagonal_known: false,
-                evaluations_per_pair: 1,
-            };
+            let shape = OracleShape::new(n, Symmetry::Asymmetric);
             let mut set = EntrySet::new(shape);
             set.add(&EntryPlan::columns(&(0..n.div_ceil(2)).collect::<Vec<_>>()));
             let pairs: Vec<Pair> = scattered_pairs(&set, n).collect();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use landmark_data::SentencePairs;
 use landmark_oracles::neural::{
     CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFileError,
@@ -467,12 +467,8 @@ struct Untrained {
 }
 
 impl Oracle for Untrained {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Asymmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::new(self.len, Symmetry::Asymmetric)
     }
 
     fn identity(&self) -> Identity {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_data::{Corpus, TokenRules, character_ngrams, matrices};
 use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::neural::ModelFiles;
@@ -163,20 +163,12 @@ impl Kept {
 }
 
 impl Oracle for Kept {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { is_checked: false, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         self.inner.identity()
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
     }
 
     fn vectors(&self) -> Option<ArrayView2<'_, f64>> {

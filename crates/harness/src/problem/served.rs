@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_http::{Embedder, EmbeddingParams, HttpError};
 use landmark_report::amounts::counted;
 use ndarray::{ArrayView2, ArrayViewMut2};
@@ -49,12 +49,8 @@ impl Served {
 }
 
 impl Oracle for Served {
-    fn len(&self) -> usize {
-        self.texts.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.texts.len())
     }
 
     fn identity(&self) -> Identity {

@@ -96,7 +96,7 @@ pub(super) fn print_dry_run(
     line("entries: cells of the matrix that a job reads; calls alone: if only this method ran;".to_owned());
     line("calls added: beyond the rows above. All as if no score were stored".to_owned());
     let timing = timing(matrices, forecast, options.sample)?;
-    let missing = matrices.to_buy(forecast)?;
+    let missing = matrices.to_buy(forecast);
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} finished", counted(forecast.finished as u64, "job")));
     if planned == 0 && forecast.extra.calls == 0 {

@@ -17,16 +17,12 @@ pub enum RunError {
     /// Data or oracle.
     #[error(transparent)]
     Load(Box<LoadError>),
-    /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The results.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// A file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The report.
     #[error(transparent)]
     Report(#[from] ReportError),
     /// The paper's numbers.

@@ -72,7 +72,7 @@ fn evaluate(
     }
     let set = &forecast.entries[0];
     // pairs that are chosen by what the columns hold are evaluated by the run itself
-    let missing = metered.missing(set)? - set.chosen_evaluations();
+    let missing = metered.missing(set) - set.chosen_evaluations();
     if let Some(limit) = context.matrix.budget.limit().filter(|&limit| missing > limit) {
         let reason = format!("{missing} are missing, but `budget` allows {limit}. Raise it, or lower `ranks`");
         return Err(refused(&reason));
@@ -86,6 +86,6 @@ fn evaluate(
     }
     drop(progress);
     metered.flush()?;
-    let left = metered.missing(set)? - set.chosen_evaluations();
+    let left = metered.missing(set) - set.chosen_evaluations();
     Ok(format!("{} entries evaluated, {} of all shares left", count(stored.bought()), count(left)))
 }

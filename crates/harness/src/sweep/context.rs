@@ -13,7 +13,6 @@ use landmark_core::oracle::{Metered, Oracle, OracleError, OracleShape, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
 use landmark_report::{CellKey, Metric, ResultRow, ResultsError, Subject, Variant, cell_key};
-use landmark_store::StoreError;
 use serde_json::json;
 
 use super::wme::{self, RandomStores};
@@ -130,10 +129,7 @@ impl SweepContext<'_> {
     }
 
     /// Evaluations of requests that are not in the store yet.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub fn missing(&self, requests: &[Request]) -> Result<u64, StoreError> {
+    pub fn missing(&self, requests: &[Request]) -> u64 {
         self.sets(requests).iter().map(|(metered, entries)| metered.missing(entries)).sum()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 
 use landmark_core::linalg;
-use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair};
 
 /// Z diag(±1) Zᵀ of factors Z (n × r) with r signs: the seed of a search among their items ([`Known`](super::Known)).
 ///
@@ -32,12 +32,8 @@ struct Signed {
 }
 
 impl Oracle for Signed {
-    fn len(&self) -> usize {
-        self.vectors.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.vectors.len())
     }
 
     fn identity(&self) -> Identity {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! E = L + w_k · kriging + w_g · process
-//! covariance of (i, j) and (k, l):  A_ik A_jl + A_il A_jk,   A = ½ (kernel of the vectors) + ½ (kernel of the rows of E) + diagonal
+//! covariance of (i, j) and (k, l):  A_ik A_jl + A_il A_jk,   A = ½ (kernels of the proxies, their mean) + ½ (kernel of the rows of E) + diagonal
 //! ```
 //! Row kriging sees only the known pairs of one item. The process also learns from pairs of similar items, and its second kernel learns which items
 //! are similar by the score itself: items whose estimated rows agree. It costs no call. On five matrices of 450 to 700 items recall@10 at 20 calls
@@ -11,15 +11,17 @@
 //! The weights come from known pairs that were hidden from both ([`Weights`]); without this gate the process loses where there are few
 //! calls. With fewer than 500 known pairs there is nothing to choose weights by, and kriging works alone.
 //!
-//! Nothing is n²: with r nodes (256, 512 from 1,001 items on), T = r/2 references, p known pairs and m proxies, a fit takes about 25(8pr + 4nr²) operations, a
-//! round two fits, and four more where weights are chosen; memory about 24nr + 4nTm bytes.
+//! Nothing is n²: with 512 nodes of which r = 256 directions are kept, T = 256 references, p known pairs and m proxies, a fit takes about 25(8pr + 4nr²)
+//! operations, a round two fits, and two more where weights are chosen; memory about 40nr + 4nTm bytes. Above 20,000 items a round takes one fit of 15 products
+//! from the second on, and weights are chosen in the first round and at the end.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, Axis, s};
 use rayon::prelude::*;
 
-use super::pool::{Pool, by_rows};
+use super::pool::{OFTEN, Pool, by_rows};
 use super::{NeighbourError, PROXY};
 use kernel::{features, mixed};
 use landmark_core::linalg;
@@ -45,6 +47,25 @@ const DRAW: f64 = 1e-6;
 
 /// Rows of proxies that are read at a time.
 const BLOCK: usize = 1024;
+
+/// How thoroughly a fit is made.
+struct Effort {
+    /// Passes once there is a kernel of the rows: each makes that of the next.
+    passes: usize,
+    /// Products of a solution, at most.
+    iterations: usize,
+    /// Weights are chosen in every second round, and not in the first and at the end alone.
+    weighs_often: bool,
+}
+
+impl Effort {
+    /// Of n items: above twenty thousand a fit is as long as all that a search does beside it.
+    fn of(n: usize) -> Self {
+        let is_full = n <= OFTEN;
+        let (passes, iterations) = if is_full { (PASSES, 25) } else { (1, 15) };
+        Self { passes, iterations, weighs_often: is_full }
+    }
+}
 
 /// Passes of a fit: the kernel of the rows is made of the estimates of the pass before.
 const PASSES: usize = 2;
@@ -96,6 +117,7 @@ pub(super) struct Pairwise {
     /// Decides which pairs are hidden.
     key: u64,
     weights: Weights,
+    effort: Arc<Effort>,
     rounds: u64,
 }
 
@@ -112,20 +134,32 @@ impl Process {
         self.scale * self.solution.at(&self.items, i, j)
     }
 
-    /// Factors of all of its predictions: that at (i, j), i < j, is the inner product of row i of the first and row j of the second, n × 2r.
-    pub(super) fn factors(&self) -> (Array2<f32>, Array2<f32>) {
-        let side_by_side = |one: &Array2<f32>, other: &Array2<f32>| {
-            ndarray::concatenate(Axis(1), &[one.view(), other.view()]).unwrap_or_else(|_| one.clone())
+    /// What it adds at all pairs of some rows and columns.
+    pub(super) fn block(&self, rows: Range<usize>, columns: Range<usize>) -> Array2<f32> {
+        let (phi, Solution { left, right }) = (&self.items.phi, &self.solution);
+        let product = |one: &Array2<f32>, other: &Array2<f32>| {
+            linalg::single_product(one.slice(s![rows.clone(), ..]), other.slice(s![columns.clone(), ..]).t())
         };
-        let scale = self.scale as f32;
-        let left = side_by_side(&self.solution.left, &self.items.phi) * scale;
-        (left, side_by_side(&self.items.phi, &self.solution.right))
+        let mut sum = product(left, phi);
+        sum += &product(phi, right);
+        sum *= self.scale as f32;
+        sum
+    }
+
+    /// What it adds at the pairs of every item with some others, n × their number.
+    fn columns(&self, others: &[usize]) -> Array2<f32> {
+        let (phi, Solution { left, right }) = (&self.items.phi, &self.solution);
+        let of = |matrix: &Array2<f32>| matrix.select(Axis(0), others);
+        let mut sum = linalg::single_product(left.view(), of(phi).t());
+        sum += &linalg::single_product(phi.view(), of(right).t());
+        sum *= self.scale as f32;
+        sum
     }
 }
 
 impl Pairwise {
-    /// A process over the items of a pool: nodes and references are the first and the last of `order`, a uniform permutation, and the proxy at place
-    /// `main` describes the items.
+    /// A process over the items of a pool: nodes and references are the first and the last of `order`, a uniform permutation, and the items are
+    /// described by the mean of the kernels of all proxies, or by the proxy at place `only`.
     ///
     /// # Errors
     /// A proxy that fails or is not finite.
@@ -133,15 +167,24 @@ impl Pairwise {
         n: usize,
         order: &[usize],
         proxies: &[Arc<dyn Oracle>],
-        main: usize,
+        only: Option<usize>,
     ) -> Result<Self, NeighbourError> {
         let nodes: Vec<usize> = order.iter().copied().take(kernel::nodes(n)).collect();
         let references: Vec<usize> = order.iter().rev().copied().take((nodes.len() / 2).max(1)).collect();
         let failed = |number: usize| move |source| NeighbourError::Proxy { role: PROXY, number, source };
-        let of_proxy = match proxies.get(main) {
-            Some(proxy) => Some(Arc::new(kernel::of_proxy(&**proxy, &nodes).map_err(failed(main + 1))?)),
-            None => None,
-        };
+        let mut of_proxy: Option<Array2<f32>> = None;
+        for (number, proxy) in (1..).zip(proxies) {
+            if only.is_some_and(|only| only + 1 != number) {
+                continue;
+            }
+            let kernel = kernel::of_proxy(&**proxy, &nodes).map_err(failed(number))?;
+            match &mut of_proxy {
+                Some(sum) => *sum += &kernel,
+                None => of_proxy = Some(kernel),
+            }
+        }
+        let count = if only.is_some() { 1 } else { proxies.len() };
+        let of_proxy = of_proxy.map(|sum| Arc::new(sum / count as f32));
         let of_references = proxies
             .iter()
             .zip(1..)
@@ -149,8 +192,8 @@ impl Pairwise {
             .collect::<Result<_, _>>()?;
         // any function of the draw will do
         let key = order.iter().take(8).fold(0, |key, &item| mixed_bits(key ^ item as u64));
-        let (proxies, weights) = (Arc::new(of_references), Weights::KRIGING);
-        Ok(Self { nodes, references, proxies, of_proxy, of_rows: None, key, weights, rounds: 0 })
+        let (proxies, weights, effort) = (Arc::new(of_references), Weights::KRIGING, Arc::new(Effort::of(n)));
+        Ok(Self { nodes, references, proxies, of_proxy, of_rows: None, key, weights, effort, rounds: 0 })
     }
 
     /// The weights as they were chosen last.
@@ -160,7 +203,7 @@ impl Pairwise {
 
     /// True where this round chooses the weights again.
     pub(super) fn is_to_be_weighed(&self, is_last: bool) -> bool {
-        is_last || self.rounds.is_multiple_of(2)
+        is_last || self.rounds == 0 || (self.effort.weighs_often && self.rounds.is_multiple_of(2))
     }
 
     /// Slots of the known pairs that are hidden while weights are chosen, i < j; none where they are too few.
@@ -212,14 +255,15 @@ impl Pairwise {
         let n = pool.len();
         let mut of_rows = if is_trial { None } else { self.of_rows.clone() };
         let mut process = None;
-        for pass in 0..PASSES {
+        let passes = if of_rows.is_some() { self.effort.passes } else { PASSES };
+        for pass in 0..passes {
             let kernel = mixed(self.of_proxy.as_ref(), of_rows.as_ref(), || kernel::of_nothing(n, &self.nodes));
             let items = Items::new(features(&kernel, &self.nodes)?);
             drop(kernel);
-            let (solution, _) = solve(&items, &known, scale)?;
+            let (solution, _) = solve(&items, &known, scale, self.effort.iterations)?;
             let fitted = Process { items, solution, scale };
             // the rows of the last pass are those of the next round
-            if pass + 1 < PASSES || !is_trial {
+            if pass + 1 < passes || !is_trial {
                 let rows = self.rows(pool, &fitted, link);
                 of_rows = Some(Arc::new(kernel::of_rows(rows, &self.references, &self.nodes)));
             }
@@ -238,8 +282,7 @@ impl Pairwise {
         process: &Process,
         link: &(impl Fn(usize, usize, &[f64]) -> f64 + Sync),
     ) -> Array2<f32> {
-        let (left, right) = process.factors();
-        let mut rows = linalg::single_product(left.view(), right.select(Axis(0), &self.references).t());
+        let mut rows = process.columns(&self.references);
         rows.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
             let mut proxies = vec![0.0; self.proxies.len()];
             for (place, &t) in self.references.iter().enumerate() {
@@ -276,11 +319,21 @@ fn residuals(pool: &Pool, linked: &[f64]) -> Residuals {
 pub(super) fn predict(process: &Process, pool: &Pool) -> Vec<f64> {
     let mut predicted = vec![0.0; pool.slots()];
     by_rows(pool.starts(), &mut predicted).enumerate().for_each(|(i, row)| {
-        for (value, slot) in row.iter_mut().zip(pool.row(i)).filter(|&(_, slot)| !pool.is_asked(slot)) {
+        for (value, slot) in row.iter_mut().zip(pool.row(i)).filter(|&(_, slot)| is_first(pool, i, slot)) {
             *value = process.at(i, pool.other(slot));
         }
     });
+    // the same in both slots of a pair
+    for i in 0..pool.len() {
+        pool.row(i)
+            .filter(|&slot| is_first(pool, i, slot))
+            .for_each(|slot| predicted[pool.mirror(slot)] = predicted[slot]);
+    }
     predicted
+}
+
+fn is_first(pool: &Pool, i: usize, slot: usize) -> bool {
+    i < pool.other(slot) && !pool.is_asked(slot)
 }
 
 fn of_references(proxy: &dyn Oracle, n: usize, references: &[usize]) -> Result<Array2<f32>, OracleError> {

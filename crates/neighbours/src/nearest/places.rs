@@ -1,4 +1,4 @@
-//! The unknown pairs that stand highest in the row of either of their items.
+//! The unknown pairs that stand highest in the row of either of their items, or among all pairs.
 //!
 //! ```text
 //! place_i(j) = rank of j in row i of F        priority of {i, j} = min(place_i(j), place_j(i)), ties by F
@@ -51,6 +51,26 @@ pub(super) fn places(pool: &Pool, count: usize, value: impl Fn(usize) -> f64 + S
     }
     tied.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
     chosen.extend(tied.into_iter().take(count - before).map(|(_, pair)| pair));
+    chosen.sort_unstable();
+    chosen
+}
+
+/// The `count` unknown pairs of largest value among all, (i, j) with i < j ascending; fewer where fewer are left.
+pub(super) fn highest(pool: &Pool, count: usize, value: impl Fn(usize) -> f64 + Sync) -> Vec<Pair> {
+    let unknown = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i && !pool.is_asked(slot));
+    let mut pairs: Vec<(f64, Pair)> = (0..pool.len())
+        .flat_map(|i| unknown(i).map(move |slot| (slot, (i, pool.other(slot)))))
+        .map(|(slot, pair)| (value(slot), pair))
+        .collect();
+    let better = |one: &(f64, Pair), other: &(f64, Pair)| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1));
+    if count == 0 {
+        return Vec::new();
+    }
+    if count < pairs.len() {
+        pairs.select_nth_unstable_by(count - 1, better);
+        pairs.truncate(count);
+    }
+    let mut chosen: Vec<Pair> = pairs.into_iter().map(|(_, pair)| pair).collect();
     chosen.sort_unstable();
     chosen
 }

@@ -3,6 +3,7 @@
 //! A pair {i, j} has two slots, one in the row of each. Columns that were evaluated are part of it, and so is every other
 //! pair with a score, so that a place in a row is a place among known and unknown alike.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +22,9 @@ const BLOCK: usize = 1024;
 
 /// Columns of a block that one task looks through.
 const COLUMNS_PER_TASK: usize = 64;
+
+/// Items up to which all pairs are looked at in every round, in double precision, and the process over pairs is fitted in full.
+pub(super) const OFTEN: usize = 20_000;
 
 /// Rows whose proxy scores are read at a time.
 pub(super) const ROWS_PER_CHUNK: usize = 256;
@@ -330,9 +334,10 @@ pub(super) fn scan(
     let by_link = if link.is_some() { width } else { 0 };
     let mut best = [vec![Best::new(by_proxy); n], vec![Best::new(by_link); n]];
     let items: Vec<usize> = (0..n).collect();
+    let proxies = Scanned::new(n, proxies);
     for rows in items.chunks(BLOCK) {
         for cols in items[rows[0]..].chunks(BLOCK) {
-            let blocks = proxy_blocks(proxies, rows, cols)?;
+            let blocks = proxies.blocks(rows, cols)?;
             if let Some(block) = blocks.first() {
                 offer(&mut best[0], block, rows[0], cols[0]);
             }
@@ -346,23 +351,25 @@ pub(super) fn scan(
     Ok(first.into_iter().zip(second).map(|(one, other)| one.into_items().chain(other.into_items()).collect()).collect())
 }
 
-/// The `width` best of every item by the link and what a process adds to it, given as factors and their weight: one pass over half of all pairs.
+/// What a process adds to the link, at the pairs of some rows and columns.
+type Block<'a> = &'a dyn Fn(Range<usize>, Range<usize>) -> Array2<f32>;
+
+/// The `width` best of every item by the link and what a process adds to it, with its weight: one pass over half of all pairs.
 pub(super) fn scan_estimates(
     proxies: &[Arc<dyn Oracle>],
     (link, popularity): (&HubLink, &Popularity),
-    (left, right, weight): (&Array2<f32>, &Array2<f32>, f64),
+    (process, weight): (Block<'_>, f64),
     width: usize,
 ) -> Result<Vec<Vec<u32>>, NeighbourError> {
-    let n = left.nrows();
+    let n = popularity.values().len();
     let mut best = vec![Best::new(width); n];
     let items: Vec<usize> = (0..n).collect();
+    let proxies = Scanned::new(n, proxies);
     for rows in items.chunks(BLOCK) {
-        let left = left.slice(s![rows[0]..rows[0] + rows.len(), ..]);
         for cols in items[rows[0]..].chunks(BLOCK) {
-            let blocks = proxy_blocks(proxies, rows, cols)?;
+            let blocks = proxies.blocks(rows, cols)?;
             let mut estimates = link_block(link, popularity.values(), &blocks, rows, cols);
-            let right = right.slice(s![cols[0]..cols[0] + cols.len(), ..]);
-            let process = linalg::single_product(left, right.t());
+            let process = process(rows[0]..rows[0] + rows.len(), cols[0]..cols[0] + cols.len());
             estimates.zip_mut_with(&process, |estimate, &process| *estimate += weight * f64::from(process));
             offer(&mut best, &estimates, rows[0], cols[0]);
         }
@@ -389,18 +396,60 @@ pub fn scan_seconds(n: usize, proxies: &[Arc<dyn Oracle>]) -> Result<f64, Neighb
     Ok(start.elapsed().as_secs_f64() * side * (side + 1.0) / 2.0)
 }
 
+/// Proxies as a pass over all pairs reads them: above twenty thousand items the vectors of those that have some in single precision, in half the time. It
+/// chooses candidates alone, whose scores are read as they are.
+struct Scanned<'a> {
+    proxies: &'a [Arc<dyn Oracle>],
+    /// Vectors of each proxy that is read by them.
+    vectors: Vec<Option<Array2<f32>>>,
+}
+
+impl<'a> Scanned<'a> {
+    fn new(n: usize, proxies: &'a [Arc<dyn Oracle>]) -> Self {
+        let vectors = |proxy: &Arc<dyn Oracle>| {
+            let vectors = proxy.vectors().filter(|_| n > OFTEN)?;
+            let mut single = Array2::zeros(vectors.dim());
+            single.zip_mut_with(&vectors, |single, &value| *single = value as f32);
+            Some(single)
+        };
+        Self { proxies, vectors: proxies.iter().map(vectors).collect() }
+    }
+
+    /// A block of every proxy, of items that follow each other.
+    fn blocks(&self, rows: &[usize], cols: &[usize]) -> Result<Vec<Array2<f64>>, NeighbourError> {
+        let of = |items: &[usize]| items[0]..items[0] + items.len();
+        let mut blocks = Vec::with_capacity(self.proxies.len());
+        for (number, (proxy, vectors)) in self.proxies.iter().zip(&self.vectors).enumerate() {
+            blocks.push(match vectors {
+                Some(vectors) => {
+                    let (left, right) = (vectors.slice(s![of(rows), ..]), vectors.slice(s![of(cols), ..]));
+                    linalg::single_product(left, right.t()).mapv(f64::from)
+                }
+                None => proxy_block(number, proxy, rows, cols)?,
+            });
+        }
+        Ok(blocks)
+    }
+}
+
+fn proxy_block(
+    number: usize,
+    proxy: &Arc<dyn Oracle>,
+    rows: &[usize],
+    cols: &[usize],
+) -> Result<Array2<f64>, NeighbourError> {
+    let mut block = Array2::zeros((rows.len(), cols.len()));
+    let asked: Result<(), OracleError> = ask_block(&**proxy, rows, cols, block.view_mut());
+    asked.map(|()| block).map_err(|source| NeighbourError::Proxy { role: PROXY, number: number + 1, source })
+}
+
 /// A block of every proxy.
 pub(super) fn proxy_blocks(
     proxies: &[Arc<dyn Oracle>],
     rows: &[usize],
     cols: &[usize],
 ) -> Result<Vec<Array2<f64>>, NeighbourError> {
-    let block = |(a, proxy): (usize, &Arc<dyn Oracle>)| {
-        let mut block = Array2::zeros((rows.len(), cols.len()));
-        let asked: Result<(), OracleError> = ask_block(&**proxy, rows, cols, block.view_mut());
-        asked.map(|()| block).map_err(|source| NeighbourError::Proxy { role: PROXY, number: a + 1, source })
-    };
-    proxies.iter().enumerate().map(block).collect()
+    proxies.iter().enumerate().map(|(number, proxy)| proxy_block(number, proxy, rows, cols)).collect()
 }
 
 fn link_block(

@@ -41,6 +41,8 @@ pub struct RoundsParams {
     pub rank_transform: bool,
     /// A Gaussian process over pairs adds what it learns from the pairs of similar items. Off for who wants to see what it does.
     pub pairwise: bool,
+    /// Pairs stand in one list of all pairs, not in a list of each item: for a search of the most similar pairs of all.
+    pub pairs: bool,
     /// Each round asks for this part of what was asked before, and `rounds` is not read: for who stops by a rule of his own.
     pub growth: Option<f64>,
 }
@@ -59,6 +61,7 @@ impl Default for RoundsParams {
             popularity: true,
             rank_transform: true,
             pairwise: true,
+            pairs: false,
             growth: None,
         }
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::columns::Columns;
 use super::kriging::JUDGES;
 use super::pairwise::Pairwise;
-use super::places::{places, ranked};
+use super::places::{highest, places, ranked};
 use super::pool::{FAILED, Pool, scan};
 use super::rank_transform::RankTransform;
 use super::rounds::{Bill, Rounds};
@@ -297,8 +297,8 @@ impl Search {
                     self.next = if proxy + 1 < self.proxies.len() { Next::Look(proxy + 1) } else { Next::AfterLooks };
                     // as many by each, or the one that chose fewer would look better among pairs of which all are high by the other
                     let count = at_most(self.bill.first) / (LOOKS * self.proxies.len());
-                    let pool = self.pool()?;
-                    (Step::First, places(pool, count, |slot| pool.proxies(slot)[proxy]))
+                    self.pool()?;
+                    (Step::First, self.chosen(count, |pool, slot| pool.proxies(slot)[proxy]))
                 }
                 Next::AfterLooks => {
                     self.next = Next::Proxy(0);
@@ -499,15 +499,21 @@ impl Search {
     }
 
     fn by_proxy(&mut self, count: usize) -> Result<Vec<Pair>, NeighbourError> {
-        let pool = self.pool()?;
-        Ok(places(pool, count, |slot| pool.first_proxy(slot)))
+        self.pool()?;
+        Ok(self.chosen(count, Pool::first_proxy))
     }
 
     fn by_estimate(&mut self, count: usize) -> Vec<Pair> {
-        let pool = self.pool.as_ref().expect("estimated at the beginning of the round");
-        let pairs = places(pool, count, |slot| value(pool, &self.estimates, slot));
+        let pairs = self.chosen(count, |pool, slot| value(pool, &self.estimates, slot));
         self.is_estimated = false;
         pairs
+    }
+
+    /// The unknown pairs that stand highest by `value`: in the list of either item, or in that of all pairs.
+    fn chosen(&self, count: usize, value: impl Fn(&Pool, usize) -> f64 + Sync) -> Vec<Pair> {
+        let pool = self.pool.as_ref().expect("made before anything is chosen");
+        let value = |slot: usize| value(pool, slot);
+        if self.rounds.params().pairs { highest(pool, count, value) } else { places(pool, count, value) }
     }
 }
 

@@ -199,6 +199,43 @@ fn rounds_find_more_than_reranking_at_equal_calls() {
 }
 
 #[test]
+fn a_search_for_the_best_pairs_of_all_finds_more_of_them_than_reranking_and_than_a_search_for_lists() {
+    let n = 200;
+    let mut shares = [0.0; 3];
+    for seed in 2..5 {
+        let (oracle, proxy) = problem(n, seed);
+        let pairs: Vec<Pair> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect();
+        let mut best = pairs.clone();
+        best.sort_by(|&one, &other| oracle.matrix()[other].total_cmp(&oracle.matrix()[one]));
+        let best: std::collections::HashSet<Pair> = best.into_iter().take(n).collect();
+        let mut by_proxy = vec![0.0; pairs.len()];
+        proxy.evaluate(&pairs, &mut by_proxy).unwrap();
+        let mut reranked: Vec<(f64, Pair)> = by_proxy.into_iter().zip(pairs).collect();
+        reranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let proxies: [Arc<dyn Oracle>; 1] = [Arc::new(proxy)];
+        let searched = |pairs: bool| {
+            let params = RoundsParams { calls_per_item: 10, pairs, ..RoundsParams::default() };
+            let mut search =
+                Search::new(rounds(params), OracleShape::of(&oracle), proxies.to_vec(), &landmarks(n)).unwrap();
+            let mut asked: Vec<Pair> = Vec::new();
+            while let Some(batch) = search.next_batch().unwrap() {
+                let scores: Vec<f64> = batch.pairs.iter().map(|&pair| oracle.matrix()[pair]).collect();
+                search.record(&batch.pairs, &scores).unwrap();
+                asked.extend(batch.pairs);
+            }
+            asked
+        };
+        let of_proxy = reranked.into_iter().take(10 * n).map(|(_, pair)| pair).collect();
+        for (share, asked) in shares.iter_mut().zip([of_proxy, searched(false), searched(true)]) {
+            let found = asked.into_iter().filter(|&(i, j)| best.contains(&(i.min(j), i.max(j)))).count();
+            *share += found as f64 / (3 * n) as f64;
+        }
+    }
+    let [reranked, lists, pairs] = shares;
+    assert!(pairs > reranked + 0.1 && pairs > lists + 0.1, "{shares:?}");
+}
+
+#[test]
 fn few_calls_for_the_single_nearest_are_plain_reranking() {
     let (oracle, proxy) = problem(80, 3);
     let shape = OracleShape::of(&oracle);
@@ -258,12 +295,10 @@ fn errors_name_the_proxy_and_the_next_step() {
     broken[[7, 4]] = f64::NAN;
     struct Unchecked(Array2<f64>);
     impl Oracle for Unchecked {
-        fn len(&self) -> usize {
-            self.0.nrows()
+        fn shape(&self) -> OracleShape {
+            OracleShape::symmetric(self.0.nrows())
         }
-        fn symmetry(&self) -> Symmetry {
-            Symmetry::Symmetric
-        }
+
         fn identity(&self) -> landmark_core::oracle::Identity {
             landmark_core::oracle::Identity::of(&[])
         }

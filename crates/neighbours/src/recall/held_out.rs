@@ -40,8 +40,7 @@ pub fn top_items(row: &[f64], item: usize, k: usize) -> (Vec<usize>, usize) {
 
 /// Folds of `columns` landmarks in their order, each a list of places; as many as there are columns where these are fewer than 5.
 pub fn folds(columns: usize) -> Vec<Vec<usize>> {
-    let count = FOLDS.min(columns);
-    (0..count).map(|fold| (fold..columns).step_by(count.max(1)).collect()).collect()
+    landmark_core::folds::folds(&(0..columns).collect::<Vec<_>>(), FOLDS)
 }
 
 /// Share found at every depth of `depths` (rising): `ranked` are the candidates of `item` by the estimate, best first, `known` those

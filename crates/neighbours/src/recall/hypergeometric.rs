@@ -7,7 +7,7 @@
 //! The sum starts at its first term by logarithms, Σ ln(1 − max(M, m)/(N − i)), and goes on by ratios; ln Γ alone would lose five digits at
 //! N = 5·10¹⁰. Cost: min(M, m) + X operations.
 
-use super::beta::regularized_beta;
+use landmark_core::stats::regularized_beta;
 
 /// Least number of unseen positives that makes a recall of `recall` false if `found` positives are found.
 pub fn least_wrong(found: u64, recall: f64) -> u64 {

@@ -15,8 +15,8 @@
 
 use std::fmt;
 
-use super::beta::largest;
-use super::{Target, clopper_pearson};
+use super::Target;
+use landmark_core::stats::{clopper_pearson_lower, largest};
 
 /// Stakes of the betting bound, equally weighted.
 const STAKES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
@@ -108,7 +108,7 @@ impl Bound {
                 }
                 low
             }
-            Self::ClopperPearson => clopper_pearson(mean * rows, rows, delta),
+            Self::ClopperPearson => clopper_pearson_lower(mean * rows, rows, delta),
             Self::KullbackLeibler => largest(|recall| recall < mean && rows * divergence(mean, recall) >= -delta.ln()),
             Self::Betting => largest(|recall| recall == 0.0 || log_wealth(shares, recall) >= -delta.ln()),
         }

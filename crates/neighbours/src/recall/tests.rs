@@ -1,5 +1,6 @@
 //! The bounds against SciPy (tests/golden/recall.json, made by recall.py beside it), and what they refuse.
 
+use landmark_core::stats::{beta_quantile, regularized_beta};
 use serde_json::Value;
 
 use super::*;

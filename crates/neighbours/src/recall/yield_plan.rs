@@ -11,8 +11,8 @@
 //! (`examples/recall_price.rs`, recall .9).
 
 use super::Target;
-use super::beta::beta_quantile;
 use super::hypergeometric::{binomial_tail, least_wrong};
+use landmark_core::stats::beta_quantile;
 
 /// Sampled positives that a plan tolerates at most.
 const MOST_TOLERATED: u64 = 40;

@@ -11,12 +11,15 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, aview1};
 use serde::{Deserialize, Serialize};
 
 use landmark_core::balance::{balancing, largest};
-use landmark_core::linalg::Cholesky;
+use landmark_core::linalg::RidgeRegression;
 
 use super::SearchError;
 
 /// Ridge on every coefficient but the constant, times the number of pairs.
 const RIDGE: f64 = 1e-4;
+
+/// A pivot below this fraction of its diagonal entry leaves no digit of it.
+const SINGULAR: f64 = 1e-13;
 
 /// Number of terms.
 const TERMS: usize = 6;
@@ -79,20 +82,14 @@ impl PopularityLink {
             let p = proxy.map_or(mean, |proxy| proxy[[i, a]]);
             link.terms(p, popularity.without[[i, a]], popularity.anchors[a])
         };
-        let (mut normal, mut right) = (Array2::zeros((TERMS, TERMS)), [0.0; TERMS]);
+        let mut regression = RidgeRegression::new(TERMS);
         for ((i, a), &score) in scores.indexed_iter() {
-            let terms = terms(&link, i, a);
-            for (k, term) in terms.iter().enumerate() {
-                right[k] += term * score;
-                terms[..=k].iter().enumerate().for_each(|(l, other)| normal[[k, l]] += term * other);
-            }
+            regression.add(&terms(&link, i, a), score);
         }
-        normal.diag_mut().iter_mut().skip(1).for_each(|entry| *entry += RIDGE * scores.len() as f64);
         // the ridge makes it positive definite, the constant alone is a count: without a solution something is not finite
         let no_solution = |source| SearchError::NoSolution { what: "the link of the index to its anchors", source };
-        let solved = Cholesky::of(normal.view()).and_then(|factor| factor.solution(right.to_vec()));
-        right.copy_from_slice(&solved.map_err(no_solution)?);
-        link.coefficients = right;
+        let solved = regression.solve(RIDGE * scores.len() as f64, SINGULAR).map_err(no_solution)?;
+        link.coefficients.copy_from_slice(&solved);
         let fitted = |(i, a)| terms(&link, i, a).iter().zip(&link.coefficients).map(|(term, t)| term * t).sum::<f64>();
         let residual = Array2::from_shape_fn(scores.dim(), |place| scores[place] - fitted(place));
         Ok((link, residual))

@@ -30,7 +30,6 @@ use crate::encoder::{ModelError, Weights};
 pub struct Trained {
     /// The weights of the best epoch.
     pub network: Network,
-    /// All epochs.
     pub curve: Vec<ScorerEpoch>,
 }
 

@@ -14,6 +14,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use landmark_core::stats::pearson;
 use landmark_core::stream::{Rng, stream};
 use landmark_oracles::neural::{
     CURVE, Epoch, FineTune, FineTuned, LabelledPairs, Loss, ModelFiles, Precision, Target, sigmoid,
@@ -255,7 +256,7 @@ impl<'a> Training<'a> {
     fn judge(&self, scores: &[f64]) -> f64 {
         let targets: Vec<f64> = self.dev.iter().map(|pair| pair.target).collect();
         match self.recipe.target {
-            Target::Grade => pearson(scores, &targets),
+            Target::Grade => pearson(scores, &targets).unwrap_or(0.0),
             Target::Label => {
                 let right = scores.iter().zip(&targets).filter(|(score, target)| (**score > 0.5) == (**target > 0.5));
                 right.count() as f64 / targets.len().max(1) as f64
@@ -270,18 +271,4 @@ const BATCHES_OF_A_POOL: usize = 50;
 /// The first epoch of the best score.
 fn best(curve: &[Epoch]) -> Option<&Epoch> {
     curve.iter().reduce(|best, epoch| if epoch.score > best.score { epoch } else { best })
-}
-
-/// Pearson's correlation; 0 where either does not vary.
-fn pearson(x: &[f64], y: &[f64]) -> f64 {
-    let n = x.len() as f64;
-    let (mean_x, mean_y) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
-    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
-    for (x, y) in x.iter().zip(y) {
-        let (x, y) = (x - mean_x, y - mean_y);
-        xy += x * y;
-        xx += x * x;
-        yy += y * y;
-    }
-    if xx > 0.0 && yy > 0.0 { xy / (xx * yy).sqrt() } else { 0.0 }
 }

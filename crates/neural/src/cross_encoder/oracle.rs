@@ -1,6 +1,6 @@
 //! The oracle of a cross-encoder: texts cut into tokens once, pairs handed to the workers in order of length.
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_pairs};
 use landmark_oracles::neural::{CrossEncoderParams, ModelFiles, Score};
 use tch::Device;
 
@@ -161,20 +161,15 @@ fn identity(model: Identity, texts: Identity, params: &CrossEncoderParams, cutti
 }
 
 impl Oracle for CrossEncoder {
-    fn len(&self) -> usize {
-        self.texts.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Asymmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape {
+            calls_at_once: self.workers.at_once(),
+            ..OracleShape::new(self.texts.len(), Symmetry::Asymmetric)
+        }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.workers.at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

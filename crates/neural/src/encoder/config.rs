@@ -44,7 +44,6 @@ pub struct EncoderConfig {
     pub positions: i64,
     /// Rows of the token-type embeddings.
     pub token_types: i64,
-    /// ε of the layer norms.
     pub layer_norm_eps: f64,
     /// Dropout of embeddings and layer outputs while training.
     pub hidden_dropout: f64,

@@ -8,7 +8,6 @@ use landmark_oracles::neural::ModelFileError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Its files.
     #[error(transparent)]
     Files(#[from] ModelFileError),
     /// A configuration that is no JSON or lacks a key.

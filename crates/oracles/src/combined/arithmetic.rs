@@ -1,6 +1,6 @@
 //! Sums, products and powers of kernels.
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, check_finite, check_pairs};
 
 use super::{BoxedOracle, CombineError, common_len, parameter, symmetry_of};
 
@@ -25,12 +25,12 @@ impl WeightedSum {
 }
 
 impl Oracle for WeightedSum {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        symmetry_of(self.parts.iter().map(|(_, part)| part))
+    fn shape(&self) -> OracleShape {
+        OracleShape {
+            known_diagonal: self.parts.iter().map(|(weight, part)| Some(weight * part.known_diagonal()?)).sum(),
+            calls_at_once: self.parts.iter().map(|(_, part)| part.calls_at_once()).max().unwrap_or(1),
+            ..OracleShape::new(self.len, symmetry_of(self.parts.iter().map(|(_, part)| part)))
+        }
     }
 
     fn identity(&self) -> Identity {
@@ -40,14 +40,6 @@ impl Oracle for WeightedSum {
             labelled.extend([("weight", &weight[..]), ("part", identity.as_bytes())]);
         }
         Identity::of(&labelled)
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.parts.iter().map(|(weight, part)| Some(weight * part.known_diagonal()?)).sum()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.parts.iter().map(|(_, part)| part.calls_at_once()).max().unwrap_or(1)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -81,12 +73,12 @@ impl Product {
 }
 
 impl Oracle for Product {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        symmetry_of(self.parts.iter())
+    fn shape(&self) -> OracleShape {
+        OracleShape {
+            known_diagonal: self.parts.iter().map(|part| part.known_diagonal()).product(),
+            calls_at_once: self.parts.iter().map(|part| part.calls_at_once()).max().unwrap_or(1),
+            ..OracleShape::new(self.len, symmetry_of(self.parts.iter()))
+        }
     }
 
     fn identity(&self) -> Identity {
@@ -94,14 +86,6 @@ impl Oracle for Product {
         let mut labelled: Vec<(&str, &[u8])> = vec![("kind", b"product")];
         labelled.extend(parts.iter().map(|identity| ("part", &identity.as_bytes()[..])));
         Identity::of(&labelled)
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.parts.iter().map(|part| part.known_diagonal()).product()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.parts.iter().map(|part| part.calls_at_once()).max().unwrap_or(1)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -143,12 +127,10 @@ impl Polynomial {
 }
 
 impl Oracle for Polynomial {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        let shape = self.inner.shape();
+        let known_diagonal = shape.known_diagonal.map(|score| self.apply(score));
+        OracleShape { known_diagonal, is_checked: false, ..shape }
     }
 
     fn identity(&self) -> Identity {
@@ -159,14 +141,6 @@ impl Oracle for Polynomial {
             ("degree", &self.degree.to_le_bytes()),
             ("inner", self.inner.identity().as_bytes()),
         ])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal().map(|score| self.apply(score))
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

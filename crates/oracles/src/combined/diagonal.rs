@@ -1,6 +1,6 @@
 //! Kernels that need every item's self-similarity: bought once, when they are made.
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, check_finite, check_pairs};
 
 use super::{BoxedOracle, CombineError, parameter, self_similarities};
 
@@ -26,24 +26,12 @@ impl Normalised {
 }
 
 impl Oracle for Normalised {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: self.known_diagonal, is_checked: false, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"normalised"), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.known_diagonal
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -80,25 +68,13 @@ impl Rbf {
 }
 
 impl Oracle for Rbf {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(1.0), is_checked: false, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         let gamma = self.gamma.to_le_bytes();
         Identity::of(&[("kind", b"rbf"), ("gamma", &gamma), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(1.0)
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

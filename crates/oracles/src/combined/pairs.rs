@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_pairs};
 
 use super::{BoxedOracle, CombineError, WeightedSum};
 
@@ -61,25 +61,13 @@ fn digest_of(items: &[usize]) -> Vec<u8> {
 }
 
 impl Oracle for OnItems {
-    fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { len: self.items.len(), ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         let items = digest_of(&self.items);
         Identity::of(&[("kind", b"on_items"), ("items", &items), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -119,22 +107,14 @@ impl SymmetricPairs {
 }
 
 impl Oracle for SymmetricPairs {
-    fn len(&self) -> usize {
-        self.pairs.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { len: self.pairs.len(), known_diagonal: None, is_checked: false, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         let items: Vec<usize> = self.pairs.iter().flat_map(|&(first, second)| [first, second]).collect();
         let items = digest_of(&items);
         Identity::of(&[("kind", b"symmetric_pairs"), ("items", &items), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.inner.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

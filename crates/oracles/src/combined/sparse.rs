@@ -1,6 +1,6 @@
 //! Inner products of sparse vectors: a bag of words as a kernel. O(entries of both) a pair, 12 bytes an entry.
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, check_pairs};
 
 /// n sparse vectors.
 #[derive(Debug, Clone)]
@@ -71,12 +71,8 @@ impl SparseVectors {
 }
 
 impl Oracle for SparseVectors {
-    fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.offsets.len() - 1)
     }
 
     fn identity(&self) -> Identity {

@@ -4,7 +4,7 @@
 //! h·(d + h) products instead of h·(3d + h), and W₃ (m₁ ∘ m₂) serves both orders of it. d numbers a mention, h the width of the
 //! hidden layers. f32 as trained; scores are f64 from the sigmoid on.
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_pairs};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
@@ -127,12 +127,8 @@ impl PairScorer {
 }
 
 impl Oracle for PairScorer {
-    fn len(&self) -> usize {
-        self.mentions.nrows()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Asymmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::new(self.mentions.nrows(), Symmetry::Asymmetric)
     }
 
     fn identity(&self) -> Identity {

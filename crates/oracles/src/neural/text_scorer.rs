@@ -1,6 +1,6 @@
 //! A cross-encoder as the oracle over n texts, asymmetric.
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 
 /// Scores of pairs, into a slice of their number.
 type Scores = dyn Fn(&[Pair], &mut [f64]) -> Result<(), OracleError> + Send + Sync;
@@ -26,12 +26,8 @@ pub struct TextScorer {
 }
 
 impl Oracle for TextScorer {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Asymmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::new(self.len, Symmetry::Asymmetric)
     }
 
     fn identity(&self) -> Identity {

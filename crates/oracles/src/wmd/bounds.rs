@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 use multiversion::multiversion;
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
@@ -88,20 +88,12 @@ impl Wcd {
 }
 
 impl Oracle for Wcd {
-    fn len(&self) -> usize {
-        self.clouds.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(0.0), ..OracleShape::symmetric(self.clouds.len()) }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"wcd"), ("version", b"1"), ("clouds", self.clouds.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(0.0)
     }
 
     fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
@@ -151,20 +143,12 @@ impl Rwmd {
 }
 
 impl Oracle for Rwmd {
-    fn len(&self) -> usize {
-        self.clouds.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(0.0), ..OracleShape::symmetric(self.clouds.len()) }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"rwmd"), ("version", b"1"), ("clouds", self.clouds.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(0.0)
     }
 
     fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {

@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, block_of};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, block_of};
 use landmark_core::stream::stream;
 use ndarray::Array2;
 use rand::Rng;
@@ -177,20 +177,12 @@ impl RandomDocuments {
 }
 
 impl Oracle for RandomDocuments {
-    fn len(&self) -> usize {
-        self.documents + MOST_DOCUMENTS
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(0.0), ..OracleShape::symmetric(self.documents + MOST_DOCUMENTS) }
     }
 
     fn identity(&self) -> Identity {
         self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(0.0)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

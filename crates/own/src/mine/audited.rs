@@ -172,7 +172,7 @@ impl PairSource for Source<'_, '_> {
     fn may_evaluate(&mut self, batch: &Batch<'_>) -> Result<bool> {
         let Some(agreed) = self.agreed else { return Ok(true) };
         let spent = self.context.metered.spent().evaluations;
-        let calls = missing(self.context, batch.pairs)?;
+        let calls = missing(self.context, batch.pairs);
         // a program is checked once, before its first call
         let checked = if spent == 0 && calls > 0 { self.context.most_checks() } else { 0 };
         if spent + calls + checked <= agreed {

@@ -1,7 +1,7 @@
 //! `--budget` of `mine` without `--target-recall` and `--rerank`: a search at so many calls.
 //!
-//! The calls go to each item's likely neighbors first, in rounds that stand on the factors; what is left goes to the best of all other pairs by the
-//! factors. Every evaluated pair takes part, whichever command evaluated it.
+//! The calls go to the pairs that are likely the most similar of all, in rounds that stand on the factors; what does not make a call per item goes to the
+//! best of all other pairs by the factors. Every evaluated pair takes part, whichever command evaluated it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::known::{Basis, basis, stored_scores};
 /// Equal items that each item is listed with, of those that the store holds.
 const MOST_EQUAL: usize = 100;
 
-/// Neighbors that the rounds look for.
+/// Pairs that the rounds look for, twice as many per item.
 const NEIGHBORS: usize = 10;
 
 /// Evaluated pairs, the smaller item first.
@@ -48,7 +48,8 @@ impl Own {
         let per_item = usize::try_from(allowed * price / n.max(1) as u64).unwrap_or(usize::MAX);
         let mut asked = 0;
         if per_item > 0 {
-            let params = RoundsParams { k: NEIGHBORS, calls_per_item: per_item, ..RoundsParams::default() };
+            let params =
+                RoundsParams { k: NEIGHBORS, calls_per_item: per_item, pairs: true, ..RoundsParams::default() };
             let rounds = params.check().into_diagnostic()?;
             let (_, proxies) = proxies(context)?;
             let landmarks = context.problem.uniform_landmarks(context.run.seed, 0);
@@ -74,7 +75,7 @@ impl Own {
         best.truncate(further);
         let scores = self.as_far_as_allowed(&oracle, &best)?;
         best.iter().zip(scores).for_each(|(&pair, score)| keep(&mut evaluated, pair, score));
-        let stored = context.metered.stored_pairs(MOST_EQUAL).into_diagnostic()?;
+        let stored = context.metered.stored_pairs(MOST_EQUAL);
         for pairs in stored.chunks(PAIRS_READ) {
             let scores = stored_scores(context, pairs)?;
             pairs.iter().zip(scores).for_each(|(&pair, score)| keep(&mut evaluated, pair, score));

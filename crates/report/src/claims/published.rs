@@ -19,7 +19,6 @@ pub struct PublishedRun {
     pub name: String,
     /// Its folder, from that of all results.
     pub folder: PathBuf,
-    /// Its rows.
     pub rows: Vec<ResultRow>,
     /// Its `run.json`.
     pub facts: Json,

@@ -31,7 +31,6 @@ pub struct Plot {
 /// An axis of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlotAxis {
-    /// Label.
     pub label: String,
     /// Printed form of its ticks.
     pub notation: Notation,
@@ -53,7 +52,6 @@ pub enum Mark {
         /// Left, right, lower and upper end of each.
         bars: Vec<[f64; 4]>,
     },
-    /// A line.
     Line {
         /// Legend.
         name: String,
@@ -71,7 +69,6 @@ pub enum Mark {
         /// Their ends.
         ends: Vec<(f64, f64, f64)>,
     },
-    /// Dots.
     Dots {
         /// Legend.
         name: String,

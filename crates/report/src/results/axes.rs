@@ -125,7 +125,6 @@ fn columns_of(name: &str) -> &'static [Column] {
 pub enum Place {
     /// A number; whole ones are stored without a point.
     Number(f64),
-    /// A word.
     Word(String),
 }
 

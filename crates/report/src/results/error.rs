@@ -35,9 +35,7 @@ pub enum ResultsError {
         dataset: String,
         /// Its places along the axes, in words.
         axes: String,
-        /// Replicate.
         replicate: u64,
-        /// The value.
         value: f64,
     },
     /// A result was asked for that no run has finished.

@@ -20,8 +20,11 @@ pub enum UserDataCommand {
     /// Write a configuration for a file of yours
     Init {
         /// TXT, TSV, CSV, JSONL, Parquet, NPY or NPZ, or a folder of texts
-        #[arg(value_hint = ValueHint::AnyPath)]
-        file: PathBuf,
+        #[arg(value_hint = ValueHint::AnyPath, required_unless_present = "example")]
+        file: Option<PathBuf>,
+        /// Write an example with its data into this folder instead
+        #[arg(long, value_enum, value_name = "NAME", conflicts_with = "file")]
+        example: Option<ExampleName>,
         /// Score function; asked for in a terminal
         #[arg(long, value_enum)]
         score: Option<ScoreName>,
@@ -348,4 +351,11 @@ pub struct FinishedRunArgs {
     pub overlay: OverlayArgs,
     #[command(flatten)]
     pub places: PlaceArgs,
+}
+
+/// Examples that the program carries.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ExampleName {
+    /// 5,000 records of people: neighbors, factors and duplicates in a minute
+    Quickstart,
 }

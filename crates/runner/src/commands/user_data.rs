@@ -1,6 +1,7 @@
 //! The commands on a user's own items: their arguments, as [`landmark_own`] takes them.
 
 use std::io::{self, BufRead, IsTerminal};
+use std::path::Path;
 
 use landmark_harness::experiments::own_data::export::Form;
 use landmark_harness::invocation::Invocation;
@@ -10,7 +11,7 @@ use landmark_own::{self as matrix, InitWanted, LabelColumns, ListedPairs, Querie
 use miette::Result;
 
 use crate::catalogue;
-use crate::cli::{ExportForm, FinishedRunArgs, LogArgs, OverlayArgs, PairArgs, ScoreName, UserDataCommand};
+use crate::cli::{ExampleName, ExportForm, FinishedRunArgs, LogArgs, OverlayArgs, PairArgs, ScoreName, UserDataCommand};
 use crate::exit::Exit;
 use crate::output::Answer;
 
@@ -20,8 +21,14 @@ pub(super) fn user_data(command: UserDataCommand, log: LogArgs) -> Result<(Answe
     let at = |arguments: &FinishedRunArgs| invocation(arguments, log).recorded_in(&record);
     let whole = |text: String| (text, Ended::Done);
     let (text, ended) = match command {
+        UserDataCommand::Init { example: Some(ExampleName::Quickstart), force, .. } => {
+            let files = matrix::write_example(Path::new("."), force)?;
+            files.iter().for_each(|file| record.file(file));
+            whole("wrote quickstart.yaml, records.yaml and records.tsv; next: landmark quickstart.yaml\n".to_owned())
+        }
         UserDataCommand::Init {
             file,
+            example: _,
             score,
             out,
             id,
@@ -36,6 +43,7 @@ pub(super) fn user_data(command: UserDataCommand, log: LogArgs) -> Result<(Answe
             places,
         } => {
             let score = score.map(Into::into);
+            let file = file.unwrap_or_default();
             let wanted = InitWanted { file, score, out, id, text, label, command, model, url, key, landmarks, force };
             let options = super::run::options(&OverlayArgs::default(), &places, log);
             let options = RunOptions { record: record.clone(), ..options };

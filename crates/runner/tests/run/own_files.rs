@@ -211,8 +211,9 @@ fn labelled_texts_are_classified_by_every_method_by_yaml_alone() {
 }
 
 #[test]
+#[ignore = "needs LANDMARK_DATA"]
 fn a_public_corpus_is_a_yaml_of_ten_lines() {
-    let Some(data) = data_folder() else { return };
+    let data = data_folder();
     let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/own_corpus.yaml");
     let text = std::fs::read_to_string(config).unwrap();
     assert!(text.lines().filter(|line| !line.starts_with('#')).count() <= 10);
@@ -492,4 +493,21 @@ fn trees_of_ones_own_are_classified_from_brackets_and_from_parses() {
         &["--set", "dataset={ name: trees, path: parses.conllu, label: kind }"],
         &["row 1: the sentence has no comment `# kind = …`"],
     );
+}
+
+#[test]
+fn the_example_that_the_program_carries_runs_in_an_empty_folder() {
+    let scratch = Scratch::with("");
+    well(&scratch, &["init", "--example", "quickstart"]);
+    let again = scratch.say(&["init", "--example", "quickstart"]);
+    assert_eq!(again.code, Some(2));
+    again.must_complain("quickstart.yaml`: it exists");
+    well(&scratch, &["init", "--example", "quickstart", "--force"]);
+    well(&scratch, &["quickstart.yaml", "--profile", "smoke", "--quiet"]);
+    well(&scratch, &["records.yaml", "--profile", "smoke", "--quiet"]);
+    let listed = well(&scratch, &["mine", "records.yaml", "--profile", "smoke", "--at-least", "0.5", "--rerank", "40"]);
+    assert!(!listed.out.is_empty(), "{}", listed.err);
+    // rows of a file or an example, not both, and one of them
+    assert_eq!(scratch.say(&["init", "records.tsv", "--example", "quickstart"]).code, Some(2));
+    assert_eq!(scratch.say(&["init"]).code, Some(2));
 }

@@ -85,7 +85,7 @@ impl<O: Oracle> Stored<O> {
             self.look(state)?;
         }
         let batch = state.sizer.batch();
-        let pairs = request.missing(&self.held(), self.shape.diagonal_known, cursor, batch).map_err(scratch_failed)?;
+        let pairs = request.missing(&self.held(), self.shape.diagonal_known(), cursor, batch);
         self.check_failed(state, &pairs)?;
         if !pairs.is_empty() {
             // nothing is evaluated that could not be kept

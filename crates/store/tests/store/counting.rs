@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use landmark_store::{OracleLabel, Stored, TileStore};
 
 pub(crate) struct Counting {
@@ -56,24 +56,16 @@ impl Counting {
 }
 
 impl Oracle for Counting {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape {
+            known_diagonal: self.known_diagonal,
+            calls_at_once: self.at_once,
+            ..OracleShape::new(self.len, self.symmetry)
+        }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"counting"), ("n", &self.len.to_le_bytes()), ("s", &[self.symmetry as u8])])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.known_diagonal
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.at_once
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

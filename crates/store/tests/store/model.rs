@@ -135,24 +135,16 @@ struct Scorer {
 }
 
 impl Oracle for Scorer {
-    fn len(&self) -> usize {
-        self.world.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.world.symmetry
+    fn shape(&self) -> OracleShape {
+        OracleShape {
+            known_diagonal: self.world.known_diagonal,
+            calls_at_once: self.world.at_once,
+            ..OracleShape::new(self.world.len, self.world.symmetry)
+        }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"model"), ("n", &self.world.len.to_le_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.world.known_diagonal
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.world.at_once
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -524,7 +516,7 @@ impl Model {
         let is_there = |&(i, j): &Pair| {
             let mut set = EntrySet::new(OracleShape::of(&stored));
             set.add_entry(i, j);
-            stored.missing(&set).unwrap() == 0
+            stored.missing(&set) == 0
         };
         self.world.pairs().into_iter().filter(is_there).collect()
     }

@@ -14,9 +14,9 @@
 
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, aview1, s};
 
-use landmark_core::linalg::{add_product, product, product_into};
+use landmark_core::linalg::{Cholesky, add_product, product, product_into};
 
-use super::newton::{BLOCK_COLUMNS, Newton, add_rows, cholesky, inverse_of_lower, minimum_along};
+use super::newton::{self, Newton, add_rows, minimum_along};
 use crate::svm::descent::DescentOptions;
 use crate::svm::vector::add_scaled;
 use crate::svm::{DenseRows, Rows, SolveReport, SvmError};
@@ -55,7 +55,7 @@ pub(super) struct Shared {
     gram: Array2<f64>,
     /// q_i
     held: Vec<f64>,
-    factor: Option<Factor>,
+    factor: Option<Cholesky>,
 }
 
 impl Shared {
@@ -200,7 +200,7 @@ impl<'a> FoldMachines<'a> {
         let limit = self.iterations_worth_a_factor(system, &mean);
         if !self.descend(system, &mut descent, &wanted, limit) {
             self.shared.update(self.rows, mean);
-            self.shared.factor = Factor::of(&self.shared.gram, c);
+            self.shared.factor = newton::factor(&self.shared.gram, c, 1.0).ok();
             self.descend(system, &mut descent, &wanted, MOST_ITERATIONS);
         }
         let moved = self.advance(c, open, &descent.steps);
@@ -251,7 +251,7 @@ impl<'a> FoldMachines<'a> {
         let Some(factor) = &self.shared.factor else { return false };
         let Conjugate { steps, residuals } = descent;
         let mut conditioned = residuals.clone();
-        factor.solve(&mut conditioned);
+        factor.solve_rows(&mut conditioned);
         let mut directions = conditioned.clone();
         let mut along = row_products(residuals, &conditioned);
         for iteration in 0.. {
@@ -267,7 +267,7 @@ impl<'a> FoldMachines<'a> {
                 residuals.row_mut(k).scaled_add(-length, &products.row(k));
             }
             conditioned.assign(residuals);
-            factor.solve(&mut conditioned);
+            factor.solve_rows(&mut conditioned);
             let next = row_products(residuals, &conditioned);
             for (k, (mut direction, conditioned)) in
                 directions.outer_iter_mut().zip(conditioned.outer_iter()).enumerate()
@@ -347,48 +347,6 @@ fn norm(row: ArrayView1<'_, f64>) -> f64 {
 /// Inner products row by row.
 fn row_products(left: &Array2<f64>, right: &Array2<f64>) -> Vec<f64> {
     left.outer_iter().zip(right.outer_iter()).map(|(left, right)| left.dot(&right)).collect()
-}
-
-/// M = L Lᵀ, ready to be solved for several right sides.
-struct Factor {
-    /// L, lower triangle
-    lower: Array2<f64>,
-    /// (L_bb)⁻¹ of the blocks on the diagonal
-    inverses: Vec<Array2<f64>>,
-}
-
-impl Factor {
-    /// Of 1 + 2c·gram; `None` where rounding leaves it without.
-    fn of(gram: &Array2<f64>, c: f64) -> Option<Self> {
-        let mut lower = gram.mapv(|g| 2.0 * c * g);
-        lower.diag_mut().iter_mut().for_each(|d| *d += 1.0);
-        cholesky(&mut lower, BLOCK_COLUMNS)?;
-        let inverse = |(start, end)| inverse_of_lower(lower.slice(s![start..end, start..end]));
-        let inverses = blocks(lower.nrows()).map(inverse).collect();
-        Some(Self { lower, inverses })
-    }
-
-    /// Each row z ← M⁻¹ z.
-    fn solve(&self, z: &mut Array2<f64>) {
-        let n = self.lower.nrows();
-        for ((start, end), inverse) in blocks(n).zip(&self.inverses) {
-            let (done, mut rest) = z.view_mut().split_at(Axis(1), start);
-            let mut own = rest.slice_mut(s![.., ..end - start]);
-            add_product(done.view(), self.lower.slice(s![start..end, ..start]).t(), -1.0, own.view_mut());
-            product_into(own.to_owned().view(), inverse.t(), 1.0, own);
-        }
-        for ((start, end), inverse) in blocks(n).zip(&self.inverses).rev() {
-            let (mut head, done) = z.view_mut().split_at(Axis(1), end);
-            let mut own = head.slice_mut(s![.., start..]);
-            add_product(done.view(), self.lower.slice(s![end.., start..end]), -1.0, own.view_mut());
-            product_into(own.to_owned().view(), inverse.view(), 1.0, own);
-        }
-    }
-}
-
-/// Beginnings and ends of the blocks on the diagonal.
-fn blocks(n: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator {
-    (0..n.div_ceil(BLOCK_COLUMNS)).map(move |k| (k * BLOCK_COLUMNS, n.min((k + 1) * BLOCK_COLUMNS)))
 }
 
 #[cfg(test)]

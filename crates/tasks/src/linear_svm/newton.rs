@@ -15,7 +15,7 @@
 
 use ndarray::{Array2, ArrayView2, Axis, s};
 
-use landmark_core::linalg::{add_product, product_into};
+use landmark_core::linalg::{Cholesky, NotPositiveDefinite, add_product};
 
 use crate::svm::descent::DescentOptions;
 use crate::svm::vector::{add_scaled, dot};
@@ -26,13 +26,6 @@ const BLOCK_ROWS: usize = 1024;
 
 /// Columns of the Gram matrix updated in one product; only the lower triangle of such panels is formed.
 const PANEL: usize = 128;
-
-/// Rows from which the Cholesky factor is made by blocks, whose products run at the speed of a matrix product; a smaller matrix stays in
-/// the cache, and its factor keeps its bits.
-const BLOCKED_FROM: usize = 768;
-
-/// Columns of such a block.
-pub(super) const BLOCK_COLUMNS: usize = 64;
 
 /// Halvings and Newton steps of a line search; the piecewise quadratic is settled in a few.
 const LINE_STEPS: usize = 64;
@@ -266,86 +259,27 @@ pub(super) fn minimum_along(
     t
 }
 
+/// The factor of `ridge` + 2c·gram.
+pub(super) fn factor(gram: &Array2<f64>, c: f64, ridge: f64) -> Result<Cholesky, NotPositiveDefinite> {
+    let mut matrix = gram.mapv(|g| 2.0 * c * g);
+    matrix.diag_mut().iter_mut().for_each(|d| *d += ridge);
+    Cholesky::with_tolerance(matrix.view(), 0.0)
+}
+
 /// −H⁻¹ g with H = 1 + 2c·gram. Where rounding leaves H without a Cholesky factor (c·gram beyond 10¹⁶), the ridge 1 is raised
 /// until there is one: a shorter, safer step to the same optimum. [`SvmError::Overflow`] where no finite ridge does.
 fn newton_step(gram: &Array2<f64>, c: f64, gradient: &[f64]) -> Result<Vec<f64>, SvmError> {
     let largest = gram.diag().iter().copied().fold(0.0, f64::max);
     let mut ridge = 1.0f64;
     while ridge.is_finite() {
-        let mut factor = gram.mapv(|g| 2.0 * c * g);
-        factor.diag_mut().iter_mut().for_each(|d| *d += ridge);
-        if let Some(mut step) = cholesky_solve(factor, gradient) {
-            step.iter_mut().for_each(|s| *s = -*s);
+        if let Ok(factor) = factor(gram, c, ridge) {
+            let mut step: Vec<f64> = gradient.iter().map(|g| -g).collect();
+            factor.solve(&mut step);
             return Ok(step);
         }
         ridge = (10.0 * ridge).max(f64::EPSILON * 2.0 * c * largest);
     }
     Err(SvmError::Overflow { c })
-}
-
-/// A⁻¹ b through A = L Lᵀ; reads the lower triangle. `None` where A is not positive definite.
-fn cholesky_solve(mut a: Array2<f64>, b: &[f64]) -> Option<Vec<f64>> {
-    let n = b.len();
-    cholesky(&mut a, if n < BLOCKED_FROM { n } else { BLOCK_COLUMNS })?;
-    let lower = a.as_slice()?;
-    let mut x = b.to_vec();
-    for i in 0..n {
-        let row = &lower[i * n..i * n + i + 1];
-        x[i] = (x[i] - dot(&row[..i], &x[..i])) / row[i];
-    }
-    for i in (0..n).rev() {
-        let row = &lower[i * n..i * n + i + 1];
-        let (before, at) = x.split_at_mut(i);
-        at[0] /= row[i];
-        add_scaled(-at[0], &row[..i], before);
-    }
-    Some(x)
-}
-
-/// L in the lower triangle of A = L Lᵀ, `block` columns at a time: what the columns before take off them is a product, and so are the rows
-/// below the block, by the inverse of its own factor. `None` where A is not positive definite.
-pub(super) fn cholesky(a: &mut Array2<f64>, block: usize) -> Option<()> {
-    let n = a.nrows();
-    for start in (0..n).step_by(block.max(1)) {
-        let end = (start + block).min(n);
-        if start > 0 {
-            let (done, panel) = a.slice_mut(s![start.., ..end]).split_at(Axis(1), start);
-            add_product(done.view(), done.slice(s![..end - start, ..]).t(), -1.0, panel);
-        }
-        let lower = a.as_slice_mut()?;
-        for i in start..end {
-            let (above, row) = lower.split_at_mut(i * n);
-            for j in start..i {
-                let other = &above[j * n..];
-                row[j] = (row[j] - dot(&row[start..j], &other[start..j])) / other[j];
-            }
-            let pivot = row[i] - dot(&row[start..i], &row[start..i]);
-            if pivot.is_nan() || pivot <= 0.0 {
-                return None;
-            }
-            row[i] = pivot.sqrt();
-        }
-        if end < n {
-            let inverse = inverse_of_lower(a.slice(s![start..end, start..end]));
-            let below = a.slice(s![end.., start..end]).to_owned();
-            product_into(below.view(), inverse.t(), 1.0, a.slice_mut(s![end.., start..end]));
-        }
-    }
-    Some(())
-}
-
-/// L⁻¹, column by column; reads the lower triangle.
-pub(super) fn inverse_of_lower(l: ArrayView2<'_, f64>) -> Array2<f64> {
-    let n = l.nrows();
-    let mut inverse = Array2::zeros((n, n));
-    for k in 0..n {
-        inverse[[k, k]] = 1.0 / l[[k, k]];
-        for i in k + 1..n {
-            let sum: f64 = (k..i).map(|j| l[[i, j]] * inverse[[j, k]]).sum();
-            inverse[[i, k]] = -sum / l[[i, i]];
-        }
-    }
-    inverse
 }
 
 /// gram += sign · Σ_{i∈rows} u_i x_i x_iᵀ, lower triangle by panels.
@@ -362,34 +296,6 @@ pub(super) fn add_rows(gram: &mut Array2<f64>, rows: &DenseRows<'_>, unit: &[f64
             let end = (start + PANEL).min(width);
             let (left, right) = (block.slice(s![.., start..end]), block.slice(s![.., ..end]));
             add_product(left.t(), right, sign, gram.slice_mut(s![start..end, ..end]));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_factor_by_blocks_is_that_of_one_piece() {
-        for n in [1, 7, 64, 65, 200] {
-            let noise = |i: usize, j: usize| ((i * 37 + j * 101 + 13) % 97) as f64 / 97.0 - 0.5;
-            let rows = Array2::from_shape_fn((n, n), |(i, j)| noise(i, j));
-            let matrix = rows.dot(&rows.t()) + Array2::<f64>::eye(n);
-            let (mut whole, mut blocks) = (matrix.clone(), matrix.clone());
-            cholesky(&mut whole, n).unwrap();
-            cholesky(&mut blocks, 16).unwrap();
-            for i in 0..n {
-                for j in 0..=i {
-                    // sums of up to 200 products of numbers below 20, of a matrix with condition below 100
-                    assert!((whole[[i, j]] - blocks[[i, j]]).abs() < 1e-12, "n = {n}: {i}, {j}");
-                    let product: f64 = (0..=j).map(|k| blocks[[i, k]] * blocks[[j, k]]).sum();
-                    assert!((product - matrix[[i, j]]).abs() < 1e-11, "n = {n}: {i}, {j}");
-                }
-            }
-            let mut indefinite = matrix.clone();
-            indefinite[[n - 1, n - 1]] = -1.0;
-            assert_eq!(cholesky(&mut indefinite, 16), None, "n = {n}");
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Pearson's and Spearman's correlation.
 //!
-//! Pearson: r = Σ(x−x̄)(y−ȳ) / √(Σ(x−x̄)² · Σ(y−ȳ)²), in two passes. Spearman: Pearson of the ranks, equal values sharing the
+//! Pearson: [`stats::pearson`]. Spearman: Pearson of the ranks, equal values sharing the
 //! average of the ranks they span.
+
+use landmark_core::stats;
 
 use super::{MetricError, check_finite, check_lengths};
 
@@ -11,7 +13,7 @@ use super::{MetricError, check_finite, check_lengths};
 /// Fewer than two values, different lengths, NaN or ∞ (named by index), a constant list.
 pub fn pearson(x: &[f64], y: &[f64]) -> Result<f64, MetricError> {
     check_pair("pearson", x, y)?;
-    Ok(correlation(x, y))
+    Ok(stats::pearson(x, y).unwrap_or(f64::NAN))
 }
 
 /// Spearman's rank correlation of two lists, average ranks for ties.
@@ -20,7 +22,7 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Result<f64, MetricError> {
 /// As [`pearson`].
 pub fn spearman(x: &[f64], y: &[f64]) -> Result<f64, MetricError> {
     check_pair("spearman", x, y)?;
-    Ok(correlation(&ranks(x), &ranks(y)))
+    Ok(stats::pearson(&ranks(x), &ranks(y)).unwrap_or(f64::NAN))
 }
 
 /// The ranks of finite values, 1-based; equal values share the average of the ranks they span.
@@ -63,28 +65,6 @@ fn ranks(values: &[f64]) -> Vec<f64> {
         below += tie.len();
     }
     ranks
-}
-
-/// Each list is centred and scaled by its largest deviation before squaring, so that tiny and huge values neither underflow
-/// nor overflow.
-fn correlation(x: &[f64], y: &[f64]) -> f64 {
-    let (x, y) = (standardized(x), standardized(y));
-    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
-    for (a, b) in x.iter().zip(&y) {
-        xy += a * b;
-        xx += a * a;
-        yy += b * b;
-    }
-    (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0)
-}
-
-fn standardized(values: &[f64]) -> Vec<f64> {
-    let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-    let scaled: Vec<f64> = values.iter().map(|v| v / largest).collect();
-    let mean = scaled.iter().sum::<f64>() / scaled.len() as f64;
-    let centred: Vec<f64> = scaled.iter().map(|v| v - mean).collect();
-    let spread = centred.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-    centred.iter().map(|v| v / spread).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
+use landmark_core::stats::quantile;
 use landmark_core::stream::Rng;
 
 use super::{MetricError, check_count, check_finite, check_lengths};
@@ -86,7 +87,8 @@ pub fn bootstrap_interval(
     let drawn = &mut figures[1..];
     drawn.sort_by(f64::total_cmp);
     let tail = (1.0 - level) / 2.0;
-    Ok(Interval { estimate, low: quantile(drawn, tail), high: quantile(drawn, 1.0 - tail), level })
+    let at = |share| quantile(drawn, share).unwrap_or(f64::NAN);
+    Ok(Interval { estimate, low: at(tail), high: at(1.0 - tail), level })
 }
 
 /// The percentile bootstrap interval of a mean.
@@ -122,16 +124,6 @@ pub fn paired_bootstrap(
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// The `share` quantile of ascending figures, linear between order statistics.
-fn quantile(ascending: &[f64], share: f64) -> f64 {
-    let place = share * (ascending.len() - 1) as f64;
-    let below = place.floor();
-    // `place` lies in 0..=len−1, far below 2⁵³
-    let index = below as usize;
-    let next = ascending[(index + 1).min(ascending.len() - 1)];
-    ascending[index] + (place - below) * (next - ascending[index])
 }
 
 #[cfg(test)]

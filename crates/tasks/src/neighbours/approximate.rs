@@ -21,8 +21,8 @@
 
 use hnsw_rs::prelude::{Distance, Hnsw};
 use landmark_core::linalg;
+use landmark_core::stats::{clopper_pearson_lower, clopper_pearson_upper};
 use landmark_core::stream::stream;
-use landmark_neighbours::recall::beta_quantile;
 use multiversion::multiversion;
 use ndarray::{ArrayView1, ArrayView2, Axis};
 use rand::seq::SliceRandom;
@@ -338,9 +338,7 @@ fn interval(shares: &[f64], mean: f64, k: usize, all: usize) -> (f64, f64) {
     let effect = if variance > 0.0 { (k * variance / (mean * (1.0 - mean))).clamp(1.0, k) } else { k };
     let draws = k * checked / effect / (1.0 - checked / all as f64);
     let (found, tail) = (mean * draws, 0.5 * (1.0 - CONFIDENCE));
-    let lower = if found > 0.0 { beta_quantile(tail, found, draws - found + 1.0) } else { 0.0 };
-    let upper = if found < draws { beta_quantile(1.0 - tail, found + 1.0, draws - found) } else { 1.0 };
-    (lower, upper)
+    (clopper_pearson_lower(found, draws, tail), clopper_pearson_upper(found, draws, tail))
 }
 
 #[cfg(test)]

@@ -51,24 +51,6 @@ impl<'a, R: Rows> DualDescent<'a, R> {
         }
     }
 
-    /// Goes on from α with rows in another form: their inner products are those that led there.
-    pub(crate) fn resume(
-        rows: &'a R,
-        signs: Vec<f64>,
-        curvatures: &'a [f64],
-        alpha: Vec<f64>,
-        options: DescentOptions,
-    ) -> Self {
-        let mut machine = Self { alpha, ..Self::new(rows, signs, curvatures, options) };
-        machine.state = rows.state_of(&machine.coefficients());
-        machine
-    }
-
-    /// α.
-    pub(crate) fn into_alpha(self) -> Vec<f64> {
-        self.alpha
-    }
-
     /// The state: w for features, the scores for a Gram matrix.
     pub(crate) fn state(&self) -> &[f64] {
         &self.state
@@ -81,14 +63,9 @@ impl<'a, R: Rows> DualDescent<'a, R> {
 
     /// Goes on from the present α to the optimum for these costs C_i.
     pub(crate) fn solve(&mut self, costs: &[f64], rng: &mut Rng) -> SolveReport {
-        self.solve_within(self.options.max_epochs, costs, rng)
-    }
-
-    /// As [`solve`](Self::solve), for so many epochs at most instead of those of the options.
-    pub(crate) fn solve_within(&mut self, max_epochs: usize, costs: &[f64], rng: &mut Rng) -> SolveReport {
         self.rescale(costs);
         self.active = (0..self.rows.len()).collect();
-        let options = DescentOptions { max_epochs, ..self.options };
+        let options = self.options;
         descend(&mut Costed { machine: self, costs, bounds: NO_BOUNDS }, &options, rng)
     }
 

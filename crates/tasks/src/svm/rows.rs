@@ -23,14 +23,6 @@ pub(crate) trait Rows: Sync {
     fn score(&self, i: usize, state: &[f64]) -> f64;
     /// state ← state + factor · (row i).
     fn add(&self, i: usize, factor: f64, state: &mut [f64]);
-    /// The state Σ a_i · (row i) of one coefficient a row.
-    fn state_of(&self, coefficients: &[f64]) -> Vec<f64> {
-        let mut state = vec![0.0; self.width()];
-        for (i, &coefficient) in coefficients.iter().enumerate().filter(|(_, a)| **a != 0.0) {
-            self.add(i, coefficient, &mut state);
-        }
-        state
-    }
 }
 
 /// Features of the training or test items: dense rows or sparse ones.

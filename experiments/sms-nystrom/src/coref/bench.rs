@@ -85,7 +85,7 @@ struct TopicMatrix {
 impl TopicMatrix {
     /// Both orders of a pair are asked for, and a mention with itself.
     fn shape(&self) -> OracleShape {
-        OracleShape { len: self.len, symmetry: Symmetry::Asymmetric, diagonal_known: false, evaluations_per_pair: 1 }
+        OracleShape::new(self.len, Symmetry::Asymmetric)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Table 6 beside the paper's, what compares between machines (ratios), and what a distance costs.
 
+use landmark_core::stats::median;
 use landmark_harness::layout::Layout;
 use landmark_report::amounts::thousands;
 use landmark_report::{Metric, Reference, ResultRow, Selection, TableKind, TableSpec};
@@ -105,7 +106,7 @@ fn ratios(pairs: &[[Timed<'_>; 2]], paper: Option<&Reference>) -> TableSpec {
             count(sms.row.count("rank")),
             times(sms.row.cost.evaluations as f64 / row.cost.evaluations.max(1) as f64),
             times(sms.microseconds() / wme.microseconds()),
-            times(median(&in_turn)),
+            times(median(&in_turn).unwrap_or(f64::NAN)),
             paper.map_or("–".to_owned(), times),
         ]
     };
@@ -142,8 +143,8 @@ fn work(pairs: &[[Timed<'_>; 2]]) -> TableSpec {
             count(timed.row.cost.evaluations),
             format!("{:.2}", timed.microseconds()),
             seconds(fastest(&timed.whole)),
-            seconds(median(&timed.whole)),
-            seconds(median(&timed.distances)),
+            seconds(median(&timed.whole).unwrap_or(f64::NAN)),
+            seconds(median(&timed.distances).unwrap_or(f64::NAN)),
         ]
     };
     plain(
@@ -181,16 +182,6 @@ fn times(ratio: f64) -> String {
 
 fn fastest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut ascending = values.to_vec();
-    ascending.sort_by(f64::total_cmp);
-    match (ascending.len(), ascending.len() / 2) {
-        (0, _) => f64::NAN,
-        (n, half) if n % 2 == 0 => 0.5 * (ascending[half - 1] + ascending[half]),
-        (_, half) => ascending[half],
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_data::Tree;
 use landmark_data::cqa::{FeatureTable, Pairs};
 use landmark_harness::study::StudyError;
@@ -66,21 +66,13 @@ pub(super) struct First {
 }
 
 impl Oracle for First {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        OracleShape { len: self.len, ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
         let len = (self.len as u64).to_le_bytes();
         Identity::of(&[("kind", b"first"), ("len", &len), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.inner.known_diagonal()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

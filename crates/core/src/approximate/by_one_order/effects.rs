@@ -20,7 +20,7 @@ const STEPS: usize = 1000;
 /// use landmark_core::approximate::item_effects;
 /// use landmark_core::entries::EntrySet;
 /// use landmark_core::oracle::{OracleShape, Symmetry};
-/// let shape = OracleShape { len: 2, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+/// let shape = OracleShape::symmetric(2);
 /// let mut evaluated = EntrySet::new(shape);
 /// evaluated.add_entry(0, 1);
 /// let a = item_effects(2, &evaluated, &[7.0, -7.0]);

@@ -34,7 +34,7 @@ crate::conformance!(@tests promises, shift_ridge();
 fn a_method_that_chooses_pairs_is_refused() {
     let stack = Arc::new(StackParams { columns: Some(0.5), ..StackParams::default() }.check().unwrap());
     let landmarks = Landmarks::uniform(60, &mut stream(3, "by one order", "landmarks", 0));
-    let shape = OracleShape { len: 60, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+    let shape = OracleShape::symmetric(60);
     let refused = ByOneOrder::new(stack, Coin::new(1)).plan(shape, &landmarks, 20);
     assert!(matches!(refused, Err(ApproximateError::ChoosesPairs { method: "stack" })), "{refused:?}");
 }
@@ -45,7 +45,7 @@ fn golden() -> serde_json::Value {
 }
 
 fn evaluated(n: usize, columns: &[usize], pairs: &[(usize, usize)]) -> EntrySet {
-    let shape = OracleShape { len: n, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+    let shape = OracleShape::symmetric(n);
     let mut evaluated = EntrySet::new(shape);
     columns.iter().for_each(|&j| evaluated.add_column(j));
     pairs.iter().for_each(|&(i, j)| evaluated.add_entry(i, j));

@@ -3,10 +3,8 @@
 //! The polynomial is fitted in t = (p − mean) / deviation; a quarter of the range of the scores it has seen beyond them, it
 //! continues along its tangent (a cubic that runs away from three pairs would ruin a matrix). Cost: O(m) for m pairs, O(degree) per score.
 
-use ndarray::Array2;
-
 use crate::balance::{balancing, largest};
-use crate::linalg::{Cholesky, NotPositiveDefinite};
+use crate::linalg::RidgeRegression;
 
 /// A pivot of the normal equations below this fraction of its diagonal entry: the pairs do not determine that power
 /// (8 of the 16 digits are gone).
@@ -60,26 +58,19 @@ impl Link {
         let scale = if variance > 0.0 { variance.sqrt() } else { 1.0 };
         let standard = |p: f64| (p - center) / scale;
 
-        // Σ t^k and Σ t^k y determine the normal equations
-        let mut powers = vec![0.0; 2 * degree + 1];
-        let mut right = vec![0.0; degree + 1];
+        let mut regression = RidgeRegression::new(degree + 1);
+        let mut powers = vec![1.0; degree + 1];
         let (mut low, mut high) = (0.0_f64, 0.0_f64);
         for &(p, y) in pairs {
             let t = standard(p);
             (low, high) = (low.min(t), high.max(t));
-            let mut power = 1.0;
-            for (k, sum) in powers.iter_mut().enumerate() {
-                *sum += power;
-                if let Some(sum) = right.get_mut(k) {
-                    *sum += power * y;
-                }
-                power *= t;
-            }
+            (1..=degree).for_each(|k| powers[k] = powers[k - 1] * t);
+            regression.add(&powers, y);
         }
         let margin = TRUSTED * (high - low);
         (low, high) = (low - margin, high + margin);
-        let solved = |degree: usize| solve_normal(&powers, &right[..=degree]).ok();
-        let mean = || vec![right[0] / powers[0].max(1.0)];
+        let solved = |degree: usize| regression.leading(degree + 1).solve(0.0, SINGULAR).ok();
+        let mean = || vec![pairs.iter().map(|(_, y)| y).sum::<f64>() / count];
         let coefficients = (0..=degree).rev().find_map(solved).unwrap_or_else(mean);
         FittedLink { center, scale, coefficients, low, high }
     }
@@ -108,12 +99,6 @@ impl FittedLink {
 /// Powers of two that bring proxy scores and scores near 1; 1 in ordinary units.
 fn units(pairs: &[(f64, f64)]) -> (f64, f64) {
     (balancing(largest(pairs.iter().map(|(p, _)| p))), balancing(largest(pairs.iter().map(|(_, y)| y))))
-}
-
-/// Solves Σ_b powers[a + b] c_b = right[a].
-fn solve_normal(powers: &[f64], right: &[f64]) -> Result<Vec<f64>, NotPositiveDefinite> {
-    let normal = Array2::from_shape_fn((right.len(), right.len()), |(a, b)| powers[a + b]);
-    Cholesky::with_tolerance(normal.view(), SINGULAR)?.solution(right.to_vec())
 }
 
 #[cfg(test)]

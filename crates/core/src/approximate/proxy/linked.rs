@@ -8,8 +8,8 @@ use ndarray::{Array2, ArrayViewMut2};
 use super::fitted::Fitted;
 use crate::approximate::ApproximateError;
 use crate::approximate::anchors::embedding_of;
-use crate::approximation::{Addend, Embedding, NewScores};
-use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use crate::approximation::{AdditiveTerm, Embedding, NewScores};
+use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 
 /// Pairs of the proxy asked at a time.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -27,7 +27,7 @@ pub(super) struct Linked {
 
 impl fmt::Debug for Linked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let proxies: Vec<Identity> = self.proxies.iter().map(|proxy| Oracle::identity(&**proxy)).collect();
+        let proxies: Vec<Identity> = self.proxies.iter().map(|proxy| proxy.identity()).collect();
         f.debug_struct("Linked")
             .field("proxies", &proxies)
             .field("fitted", &self.fitted)
@@ -37,12 +37,11 @@ impl fmt::Debug for Linked {
 }
 
 impl Oracle for Linked {
-    fn len(&self) -> usize {
-        self.proxies[0].len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape {
+            known_diagonal: self.fitted.known_diagonal(&self.proxies()),
+            ..OracleShape::symmetric(self.proxies[0].len())
+        }
     }
 
     fn identity(&self) -> Identity {
@@ -51,10 +50,6 @@ impl Oracle for Linked {
         let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"linked"), ("link", &numbers)];
         parts.extend(identities.iter().map(|identity| ("proxy", &identity.as_bytes()[..])));
         Identity::of(&parts)
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.fitted.known_diagonal(&self.proxies())
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -76,23 +71,7 @@ impl Linked {
     }
 }
 
-impl Addend for Linked {
-    fn len(&self) -> usize {
-        Oracle::len(self)
-    }
-
-    fn identity(&self) -> Identity {
-        Oracle::identity(self)
-    }
-
-    fn pairs(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.evaluate(pairs, out)
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        Oracle::block(self, rows, cols, out)
-    }
-
+impl AdditiveTerm for Linked {
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
         embedding_of(self, &self.anchors)
     }

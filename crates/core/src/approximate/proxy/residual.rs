@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayViewMut2, Zip};
 
 use super::fitted::Fitted;
-use crate::oracle::{Identity, Oracle, OracleError, Pair, Remembered, Symmetry};
+use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Remembered, Symmetry};
 
 /// Reads both sides from memory, so no entry of the oracle is requested twice and no score of a proxy computed twice.
 pub(super) struct Residual<'a> {
@@ -13,12 +13,12 @@ pub(super) struct Residual<'a> {
 }
 
 impl Oracle for Residual<'_> {
-    fn len(&self) -> usize {
-        self.oracle.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        let shape = self.oracle.shape();
+        // known if both are; if only that of the oracle is, its entries are still read without a call
+        let known_diagonal =
+            shape.known_diagonal.and_then(|known| Some(known - self.fitted.known_diagonal(self.proxies)?));
+        OracleShape { symmetry: Symmetry::Symmetric, known_diagonal, is_checked: false, ..shape }
     }
 
     fn identity(&self) -> Identity {
@@ -28,15 +28,6 @@ impl Oracle for Residual<'_> {
         parts.extend(proxies.iter().map(|identity| ("proxy", &identity.as_bytes()[..])));
         parts.push(("link", &numbers));
         Identity::of(&parts)
-    }
-
-    /// Known where both are. Where only the oracle's is, its entries are still read without a call.
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(self.oracle.known_diagonal()? - self.fitted.known_diagonal(self.proxies)?)
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.oracle.evaluations_per_pair()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -7,7 +7,7 @@ use super::*;
 use crate::approximate::{Exact, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
 use crate::conformance;
 use crate::linalg;
-use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Identity, Metered, Pair, Precomputed, Symmetry, block_of};
+use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Identity, Metered, OracleShape, Pair, Precomputed, block_of};
 use crate::stream::stream;
 
 const N: usize = 300;
@@ -153,20 +153,12 @@ fn the_known_diagonal_is_neither_evaluated_nor_fitted() {
 struct Pinned(Array2<f64>);
 
 impl Oracle for Pinned {
-    fn len(&self) -> usize {
-        self.0.nrows()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape { known_diagonal: Some(5.0), ..OracleShape::symmetric(self.0.nrows()) }
     }
 
     fn identity(&self) -> Identity {
         Identity::of(&[("kind", b"pinned")])
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        Some(5.0)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -234,9 +226,8 @@ fn new_items_take_the_same_maps() {
 
 #[test]
 fn anchors_are_the_landmarks_and_then_others() {
-    let method = with_cosine(shift_ridge(), 2).with_anchors(100);
     let given = Landmarks::from_orders(N, (0..70).collect(), Vec::new());
-    let anchors = method.choose_anchors(&given, S, &mut stream(5, "proxy", "fit", 0));
+    let anchors = choose_anchors(&given, 100, Some(&mut stream(5, "proxy", "fit", 0)));
     assert_eq!(anchors[..70], given.order()[..]);
     let mut sorted = anchors.clone();
     sorted.sort_unstable();
@@ -289,12 +280,8 @@ fn a_proxy_that_does_not_fit_is_refused_before_anything_is_evaluated() {
 struct Same;
 
 impl Oracle for Same {
-    fn len(&self) -> usize {
-        24
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(24)
     }
 
     fn identity(&self) -> Identity {

@@ -250,12 +250,8 @@ struct Counting {
 }
 
 impl Oracle for Counting {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> crate::oracle::Symmetry {
-        self.inner.symmetry()
+    fn shape(&self) -> OracleShape {
+        self.inner.shape()
     }
 
     fn identity(&self) -> crate::oracle::Identity {

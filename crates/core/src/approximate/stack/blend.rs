@@ -1,4 +1,4 @@
-//! A polynomial of several proxies, with products where there are any, as a matrix that is read lazily; and low ranks side by side.
+//! A polynomial of several proxies as a matrix that is read lazily; and low ranks side by side.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,13 +7,11 @@ use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 
 use super::columns::Part;
 use super::polynomials::{Polynomials, horner};
-use super::products::Products;
 use crate::approximate::ApproximateError;
-use crate::approximate::anchors::{embedding_of, usual_anchors};
-use crate::approximation::{Addend, Embedding, General, NewScores};
-use crate::landmarks::Landmarks;
+use crate::approximate::anchors::embedding_of;
+use crate::approximation::{AdditiveTerm, Embedding, General, NewScores};
 use crate::linalg;
-use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of};
+use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, ask_block, ask_pairs, block_of};
 
 /// The low ranks beside each other, as one product.
 pub(super) fn blend(parts: &[Part]) -> General {
@@ -26,24 +24,12 @@ pub(super) fn blend(parts: &[Part]) -> General {
     General { left, right, left_projector: empty.clone(), right_projector: empty }
 }
 
-/// Landmarks of the vectors of a blend, of the nested order first.
-pub(super) fn anchors(landmarks: &Landmarks, rank: usize) -> Vec<usize> {
-    let wanted = usual_anchors(rank).min(landmarks.len());
-    let mut is_taken = vec![false; landmarks.len()];
-    let mut anchors: Vec<usize> = landmarks.order().iter().copied().take(wanted).collect();
-    anchors.iter().for_each(|&i| is_taken[i] = true);
-    let others = (0..landmarks.len()).filter(|&i| !is_taken[i]);
-    anchors.extend(others.take(wanted - anchors.len()));
-    anchors
-}
-
-/// The polynomial over the items, and products where there are any.
+/// The polynomial over the items.
 #[derive(Clone)]
 pub(super) struct Blend {
     proxies: Vec<Arc<dyn Oracle>>,
     len: usize,
     polynomials: Polynomials,
-    products: Option<Products>,
     anchors: Vec<usize>,
 }
 
@@ -54,12 +40,7 @@ impl Blend {
         polynomials: Polynomials,
         anchors: Vec<usize>,
     ) -> Self {
-        Self { proxies, len, polynomials, products: None, anchors }
-    }
-
-    /// The same with these products.
-    pub(super) fn with_products(self, products: Option<Products>) -> Self {
-        Self { products, ..self }
+        Self { proxies, len, polynomials, anchors }
     }
 
     /// Its columns at some items, n × s.
@@ -79,17 +60,12 @@ impl fmt::Debug for Blend {
 }
 
 impl Oracle for Blend {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.len)
     }
 
     fn identity(&self) -> Identity {
-        let mut numbers = self.polynomials.numbers();
-        numbers.extend(self.products.iter().flat_map(Products::numbers));
+        let numbers = self.polynomials.numbers();
         let identities: Vec<Identity> = self.proxies.iter().map(|proxy| proxy.identity()).collect();
         let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"blend"), ("polynomials", &numbers)];
         parts.extend(identities.iter().map(|identity| ("proxy", identity.as_bytes().as_slice())));
@@ -106,50 +82,24 @@ impl Oracle for Blend {
         for (k, out) in out.iter_mut().enumerate() {
             *out = self.polynomials.at(proxies.iter().map(|scores| scores[k]));
         }
-        if let Some(products) = &self.products {
-            products.add_pairs(pairs, &proxies, out);
-        }
         Ok(())
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         out.fill(self.polynomials.constant);
-        let mut proxies = Vec::with_capacity(self.proxies.len());
-        for (number, proxy) in self.proxies.iter().enumerate() {
+        for (proxy, powers) in self.proxies.iter().zip(&self.polynomials.powers) {
             let mut scores = Array2::zeros(out.dim());
             ask_block(&**proxy, rows, cols, scores.view_mut())?;
-            if let Some(powers) = self.polynomials.powers.get(number) {
-                Zip::from(&mut out).and(&scores).par_for_each(|out, &p| *out += horner(powers, p));
-            }
-            proxies.push(scores);
-        }
-        if let Some(products) = &self.products {
-            products.add_block(rows, cols, &proxies, out);
+            Zip::from(&mut out).and(&scores).par_for_each(|out, &p| *out += horner(powers, p));
         }
         Ok(())
     }
 }
 
-impl Addend for Blend {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn identity(&self) -> Identity {
-        Oracle::identity(self)
-    }
-
-    fn pairs(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.evaluate(pairs, out)
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        Oracle::block(self, rows, cols, out)
-    }
-
+impl AdditiveTerm for Blend {
     /// As of a proxy's q; a constant is a vector of its own.
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
-        if self.proxies.is_empty() && self.products.is_none() {
+        if self.proxies.is_empty() {
             let constant = self.polynomials.constant;
             let vectors = Array2::from_elem((self.len, 1), constant.abs().sqrt());
             let signature = Array1::from_elem(1, if constant < 0.0 { -1.0 } else { 1.0 });

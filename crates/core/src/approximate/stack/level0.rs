@@ -5,13 +5,12 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use super::StackParams;
 use super::columns::{Columns, Part};
 use super::polynomials::Polynomials;
-use super::products::{self, Prediction, Products};
 use crate::approximate::scattered::ridge::Linear;
 use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
 use crate::approximation::{Factors, Known};
 use crate::landmarks::Landmarks;
 use crate::linalg;
-use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 use crate::stream::Rng;
 
 /// Sharpness of the similarity of two items' vectors.
@@ -74,7 +73,6 @@ pub(super) struct Level0 {
     effects: Array1<f64>,
     /// Proxies that there are.
     proxies: usize,
-    quadratic: bool,
 }
 
 impl Level0 {
@@ -100,37 +98,27 @@ impl Level0 {
             let kriged = krige_columns(&columns.items, residual, similar)?;
             links.push(Linked { polynomials, base, kriged });
         }
-        Ok(Self { links, effects, proxies: columns.proxies.len(), quadratic: params.quadratic })
+        Ok(Self { links, effects, proxies: columns.proxies.len() })
     }
 
     /// Number of features.
     pub(super) fn width(&self) -> usize {
-        self.linear_width() + if self.quadratic { products::width(self.proxies) } else { 0 }
-    }
-
-    fn linear_width(&self) -> usize {
         2 * self.links.len() + 2 * self.proxies + 2
     }
 
-    /// Features of a pair: V, p and p² of each proxy, the sum of both effects and its square; products of V₁ where they are wanted.
-    /// `features` comes empty.
+    /// Features of a pair: V, p and p² of each proxy, the sum of both effects and its square. `features` comes empty.
     pub(super) fn features(
         &self,
         i: usize,
         j: usize,
         values: impl Iterator<Item = f64>,
-        proxies: impl Iterator<Item = f64> + Clone,
+        proxies: impl Iterator<Item = f64>,
         features: &mut Vec<f64>,
     ) {
         features.extend(values);
-        let first = features[0];
-        features.extend(proxies.clone().flat_map(|p| [p, p * p]));
-        let effects = (self.effects[i], self.effects[j]);
-        let both = effects.0 + effects.1;
+        features.extend(proxies.flat_map(|p| [p, p * p]));
+        let both = self.effects[i] + self.effects[j];
         features.extend([both, both * both]);
-        if self.quadratic {
-            features.extend(products::features(first, proxies, effects));
-        }
     }
 
     /// The V of a pair, whose proxies are given. Rank flops.
@@ -166,19 +154,11 @@ impl Level0 {
             sum.add(weight, &link.polynomials);
         }
         let first = 2 * self.links.len();
-        let last = self.linear_width() - 2;
+        let last = self.width() - 2;
         for (k, weights) in linear.weights[first..last].chunks_exact(2).enumerate() {
             sum.add_powers(k, &[0.0, weights[0], weights[1]]);
         }
         sum
-    }
-
-    /// The products of m.
-    pub(super) fn products(&self, linear: &Linear) -> Option<Products> {
-        let weights = linear.weights.get(self.linear_width()..).filter(|weights| !weights.is_empty())?;
-        let link = self.links.first()?;
-        let first = Prediction { polynomials: link.polynomials.clone(), low_rank: link.base.clone() };
-        Some(Products::new(first, self.effects.clone(), weights.to_vec()))
     }
 
     /// The low rank of m.
@@ -189,7 +169,7 @@ impl Level0 {
                 parts.push((left * linear.weights[2 * number + offset], right.clone()));
             }
         }
-        let last = self.linear_width();
+        let last = self.width();
         let [sum, square] = [linear.weights[last - 2], linear.weights[last - 1]];
         // sum (a_i + a_j) + square (a_i + a_j)², on the columns 1, a, a²
         let n = self.effects.len();
@@ -279,12 +259,8 @@ impl<'a> Held<'a> {
 }
 
 impl Oracle for Held<'_> {
-    fn len(&self) -> usize {
-        self.columns.nrows()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
+    fn shape(&self) -> OracleShape {
+        OracleShape::symmetric(self.columns.nrows())
     }
 
     fn identity(&self) -> Identity {

@@ -10,7 +10,7 @@ use super::Stack;
 use super::columns::Columns;
 use super::level0::Level0;
 use crate::approximate::ApproximateError;
-use crate::approximate::scattered::folds;
+use crate::approximate::scattered::drawn_folds;
 use crate::approximate::scattered::ridge::{Linear, Moments};
 use crate::approximate::scattered::table::{ROWS_PER_TASK, Table};
 use crate::oracle::{Oracle, OracleError, Pair, ask_pairs};
@@ -47,7 +47,7 @@ impl OutOfFold {
         let width = level0.width();
         let (design, table) = (Vec::new(), Table::default());
         let mut stage = Self { columns, level0, design, width, table, folds: Vec::new() };
-        for fold in folds(stage.columns.items.len(), rng) {
+        for fold in drawn_folds(stage.columns.items.len(), rng) {
             let kept: Vec<usize> = (0..stage.columns.items.len()).filter(|place| !fold.contains(place)).collect();
             if kept.is_empty() {
                 continue;

@@ -18,8 +18,6 @@ crate::conformance!(
     StackParams { columns: Some(1.0), ..StackParams::default() }.check().unwrap()
 );
 
-crate::conformance!(stack_with_products, StackParams { quadratic: true, ..StackParams::default() }.check().unwrap());
-
 const N: usize = 220;
 
 /// A function of two cheap scores, an item effect, low rank and noise that some items have more of.
@@ -80,9 +78,9 @@ fn the_stack_beats_shift_ridge_around_the_proxy_at_equal_calls() {
 }
 
 /// LEVEL0 on the first few columns, and pairs of items that have none.
-fn few_columns(quadratic: bool) -> (Precomputed, Stack, OutOfFold, Vec<Pair>) {
+fn few_columns() -> (Precomputed, Stack, OutOfFold, Vec<Pair>) {
     let (oracle, proxies) = problem();
-    let params = StackParams { columns: Some(0.75), quadratic, ..StackParams::default() };
+    let params = StackParams { columns: Some(0.75), ..StackParams::default() };
     let method = params.check().unwrap().with_proxies(proxies.clone());
     let order = landmarks();
     let columns = {
@@ -96,7 +94,7 @@ fn few_columns(quadratic: bool) -> (Precomputed, Stack, OutOfFold, Vec<Pair>) {
 
 #[test]
 fn scattered_pairs_count_where_they_say_what_columns_say() {
-    let (oracle, method, stage, pairs) = few_columns(false);
+    let (oracle, method, stage, pairs) = few_columns();
     let error = |fit: &Fit| error(&oracle, &method.model(&stage, fit, None).unwrap());
     let (alone, scores) = (stage.fit().unwrap(), evaluate(&oracle, &pairs).unwrap());
     let with = stage.fit_weighted(&pairs, &scores, &method.proxies).unwrap();
@@ -108,18 +106,16 @@ fn scattered_pairs_count_where_they_say_what_columns_say() {
 
 #[test]
 fn a_pair_has_the_features_of_its_block() {
-    for quadratic in [false, true] {
-        let (_, method, stage, pairs) = few_columns(quadratic);
-        let fit = stage.fit().unwrap();
-        let model = method.model(&stage, &fit, None).unwrap();
-        for &(i, j) in &pairs[..50] {
-            let all: Vec<f64> = method.proxies.iter().map(|p| block_of(&**p, &[i], &[j]).unwrap()[[0, 0]]).collect();
-            let predictions = stage.level0.predictions((i, j), ndarray::aview1(&all));
-            let mut features = Vec::new();
-            stage.level0.features(i, j, predictions.into_iter(), all.iter().copied(), &mut features);
-            let (ours, entry) = (fit.linear.at(&features), model.entry(i, j).unwrap());
-            assert!((ours - entry).abs() < 1e-10, "({i}, {j}): {ours} and {entry}");
-        }
+    let (_, method, stage, pairs) = few_columns();
+    let fit = stage.fit().unwrap();
+    let model = method.model(&stage, &fit, None).unwrap();
+    for &(i, j) in &pairs[..50] {
+        let all: Vec<f64> = method.proxies.iter().map(|p| block_of(&**p, &[i], &[j]).unwrap()[[0, 0]]).collect();
+        let predictions = stage.level0.predictions((i, j), ndarray::aview1(&all));
+        let mut features = Vec::new();
+        stage.level0.features(i, j, predictions.into_iter(), all.iter().copied(), &mut features);
+        let (ours, entry) = (fit.linear.at(&features), model.entry(i, j).unwrap());
+        assert!((ours - entry).abs() < 1e-10, "({i}, {j}): {ours} and {entry}");
     }
 }
 
@@ -158,19 +154,6 @@ fn a_decaying_spectrum_is_left_to_columns_at_few_landmarks() {
     let ratio = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
     // 1.06 where a promise of 2 % is enough
     assert!(ratio < 1.04, "{ratio}: {logs:?}");
-}
-
-#[test]
-fn products_help_where_the_score_is_a_square_of_what_the_columns_say() {
-    let (oracle, proxies) = problem();
-    // beyond the polynomials of the proxies: the low rank, squared
-    let oracle = Precomputed::new(oracle.matrix().mapv(|k| k * k), AsymmetryPolicy::Mean).unwrap();
-    let of = |quadratic| {
-        let params = StackParams { columns: Some(1.0), quadratic, ..StackParams::default() };
-        error(&oracle, &fit(&params.check().unwrap().with_proxies(proxies.clone()), &oracle, 30))
-    };
-    let (linear, quadratic) = (of(false), of(true));
-    assert!(quadratic < 0.95 * linear, "{quadratic} against {linear}");
 }
 
 #[test]
@@ -238,14 +221,8 @@ fn a_matrix_of_full_rank_gets_its_columns() {
 
 #[test]
 fn entries_products_and_vectors_know_what_is_exact() {
-    for quadratic in [false, true] {
-        what_is_exact_is_known(quadratic);
-    }
-}
-
-fn what_is_exact_is_known(quadratic: bool) {
     let (oracle, proxies) = problem();
-    let params = StackParams { columns: Some(0.75), quadratic, ..StackParams::default() };
+    let params = StackParams { columns: Some(0.75), ..StackParams::default() };
     let fitted = fit(&params.check().unwrap().with_proxies(proxies), &oracle, 30);
     assert!(fitted.is_symmetric());
     for (i, j, score) in fitted.scattered().unwrap().pairs().take(50) {

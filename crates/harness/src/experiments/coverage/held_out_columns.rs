@@ -14,7 +14,8 @@
 //!
 //! Cost: ΣT log ΣT for sorting, s for each θ.
 
-use landmark_neighbours::recall::{Target, beta_quantile};
+use landmark_core::stats::{clopper_pearson_lower, median, upper_normal, upper_student_t};
+use landmark_neighbours::recall::Target;
 
 use landmark_core::rank::RankCmp;
 
@@ -67,7 +68,7 @@ impl Totals {
     fn trust(&self, delta: f64) -> f64 {
         let degrees = (self.telling() - 1.0).max(1.0);
         // at δ = ½ and beyond both quantiles are 0 or have no tail to speak of
-        if delta >= 0.5 { 1.0 } else { squared_normal(delta) / squared_student_t(delta, degrees) }
+        if delta >= 0.5 { 1.0 } else { (upper_normal(delta) / upper_student_t(delta, degrees)).powi(2) }
     }
 }
 
@@ -171,7 +172,11 @@ impl PairAudit {
                 }
             }
             let finds = trust * effective(totals, &sizes);
-            steps.push(Step { threshold: tied[0].0, recall, lower: clopper_pearson(recall * finds, finds, delta) });
+            steps.push(Step {
+                threshold: tied[0].0,
+                recall,
+                lower: clopper_pearson_lower(recall * finds, finds, delta),
+            });
         }
         steps
     }
@@ -196,41 +201,6 @@ fn effective(totals: &Totals, sizes: &[f64]) -> f64 {
     let last = &sizes[sizes.len().saturating_sub(LAST)..];
     let most = if totals.left > 0.0 { totals.positives / totals.left } else { f64::INFINITY };
     median(last).unwrap_or_else(|| totals.telling()).min(most)
-}
-
-/// Middle value; mean of the two middle ones. `None` of none.
-fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let half = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[half]),
-        _ => Some(0.5 * (sorted[half - 1] + sorted[half])),
-    }
-}
-
-/// Clopper and Pearson's lower bound for `found` of `draws`, neither of which need be whole.
-fn clopper_pearson(found: f64, draws: f64, delta: f64) -> f64 {
-    if found <= 0.0 { 0.0 } else { beta_quantile(delta, found, draws - found + 1.0) }
-}
-
-/// t² with P(T > t) = δ for Student's T of `degrees` of freedom, 0 < δ < ½.
-fn squared_student_t(delta: f64, degrees: f64) -> f64 {
-    // degrees/(degrees + T²) is Beta(degrees/2, ½)
-    let x = beta_quantile(2.0 * delta, degrees / 2.0, 0.5);
-    degrees * (1.0 - x) / x
-}
-
-/// z² with P(Z > z) = δ for a standard normal Z, 0 < δ < ½.
-fn squared_normal(delta: f64) -> f64 {
-    // 40² is beyond what a double can tell from certainty
-    let (mut low, mut high) = (0.0_f64, 40.0_f64);
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        if libm::erfc(middle / std::f64::consts::SQRT_2) >= 2.0 * delta { low = middle } else { high = middle }
-    }
-    low * low
 }
 
 #[cfg(test)]

@@ -35,7 +35,6 @@ pub(super) struct Pairs {
     at_least: f64,
     /// Pairs that are to be found.
     wanted: usize,
-    /// Pairs of the columns.
     column_pairs: usize,
     /// Those of them that are to be found.
     wanted_in_columns: usize,

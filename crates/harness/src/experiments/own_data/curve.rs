@@ -51,8 +51,7 @@ pub(super) fn rows(context: &SweepContext<'_>, cell: &Cell, gamma: Option<f64>) 
         let prefix = Cell { rank, columns: rank, ..cell.clone() };
         let plan = context.sweep.plan(&prefix, context.metered.shape())?;
         let requests = errors::requests(context, errors, &prefix, &plan)?;
-        let is_there = !context.problem.is_priced
-            || context.missing(&requests).map_err(|error| JobError::Failed(error.into()))? == 0;
+        let is_there = !context.problem.is_priced || context.missing(&requests) == 0;
         if is_there {
             rows.extend(prefix_rows(context, errors, &prefix, cell.rank, gamma)?);
         }

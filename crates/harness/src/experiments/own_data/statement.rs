@@ -22,9 +22,7 @@ pub struct Statement {
     /// Similarity from which on pairs count, for pairs and groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// ρ.
     pub target_recall: f64,
-    /// δ.
     pub delta: f64,
     /// True where the bound reaches ρ.
     pub reached: bool,

@@ -75,7 +75,7 @@ impl<'a> CallBudget<'a> {
                 }
             }
         }
-        if !self.shape.diagonal_known {
+        if !self.shape.diagonal_known() {
             self.spent += (items.len() as u64).min(self.limit - self.spent);
         }
     }
@@ -98,12 +98,11 @@ impl<'a> CallBudget<'a> {
 
 #[cfg(test)]
 mod tests {
-    use landmark_core::oracle::Symmetry;
 
     use super::*;
 
     fn shape(diagonal_known: bool) -> OracleShape {
-        OracleShape { len: 10, symmetry: Symmetry::Symmetric, diagonal_known, evaluations_per_pair: 1 }
+        OracleShape { known_diagonal: diagonal_known.then_some(0.0), ..OracleShape::symmetric(10) }
     }
 
     #[test]

@@ -455,7 +455,7 @@ fn frontier(budget: &CallBudget<'_>, graph: &[&[usize]], i: usize) -> Option<usi
 
 #[cfg(test)]
 mod tests {
-    use landmark_core::oracle::{EmbeddingProxy, Symmetry};
+    use landmark_core::oracle::EmbeddingProxy;
     use rand::Rng as _;
 
     use super::*;
@@ -484,7 +484,7 @@ mod tests {
         let (matrix, proxy) = world();
         let landmarks = Landmarks::uniform(60, &mut stream(1, "rivals", "landmarks", 0));
         for diagonal_known in [false, true] {
-            let shape = OracleShape { len: 60, symmetry: Symmetry::Symmetric, diagonal_known, evaluations_per_pair: 1 };
+            let shape = OracleShape { known_diagonal: diagonal_known.then_some(0.0), ..OracleShape::symmetric(60) };
             let setup = Setup {
                 matrix: &matrix,
                 shape,

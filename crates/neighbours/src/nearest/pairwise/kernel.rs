@@ -1,10 +1,11 @@
 //! Kernels of the items of a Gaussian process over pairs: of the vectors of a proxy, and of the rows of the current estimate.
 //!
 //! ```text
-//! KE_iz = cos(e_i − ē, e_z − ē) + 0.1          vectors e of the main proxy; exp(P_iz / mean P_zz − 1) of a proxy without vectors
+//! KE_iz = cos(e_i − ē, e_z − ē) + 0.1          vectors e of a proxy, the mean over several; exp(P_iz / mean P_zz − 1) of a proxy without vectors
 //! KC_iz = exp(3 (cos(F_i, F_z) − 1))           F: known scores and estimates at some reference items, less the means of columns
 //! ```
-//! for z among r ≤ 512 items. Both are Nyström's: Φ = k (k_ZZ)^(−½).
+//! for z among r ≤ 512 items. Both are Nyström's: Φ = k (k_ZZ)^(−½), of which the 256 leading directions of k_ZZ are kept: the others cost more time
+//! than these and move recall@10 by less than .005 (700 tweets, 500 questions, at 10 and 20 calls an item).
 
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ use rayon::prelude::*;
 use landmark_core::linalg::{self, Eigh, LinalgError};
 use landmark_core::oracle::{Oracle, OracleError, ask_block, block_of};
 
-/// Items that a kernel is known by: of up to a thousand items, and of more.
-const NODES: (usize, usize) = (256, 512);
+/// Items that a kernel is known by.
+const NODES: usize = 512;
 
-/// From so many items on, more of them are worth their time.
-const MANY: usize = 1000;
+/// Directions of them that are kept.
+const DIRECTIONS: usize = 256;
 
 /// Added to the cosine of vectors, so that all residuals may share a mean.
 const SHARED: f32 = 0.1;
@@ -37,10 +38,10 @@ const BLOCK: usize = 1024;
 
 /// Number of items that the kernels of n items are known by.
 pub(super) fn nodes(n: usize) -> usize {
-    n.min(if n > MANY { NODES.1 } else { NODES.0 })
+    n.min(NODES)
 }
 
-/// KE of the main proxy, n × r.
+/// KE of a proxy, n × r.
 pub(super) fn of_proxy(proxy: &dyn Oracle, nodes: &[usize]) -> Result<Array2<f32>, OracleError> {
     match proxy.features() {
         Some(features) => Ok(of_features(features.view(), nodes)),
@@ -134,7 +135,7 @@ pub(super) fn mixed(
     }
 }
 
-/// Φ = k (k_ZZ + jitter)^(−½), n × r.
+/// Φ = k (k_ZZ + jitter)^(−½), n × 256 at most.
 ///
 /// # Errors
 /// Eigenvalues of r × r that can't be had.
@@ -143,7 +144,7 @@ pub(super) fn features(kernel: &Array2<f32>, nodes: &[usize]) -> Result<Array2<f
     let mut among = (&rows + &rows.t()) / 2.0;
     let jitter = JITTER * among.diag().mean().unwrap_or(0.0);
     among.diag_mut().map_inplace(|value| *value += jitter);
-    let Eigh { values, vectors } = linalg::eigh(among.view())?;
+    let Eigh { values, vectors } = linalg::eigh_largest(among.view(), DIRECTIONS.min(nodes.len()))?;
     let greatest = values.iter().fold(0.0_f64, |greatest, &value| greatest.max(value));
     let floor = (FLOOR * greatest).max(f64::MIN_POSITIVE);
     // turned by the eigenvectors, which changes no inner product

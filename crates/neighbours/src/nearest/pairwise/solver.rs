@@ -21,9 +21,6 @@ use landmark_core::linalg::{self, Cholesky, LinalgError};
 /// ν, in parts of the mean square of what is known.
 pub(super) const NOISE: f64 = 0.1;
 
-/// Iterations of a solution, at most.
-const ITERATIONS: usize = 25;
-
 /// The residual at which a solution is good enough, in parts of the right side.
 const TOLERANCE: f64 = 0.01;
 
@@ -130,7 +127,11 @@ impl Solution {
         let mut right = known.times(x, items.phi.view());
         let inner = linalg::single_product(items.phi.t(), right.view());
         right.axis_iter_mut(Axis(0)).into_par_iter().zip(&items.own).for_each(|(mut row, &own)| row *= own);
-        let left = linalg::single_product(items.phi.view(), inner.view()) + &right;
+        let mut left = linalg::single_product(items.phi.view(), inner.view());
+        left.axis_iter_mut(Axis(0))
+            .into_par_iter()
+            .zip(right.axis_iter(Axis(0)).into_par_iter())
+            .for_each(|(mut left, right)| left += &right);
         Self { left, right }
     }
 
@@ -151,11 +152,16 @@ pub(super) fn apply(items: &Items, known: &Residuals, x: &[f64]) -> Vec<f64> {
     })
 }
 
-/// The solution for the known values over `scale`, with at most 25 products, and how large a part of the right side is left over.
+/// The solution for the known values over `scale`, with at most `iterations` products, and how large a part of the right side is left over.
 ///
 /// # Errors
 /// A factorization of r × r that failed.
-pub(super) fn solve(items: &Items, known: &Residuals, scale: f64) -> Result<(Solution, f64), LinalgError> {
+pub(super) fn solve(
+    items: &Items,
+    known: &Residuals,
+    scale: f64,
+    iterations: usize,
+) -> Result<(Solution, f64), LinalgError> {
     let mut left: Vec<f64> = known.values.iter().map(|value| value / scale).collect();
     let enough = TOLERANCE * dot(&left, &left).sqrt();
     let mut x = vec![0.0; left.len()];
@@ -164,7 +170,7 @@ pub(super) fn solve(items: &Items, known: &Residuals, scale: f64) -> Result<(Sol
     let mut direction = turned.clone();
     let mut product = dot(&left, &turned);
     let mut rest = dot(&left, &left).sqrt();
-    for _ in 0..ITERATIONS {
+    for _ in 0..iterations {
         if rest <= enough || product <= 0.0 {
             break;
         }

@@ -63,7 +63,7 @@ proptest! {
         let items = Items::new((vectors(N, r, seed) * 0.7).mapv(|value| value as f32));
         let known = residuals_of(&items, some_pairs(N, seed), seed);
         let scale = known.scale();
-        let (solution, left) = solve(&items, &known, scale).expect("small");
+        let (solution, left) = solve(&items, &known, scale, 25).expect("small");
         prop_assert!(left <= 0.03, "{left} of the right side is left over");
         let exact = direct(&dense(&items, &known.pairs), &known.values) / scale;
         let phi = items.phi.mapv(f64::from);
@@ -119,7 +119,7 @@ fn setting(n: usize) -> (Arc<dyn Oracle>, Pool, Array2<f64>) {
 
 fn fitted(proxies: &[Arc<dyn Oracle>], pool: &Pool, is_trial: bool) -> (Pairwise, Option<Process>) {
     let order: Vec<usize> = (0..pool.len()).map(|i| (i * 7 + 3) % pool.len()).collect();
-    let mut pairwise = Pairwise::new(pool.len(), &order, proxies, 0).expect("finite");
+    let mut pairwise = Pairwise::new(pool.len(), &order, proxies, None).expect("finite");
     let process = pairwise.fit(pool, &vec![0.0; pool.slots()], &|_, _, _| 0.0, is_trial).expect("small");
     (pairwise, process)
 }
@@ -233,10 +233,22 @@ fn equal_vectors_useless_vectors_and_few_items_give_numbers() {
 }
 
 #[test]
+fn items_are_described_by_the_mean_of_the_kernels_of_all_proxies_or_by_one_of_them() {
+    let proxies =
+        [3, 5].map(|d| -> Arc<dyn Oracle> { Arc::new(EmbeddingProxy::cosine(vectors(N, d, 2)).expect("finite")) });
+    let order: Vec<usize> = (0..N).collect();
+    let kernels = proxies.each_ref().map(|proxy| kernel::of_proxy(&**proxy, &order).expect("finite"));
+    let of = |only| Pairwise::new(N, &order, &proxies, only).expect("finite").of_proxy.expect("there are proxies");
+    let mean = (&kernels[0] + &kernels[1]) / 2.0;
+    assert_eq!(*of(None), mean);
+    assert_eq!(*of(Some(1)), kernels[1]);
+}
+
+#[test]
 fn where_nothing_is_left_over_there_is_no_process() {
     let (proxy, pool, _) = setting(N);
     let order: Vec<usize> = (0..N).collect();
-    let mut pairwise = Pairwise::new(N, &order, &[proxy], 0).expect("finite");
+    let mut pairwise = Pairwise::new(N, &order, &[proxy], None).expect("finite");
     let exact: Vec<f64> = (0..pool.slots()).map(|slot| pool.scores[slot]).collect();
     assert!(pairwise.fit(&pool, &exact, &|_, _, _| 0.0, false).expect("small").is_none());
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! what was learnt, the seed alone, every other proxy alone: each names the pairs that it would take next, a tenth of the round
 //! all of these are evaluated      gain of a pair = 1 − r/k, at least 0, r known scores of an item are higher; the better of both items
+//!                                 (of all pairs, and k the pairs that k neighbors of every item make, if the best pairs of all are looked for)
 //! the way whose pairs have the largest mean gain gets the rest of the round; a pair that two ways name counts for both
 //! a way that gained less than half as much as the best names a quarter as many in the next round
 //! ```
@@ -10,7 +11,7 @@
 //! scores of a row. The link and kriging are fitted to pairs that were chosen for their high estimates, and with few columns they can be worse than the
 //! seed alone (`docs/explanation/neighbors.md`).
 
-use super::{NeighbourError, Pair, Search, places, value};
+use super::{NeighbourError, Pair, Search, value};
 use crate::nearest::pool::Pool;
 
 /// A way to choose pairs.
@@ -53,15 +54,18 @@ impl Search {
     /// The next pairs by the way whose looks were best.
     pub(super) fn by_best_arm(&mut self, count: usize) -> Vec<Pair> {
         let pool = self.pool.as_ref().expect("estimated at the beginning of the round");
-        let k = self.rounds.params().k;
-        let best = best_known(pool, k);
+        let (k, are_pairs) = (self.rounds.params().k, self.rounds.params().pairs);
+        // the lists of all items, or that of all pairs
+        let depth = if are_pairs { (pool.len() * k / 2).max(1) } else { k };
+        let best = if are_pairs { vec![best_pairs(pool, depth)] } else { best_known(pool, depth) };
         let gain = |&(i, j): &Pair| {
             let score = pool.slot(i, j).map_or(f64::NAN, |slot| pool.raw(slot));
             if !score.is_finite() {
                 return 0.0;
             }
-            let higher = |item: usize| best[item].partition_point(|&known| known > score);
-            1.0 - higher(i).min(higher(j)) as f64 / k as f64
+            let higher = |list: usize| best[list].partition_point(|&known| known > score);
+            let higher = if are_pairs { higher(0) } else { higher(i).min(higher(j)) };
+            1.0 - higher as f64 / depth as f64
         };
         let mean = |picks: &[Pair]| picks.iter().map(gain).sum::<f64>() / picks.len().max(1) as f64;
         let gains: Vec<(Arm, f64)> = self.looks.iter().map(|(arm, picks)| (*arm, mean(picks))).collect();
@@ -76,16 +80,27 @@ impl Search {
     }
 
     fn picks(&self, arm: Arm, count: usize) -> Vec<Pair> {
-        let pool = self.pool.as_ref().expect("estimated at the beginning of the round");
         let seed = self.place_of_seed();
         match arm {
-            Arm::Learnt => places(pool, count, |slot| value(pool, &self.estimates, slot)),
+            Arm::Learnt => self.chosen(count, |pool, slot| value(pool, &self.estimates, slot)),
             Arm::Seed => {
-                places(pool, count, |slot| if pool.is_asked(slot) { pool.raw(slot) } else { pool.proxies(slot)[seed] })
+                let seeded = |pool: &Pool, slot: usize| {
+                    if pool.is_asked(slot) { pool.raw(slot) } else { pool.proxies(slot)[seed] }
+                };
+                self.chosen(count, seeded)
             }
-            Arm::Proxy(place) => places(pool, count, |slot| pool.proxies(slot)[place]),
+            Arm::Proxy(place) => self.chosen(count, |pool, slot| pool.proxies(slot)[place]),
         }
     }
+}
+
+/// The best known scores of all pairs, best first.
+fn best_pairs(pool: &Pool, depth: usize) -> Vec<f64> {
+    let of = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i).map(|slot| pool.raw(slot));
+    let mut known: Vec<f64> = (0..pool.len()).flat_map(of).filter(|score| score.is_finite()).collect();
+    known.sort_unstable_by(|one, other| other.total_cmp(one));
+    known.truncate(depth);
+    known
 }
 
 /// The k best known scores of every item, best first.

@@ -6,7 +6,7 @@ use super::{Arm, RoundReport, Search};
 use crate::nearest::kriging::{Choice, Kernel, concordance};
 use crate::nearest::pairwise::{self, Pairwise, Process, Weights};
 use crate::nearest::places::ranked;
-use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows, scan_estimates};
+use crate::nearest::pool::{OFTEN, Pool, ROWS_PER_CHUNK, by_rows, scan_estimates};
 use crate::nearest::rank_transform::RankTransform;
 use crate::nearest::{NeighbourError, PROXY};
 use landmark_core::oracle::OracleError;
@@ -21,9 +21,6 @@ const NEIGHBOURS: usize = 8;
 
 /// Neighbours of each of them: its nearest by the proxy.
 const NEIGHBOURS_OF_NEIGHBOUR: usize = 8;
-
-/// Items up to which all pairs are looked at in every round.
-const OFTEN: usize = 20_000;
 
 /// Popularity of the items by the scores of the columns, or by their ranks.
 #[derive(Clone)]
@@ -287,8 +284,8 @@ impl Search {
             Some(pairwise) => pairwise,
             // factors describe the items by the score itself
             None => {
-                let main = if self.is_seeded { self.place_of_seed() } else { 0 };
-                Pairwise::new(pool.len(), &self.order, &self.proxies, main)?
+                let only = self.is_seeded.then(|| self.place_of_seed());
+                Pairwise::new(pool.len(), &self.order, &self.proxies, only)?
             }
         };
         let h = self.popularity().items.values();
@@ -337,10 +334,15 @@ impl Search {
             return Ok(());
         }
         self.is_scanned = true;
-        let (left, right) = process.factors();
         let popularity = &self.popularity().items;
-        let width = self.rounds.width(n);
-        let lists = scan_estimates(&self.proxies, (link, popularity), (&left, &right, weights.process), width)?;
+        // of many items, half as many keep the pool within its memory
+        let width = self.rounds.width(n) / if n > OFTEN { 2 } else { 1 };
+        let lists = scan_estimates(
+            &self.proxies,
+            (link, popularity),
+            (&|rows, columns| process.block(rows, columns), weights.process),
+            width,
+        )?;
         let pool = self.pool.take().expect("made before");
         self.pool = Some(pool.with(&[], lists, &self.proxies)?);
         Ok(())

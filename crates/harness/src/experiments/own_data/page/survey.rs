@@ -77,7 +77,7 @@ impl Survey {
         }
         let kernel = factors.info.gamma.map_or(Kernel::Identity, |gamma| Kernel::Exponential { gamma });
         survey.know_stored(|place, column| {
-            let is_known = context.metered.stored_column(items, items[place], column)?;
+            let is_known = context.metered.stored_column(items, items[place], column);
             column.iter_mut().filter(|score| !score.is_nan()).for_each(|score| *score = kernel.apply(*score));
             Ok(is_known)
         })?;
