@@ -10,8 +10,8 @@ use landmark_core::oracle::Identity;
 use landmark_data::unpack;
 use landmark_store::SyncPolicy;
 use landmark_yaml::{
-    Change, ConfigError, DEFAULT_PROFILE, Entry, Keys, Node, Problem, Problems, Profile, Section, Sources, Value, lay_profile,
-    overlay, profile_names,
+    Change, ConfigError, DEFAULT_PROFILE, Entry, Keys, Node, Problem, Problems, Profile, Section, Sources, Value,
+    lay_profile, overlay, profile_names,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -43,8 +43,8 @@ mod file;
 
 pub use coverage::CoverageConfig;
 pub use dataset::{
-    DATASETS, DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
-    RandomMatrix, SplitConfig, TextsConfig, VectorFile, VectorsConfig,
+    DATASETS, DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig,
+    QuestionsConfig, RandomMatrix, SplitConfig, TextsConfig, VectorFile, VectorsConfig,
 };
 pub use entries::{ENTRY_POLICIES, EntriesConfig};
 pub use item_kind::ItemKind;
@@ -61,7 +61,8 @@ pub use retrieval::RetrievalConfig;
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
 pub use settings::{
-    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, StoreKey, SvmConfig, TrainedOn,
+    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, StoreKey, SvmConfig,
+    TrainedOn,
 };
 pub use texts::{EmptyTexts, LabelsConfig, RowSplit, TextsFormat};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Ranks, Scale, Tuned};

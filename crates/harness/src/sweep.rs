@@ -13,7 +13,9 @@ use landmark_core::oracle::{Coin, Oracle, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
-use crate::config::{Compare, GivenLandmarks, LandmarkConfig, MatrixSubject, MethodConfig, Regimes, RunSettings, SplitConfig};
+use crate::config::{
+    Compare, GivenLandmarks, LandmarkConfig, MatrixSubject, MethodConfig, Regimes, RunSettings, SplitConfig,
+};
 use crate::oracles::Orders;
 use crate::problem::Problem;
 

@@ -14,7 +14,9 @@ mod values;
 pub use files::{DataCommand, ModelCommand, ScoreArgs, ScoreTask, StoreArgs, StoreCommand};
 pub(crate) use help::FORMER;
 pub use help::{GROUPS, PROGRAM};
-pub use user_data::{ExampleName, ExportForm, FinishedRunArgs, Mode, PairArgs, ScoreName, StatedBound, TopkArgs, UserDataCommand};
+pub use user_data::{
+    ExampleName, ExportForm, FinishedRunArgs, Mode, PairArgs, ScoreName, StatedBound, TopkArgs, UserDataCommand,
+};
 use values::folder;
 
 /// Approximate an expensive pairwise score from a small number of evaluated pairs

@@ -220,7 +220,10 @@ fn keys_and_profiles_of_before_are_read_by_their_names_of_today() {
         assert_eq!((matrix(&config).budget.calls, matrix(&config).search.trials), (Some(7), 9));
         assert_eq!(matrix(&config).search.folds, 5);
         let written = config.to_yaml().unwrap();
-        assert!(written.contains("tuning:") && !written.contains("search:") && !written.contains("entries: 7"), "{written}");
+        assert!(
+            written.contains("tuning:") && !written.contains("search:") && !written.contains("entries: 7"),
+            "{written}"
+        );
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use landmark_yaml::{Node, Value};
-use runner::catalogue::schema;
+use runner::catalogue::{KINDS, schema};
 use serde_json::{Map, Value as Json, json};
 
 fn repository() -> PathBuf {
@@ -62,12 +62,48 @@ fn fault(value: &Json, schema: &Json, root: &Json, path: &str) -> Option<String>
                 };
                 if names.iter().any(is) { None } else { fails("must be") }
             }
-            "const" => if value == wanted { None } else { fails("must be") },
-            "enum" => if wanted.as_array().unwrap().contains(value) { None } else { fails("must be one of") },
-            "minimum" => if number.is_none_or(|n| n >= wanted.as_f64().unwrap()) { None } else { fails("must be at least") },
-            "maximum" => if number.is_none_or(|n| n <= wanted.as_f64().unwrap()) { None } else { fails("must be at most") },
-            "exclusiveMinimum" => if number.is_none_or(|n| n > wanted.as_f64().unwrap()) { None } else { fails("above") },
-            "exclusiveMaximum" => if number.is_none_or(|n| n < wanted.as_f64().unwrap()) { None } else { fails("below") },
+            "const" => {
+                if value == wanted {
+                    None
+                } else {
+                    fails("must be")
+                }
+            }
+            "enum" => {
+                if wanted.as_array().unwrap().contains(value) {
+                    None
+                } else {
+                    fails("must be one of")
+                }
+            }
+            "minimum" => {
+                if number.is_none_or(|n| n >= wanted.as_f64().unwrap()) {
+                    None
+                } else {
+                    fails("must be at least")
+                }
+            }
+            "maximum" => {
+                if number.is_none_or(|n| n <= wanted.as_f64().unwrap()) {
+                    None
+                } else {
+                    fails("must be at most")
+                }
+            }
+            "exclusiveMinimum" => {
+                if number.is_none_or(|n| n > wanted.as_f64().unwrap()) {
+                    None
+                } else {
+                    fails("above")
+                }
+            }
+            "exclusiveMaximum" => {
+                if number.is_none_or(|n| n < wanted.as_f64().unwrap()) {
+                    None
+                } else {
+                    fails("below")
+                }
+            }
             "minItems" | "maxItems" => {
                 let len = value.as_array().map(Vec::len);
                 let bound = usize::try_from(wanted.as_u64().unwrap()).unwrap();
@@ -92,10 +128,15 @@ fn fault(value: &Json, schema: &Json, root: &Json, path: &str) -> Option<String>
                 if is_known { None } else { fault(value, wanted, root, &format!("{path}.{key}")) }
             }),
             "anyOf" | "oneOf" => {
-                let faults: Vec<_> = wanted.as_array().unwrap().iter().map(|one| fault(value, one, root, path)).collect();
+                let faults: Vec<_> =
+                    wanted.as_array().unwrap().iter().map(|one| fault(value, one, root, path)).collect();
                 let good = faults.iter().filter(|fault| fault.is_none()).count();
                 let is_good = if keyword == "anyOf" { good > 0 } else { good == 1 };
-                if is_good { None } else { Some(format!("{path}: none of {}", faults.into_iter().flatten().collect::<Vec<_>>().join(" / "))) }
+                if is_good {
+                    None
+                } else {
+                    Some(format!("{path}: none of {}", faults.into_iter().flatten().collect::<Vec<_>>().join(" / ")))
+                }
             }
             "allOf" => wanted.as_array().unwrap().iter().find_map(|one| fault(value, one, root, path)),
             "if" => match fault(value, wanted, root, path) {
@@ -131,6 +172,17 @@ fn configurations() -> Vec<PathBuf> {
 }
 
 #[test]
+fn every_key_has_a_doc() {
+    for kind in KINDS {
+        for entry in (kind.entries)() {
+            for key in entry.keys.list() {
+                assert!(!key.doc.is_empty(), "{} {} {}", kind.singular, entry.id, key.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_committed_schema_is_what_the_structs_say() {
     let committed = std::fs::read_to_string(repository().join(schema::FILE)).unwrap_or_default();
     let new = Path::new(env!("CARGO_TARGET_TMPDIR")).join("landmark.schema.json");
@@ -145,7 +197,11 @@ fn every_shipped_configuration_names_the_schema_and_satisfies_it() {
     let file = repository().join(schema::FILE);
     for path in all {
         let text = std::fs::read_to_string(&path).unwrap();
-        let named = text.lines().next().and_then(|line| line.strip_prefix("# yaml-language-server: $schema=")).unwrap_or_default();
+        let named = text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("# yaml-language-server: $schema="))
+            .unwrap_or_default();
         let named = path.parent().unwrap().join(named);
         assert_eq!(named.canonicalize().ok(), Some(file.clone()), "{path:?}");
         assert_eq!(wrong(&text), None, "{path:?}");

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{self, DeserializeOwned, Error as _, DeserializeSeed, IntoDeserializer, Unexpected, Visitor};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::problem::{Problem, Span, dotted, excerpt, list};
@@ -267,7 +267,9 @@ pub trait FromNode: Sized {
 /// Whatever is wrong with it; its problems are collected where they were found.
 pub fn from_node<'de, D: de::Deserializer<'de>, T: FromNode>(deserializer: D) -> Result<T, D::Error> {
     match deserializer.deserialize_newtype_struct(NODE, Taken("a value"))? {
-        HandedOver::Node(node, path, problems) => T::from_node(&node, &path, &problems).ok_or_else(|| D::Error::custom(TOLD)),
+        HandedOver::Node(node, path, problems) => {
+            T::from_node(&node, &path, &problems).ok_or_else(|| D::Error::custom(TOLD))
+        }
         HandedOver::Path(_) => Err(D::Error::custom("a path stands where a value must be")),
     }
 }

@@ -40,7 +40,12 @@ impl<'a> Section<'a> {
     }
 
     /// A choice by the key `tag`, or by a bare id: the id, its place, and the section of the other keys.
-    pub fn tagged(node: &'a Node, path: &str, tag: &'static str, problems: &'a Problems) -> Option<(String, Span, Self)> {
+    pub fn tagged(
+        node: &'a Node,
+        path: &str,
+        tag: &'static str,
+        problems: &'a Problems,
+    ) -> Option<(String, Span, Self)> {
         if let Value::Text(id) = &node.value {
             let asked = RefCell::default();
             let section = Self { entries: &[], place: node.place, path: path.to_owned(), problems, asked };

@@ -174,7 +174,9 @@ impl LabelsText {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct HashSettings {
+    /// 2^bits columns
     bits: u32,
+    /// longest n-gram
     max_n: usize,
 }
 

@@ -20,12 +20,7 @@ pub use super::texts::TextsConfig;
 
 /// Items that are the user's, or drawn at random.
 const MATRICES: [Entry; 5] = [
-    Entry {
-        id: "precomputed",
-        summary: "your own n × n matrix",
-        keys: Keys::of::<MatrixConfig>(),
-        source: "yours",
-    },
+    Entry { id: "precomputed", summary: "your own n × n matrix", keys: Keys::of::<MatrixConfig>(), source: "yours" },
     Entry {
         id: "texts",
         summary: "your own texts, with labels or without: a TXT, TSV, CSV, JSONL or Parquet file, or a folder",

@@ -259,7 +259,9 @@ impl ProxyKind {
             Self::BagOfWords => &[ItemKind::Trees, ItemKind::Documents, ItemKind::Pairs, ItemKind::Texts],
             Self::Fragments { .. } => &[ItemKind::Trees],
             Self::MentionCosine => &[ItemKind::Mentions],
-            Self::BiEncoder { .. } | Self::Endpoint { .. } | Self::CharacterNgrams(_) => &[ItemKind::Pairs, ItemKind::Texts],
+            Self::BiEncoder { .. } | Self::Endpoint { .. } | Self::CharacterNgrams(_) => {
+                &[ItemKind::Pairs, ItemKind::Texts]
+            }
             Self::EmbeddingCosine { .. } => ItemKind::ALL,
         }
     }
@@ -309,10 +311,12 @@ impl ProxyConfig {
 impl Embedded {
     fn kind(self, section: &Section<'_>) -> Option<ProxyKind> {
         let path_of = |key| section.path_of(key);
-        let given = [("endpoint", self.endpoint.is_some()), ("model", self.model.is_some()), ("path", self.path.is_some())];
+        let given =
+            [("endpoint", self.endpoint.is_some()), ("model", self.model.is_some()), ("path", self.path.is_some())];
         let mut given = given.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key);
         if let (Some(first), Some(second)) = (given.next(), given.next()) {
-            let message = format!("`{}` and `{}` exclude each other: name one of them", path_of(first), path_of(second));
+            let message =
+                format!("`{}` and `{}` exclude each other: name one of them", path_of(first), path_of(second));
             section.refuse(second, message);
             return None;
         }

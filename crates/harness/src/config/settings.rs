@@ -241,7 +241,10 @@ impl FromNode for ErrorEstimateKey {
     }
 }
 
-read_from_node!(ErrorEstimateKey, json!({ "anyOf": [{ "type": "boolean" }, { "type": "integer", "minimum": 2 }, schema_of::<ErrorEstimateConfig>()] }));
+read_from_node!(
+    ErrorEstimateKey,
+    json!({ "anyOf": [{ "type": "boolean" }, { "type": "integer", "minimum": 2 }, schema_of::<ErrorEstimateConfig>()] })
+);
 
 /// Eigenvalues and histogram that `experiment: spectrum` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -36,7 +36,9 @@ impl<'de> Deserialize<'de> for Rank {
 
             fn visit_f64<E: Error>(self, share: f64) -> Result<Rank, E> {
                 let is_share = share > 0.0 && share <= 1.0;
-                is_share.then_some(Rank::Fraction(share)).ok_or_else(|| E::invalid_value(Unexpected::Float(share), &self))
+                is_share
+                    .then_some(Rank::Fraction(share))
+                    .ok_or_else(|| E::invalid_value(Unexpected::Float(share), &self))
             }
         }
         deserializer.deserialize_any(Number)
@@ -136,11 +138,7 @@ impl<'de> Deserialize<'de> for Tuned {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Tuned, E> {
-                if text == "search" {
-                    Ok(Tuned::Search)
-                } else {
-                    Err(E::invalid_value(Unexpected::Str(text), &self))
-                }
+                if text == "search" { Ok(Tuned::Search) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
             }
 
             fn visit_f64<E: Error>(self, value: f64) -> Result<Tuned, E> {

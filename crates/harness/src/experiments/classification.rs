@@ -55,7 +55,9 @@ fn check(matrix: &MatrixSubject, section: &Section<'_>) {
     // a matrix has its labels in a file of their own, texts in a column
     let help = match dataset.texts() {
         Some(_) => "name the column that holds them, `label: …`, or use `experiment: error_curve`",
-        None => "add `labels: FILE` to a matrix, name the column of texts, `label: …`, or use `experiment: error_curve`",
+        None => {
+            "add `labels: FILE` to a matrix, name the column of texts, `label: …`, or use `experiment: error_curve`"
+        }
     };
     section.problems().add(Problem::new(message).at(dataset.place).help(help));
 }

@@ -66,7 +66,9 @@ impl Experiment for Coverage {
     }
 
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-        let Some(settings) = context.matrix.own_section::<CoverageConfig>() else { return Err("the section `coverage` is missing".into()) };
+        let Some(settings) = context.matrix.own_section::<CoverageConfig>() else {
+            return Err("the section `coverage` is missing".into());
+        };
         let shape = context.metered.shape();
         if shape.symmetry == Symmetry::Asymmetric {
             return Err("`coverage` needs a symmetric score: let the oracle take the mean of both orders".into());

@@ -92,7 +92,9 @@ impl Experiment for Retrieval {
 type Known = Rc<OnceCell<(Array2<f64>, Truth)>>;
 
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-    let Some(settings) = context.matrix.own_section::<RetrievalConfig>() else { return Err("the section `retrieval` is missing".into()) };
+    let Some(settings) = context.matrix.own_section::<RetrievalConfig>() else {
+        return Err("the section `retrieval` is missing".into());
+    };
     let shape = context.metered.shape();
     if shape.symmetry == Symmetry::Asymmetric {
         return Err("`retrieval` needs a symmetric score: let the oracle take the mean of both orders".into());

@@ -75,7 +75,9 @@ impl Experiment for QuerySearch {
     }
 
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-        let Some(queries) = context.matrix.own_section::<QueriesConfig>() else { return Err("the section `queries` is missing".into()) };
+        let Some(queries) = context.matrix.own_section::<QueriesConfig>() else {
+            return Err("the section `queries` is missing".into());
+        };
         let places = Places::of(context, queries);
         let identity = queries.proxy.as_ref().and_then(|kind| context.problem.proxies.get(kind));
         let identity = identity.map(|proxy| proxy.identity().to_hex());

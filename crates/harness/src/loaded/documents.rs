@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{Labels, LoadError};
-use crate::config::dataset::{VectorFile, DatasetConfig, DocumentsConfig, Learned, VectorsConfig};
+use crate::config::dataset::{DatasetConfig, DocumentsConfig, Learned, VectorFile, VectorsConfig};
 use crate::config::run_settings::RunSettings;
 
 /// The sample that ships inside.

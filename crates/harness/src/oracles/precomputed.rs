@@ -7,7 +7,7 @@ use landmark_report::Caveat;
 use landmark_yaml::{Entry, Keys, Section};
 use serde_json::{Value as Json, json};
 
-use super::{Items, Opened, Opening, OracleSettings, OracleSpec, GivenScore, Orders, symmetrized};
+use super::{GivenScore, Items, Opened, Opening, OracleSettings, OracleSpec, Orders, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};

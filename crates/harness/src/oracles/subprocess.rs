@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::scorer::Scorer;
-use super::{Items, Opened, Opening, OracleSettings, OracleSpec, GivenScore, Orders, Training, symmetrized};
+use super::{GivenScore, Items, Opened, Opening, OracleSettings, OracleSpec, Orders, Training, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};

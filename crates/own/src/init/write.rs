@@ -228,10 +228,7 @@ impl Sketch {
             let _ = writeln!(out, "error_estimate: {} # calls that estimate the error of the factors", self.estimate());
             let _ = match self.score {
                 Some(ScoreKind::Chat) => {
-                    writeln!(
-                        out,
-                        "# budget: {{ money: 5 }} # a hard limit, by `oracle.price`; also `calls`, `seconds`"
-                    )
+                    writeln!(out, "# budget: {{ money: 5 }} # a hard limit, by `oracle.price`; also `calls`, `seconds`")
                 }
                 _ => writeln!(
                     out,

@@ -78,10 +78,12 @@ pub fn schema() -> Json {
     whole["properties"]["profiles"] = json!({
         "type": "object", "description": "named sections that are laid over the rest", "additionalProperties": { "$ref": "#/definitions/profile" },
     });
-    let needs = |experiments: Vec<&str>, required: &[&str]| json!({
-        "if": { "required": ["experiment"], "properties": { "experiment": { "enum": experiments } } },
-        "then": { "required": required },
-    });
+    let needs = |experiments: Vec<&str>, required: &[&str]| {
+        json!({
+            "if": { "required": ["experiment"], "properties": { "experiment": { "enum": experiments } } },
+            "then": { "required": required },
+        })
+    };
     let sweeps = experiments::EXPERIMENTS.iter().map(|experiment| experiment.entry().entry.id).collect();
     let mut all = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -89,7 +91,10 @@ pub fn schema() -> Json {
     });
     if let (Json::Object(all), Json::Object(whole)) = (&mut all, whole) {
         all.extend(whole);
-        all.insert("allOf".to_owned(), json!([needs(sweeps, &["dataset", "oracle"]), needs(vec![COLLECTION], &["members"])]));
+        all.insert(
+            "allOf".to_owned(),
+            json!([needs(sweeps, &["dataset", "oracle"]), needs(vec![COLLECTION], &["members"])]),
+        );
         all.insert("definitions".to_owned(), json!({ "profile": keys(true) }));
     }
     all

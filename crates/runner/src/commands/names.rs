@@ -25,7 +25,8 @@ pub(super) fn explained(name: &str) -> Option<Answer> {
 
 /// A name of the registry as data.
 pub(super) fn entry_facts(kind: &Kind, entry: &Entry) -> Json {
-    let parameters = entry.keys.list().into_iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
+    let parameters =
+        entry.keys.list().into_iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
     let mut json = json!({
         "id": entry.id,
         "summary": entry.summary,

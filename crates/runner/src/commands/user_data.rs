@@ -11,7 +11,9 @@ use landmark_own::{self as matrix, InitWanted, LabelColumns, ListedPairs, Querie
 use miette::Result;
 
 use crate::catalogue;
-use crate::cli::{ExampleName, ExportForm, FinishedRunArgs, LogArgs, OverlayArgs, PairArgs, ScoreName, UserDataCommand};
+use crate::cli::{
+    ExampleName, ExportForm, FinishedRunArgs, LogArgs, OverlayArgs, PairArgs, ScoreName, UserDataCommand,
+};
 use crate::exit::Exit;
 use crate::output::Answer;
 

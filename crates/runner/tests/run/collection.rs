@@ -76,7 +76,9 @@ fn the_page_shows_what_is_there_and_names_what_is_not() {
 fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_profile() {
     let scratch = collected("in_turn");
     let mut first = std::fs::read_to_string(scratch.path("first.yaml")).unwrap();
-    first.push_str("profiles: { laptop: { title: The first on a laptop }, medium: { title: The first at medium size } }\n");
+    first.push_str(
+        "profiles: { laptop: { title: The first on a laptop }, medium: { title: The first at medium size } }\n",
+    );
     scratch.write("first.yaml", &first);
     let draw = |profile: &str| {
         let said = scratch.say(&["report", "config.yaml", "--profile", profile]);
@@ -96,7 +98,10 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
             std::fs::remove_file(scratch.path("results/medium/first/cells.jsonl")).unwrap();
         }
         let page = draw("paper");
-        assert!(page.contains("The first at medium size</h1>") && !page.contains("The first on a laptop</h1>"), "{page}");
+        assert!(
+            page.contains("The first at medium size</h1>") && !page.contains("The first on a laptop</h1>"),
+            "{page}"
+        );
     }
     assert!(draw("medium").contains("The first at medium size</h1>"));
     // a page of laptops shows no larger run, and none a test

@@ -7,8 +7,8 @@
 use landmark_core::stream::stream;
 use landmark_data::Split;
 use landmark_features::structured::{Family, SphericalKernel, StructuredFeaturesParams};
-use landmark_harness::config::dataset::{DatasetConfig, SplitConfig};
 use landmark_harness::config::RunSettings;
+use landmark_harness::config::dataset::{DatasetConfig, SplitConfig};
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::loaded::{EmptyDocuments, PlacedDocuments};
 use landmark_harness::progress::Progress;
@@ -36,8 +36,11 @@ struct Choices {
     families: Vec<Family>,
     /// of `error` and `classification`: numbers m of projections
     features: Vec<usize>,
+    /// of `classification`: width of the Gaussian kernel, in median distances
     width: f64,
+    /// of `classification`: candidates for C
     costs: Vec<f64>,
+    /// of `classification`: folds of the cross-validation
     folds: usize,
 }
 

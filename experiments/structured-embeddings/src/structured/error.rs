@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{
-    datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
-    require_some, table,
+    datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels, require_some,
+    table,
 };
 
 /// Quantity on the axis of the figure.

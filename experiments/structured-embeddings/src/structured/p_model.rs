@@ -25,7 +25,9 @@ pub(super) struct PModelSettings {
     families: Vec<Family>,
     /// of `speed` and `p_model`: every n (and m = n)
     dimensions: Vec<usize>,
+    /// of `p_model`: the largest n of Fastfood
     largest_fastfood: usize,
+    /// of `p_model`: steps of the search for a coloring
     effort: u64,
     /// of `p_model`: coherence graphs to draw, `{ family: circulant, dimension: 5, rows: [0, 1] }`
     graphs: Vec<GraphSettings>,

@@ -28,7 +28,9 @@ pub(super) struct SpeedSettings {
     families: Vec<Family>,
     /// of `speed` and `p_model`: every n (and m = n)
     dimensions: Vec<usize>,
+    /// of `speed`: the largest n of a dense matrix
     largest_dense: usize,
+    /// of `speed`: repetitions, of which the fastest counts
     runs: usize,
 }
 
