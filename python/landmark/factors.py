@@ -1,4 +1,4 @@
-"""Factors in files: the folder that the program writes (`results/<name>/factors`) and reads, with the evaluated columns beside it.
+"""Factors in files: the folder that the program writes (`runs/<name>/factors`) and reads, with the evaluated columns beside it.
 
 `vectors.npy` (Z, n × r), `signature.npy` (r signs), `projector.npy`, `scattered_pairs.npy`, `scattered_scores.npy`, `factors.json`; from
 Python also `known_columns.npy`, which the program leaves alone.

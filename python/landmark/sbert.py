@@ -178,6 +178,11 @@ def _mined(
         if target_recall is not None:
             left = None if budget is None else max(budget // each - lm.n_calls_, 1)
             found = lm.mine(least, target_recall=target_recall, delta=delta, budget=left)
+            rest = 0 if left is None else left - found.calls
+            if found.recall is not None and not found.recall.is_reached and rest > 0:
+                # an audit that the budget cannot pay for leaves it to a search
+                more = {(i, j): score for score, i, j in [*found, *lm.mine(least, budget=rest)]}
+                return sorted(((score, i, j) for (i, j), score in more.items()), key=lambda row: (-row[0], row[1:])), found.recall
         else:
             found = lm.mine(least, budget=max(pairs - lm.n_calls_, 1))
     except BudgetExhausted as error:

@@ -64,6 +64,13 @@ def test_a_target_recall_is_stated() -> None:
     assert len({(i, j) for _, i, j in pairs} & TRUE) >= 0.7 * len(TRUE)
 
 
+def test_a_budget_that_is_too_small_for_an_audit_is_spent_on_a_search() -> None:
+    with pytest.warns(UserWarning, match="was not reached"):
+        pairs = paraphrase_mining(BiEncoder(), TEXTS, cross_encoder=CrossEncoder(), threshold=0.6, target_recall=0.99, budget=6000)
+    assert pairs.recall_ is not None and not pairs.recall_.is_reached
+    assert 5000 < pairs.n_calls_ <= 6000 and len({(i, j) for _, i, j in pairs}) == len(pairs) > 0.6 * len(TRUE)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [{"budget": 3}, {"calls_per_item": 1}, {"target_recall": 0.9, "budget": 500, "threshold": 0.6}, {"target_recall": 0.9}, {"threshold": 5.0}],

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
 use landmark_data::unpack;
+use landmark_report::ResultRow;
 use landmark_store::SyncPolicy;
 use landmark_yaml::{
     Change, ConfigError, DEFAULT_PROFILE, Entry, Keys, Node, Problem, Problems, Profile, Section, Sources, Value,
@@ -68,7 +69,9 @@ pub use texts::{EmptyTexts, LabelsConfig, RowSplit, TextsFormat};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Ranks, Scale, Tuned};
 
 use crate::catalogue::Catalogue;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FinishedRun};
+use crate::facts::Facts;
+use crate::layout::Layout;
 use crate::study::Study;
 
 /// Configuration of one run.
@@ -92,6 +95,19 @@ pub struct Config {
     /// The file as read, for provenance.
     #[serde(skip)]
     pub text: String,
+}
+
+impl Config {
+    /// The tables and figures of a finished run; a collection has none of its own.
+    pub fn layout(&self, facts: &Facts, rows: &[ResultRow]) -> Layout {
+        match &self.subject {
+            Subject::Matrix(matrix, experiment) => {
+                experiment.layout(&FinishedRun { settings: &self.run, matrix, facts, rows })
+            }
+            Subject::Study(study) => study.layout(&self.run, facts, rows),
+            Subject::Collection(_) => Layout::default(),
+        }
+    }
 }
 
 /// The three families of experiment.

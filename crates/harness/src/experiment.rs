@@ -4,7 +4,9 @@
 
 use landmark_report::ResultRow;
 
-use crate::config::matrix::ExperimentEntry;
+use crate::config::matrix::{ExperimentEntry, MatrixSubject};
+use crate::config::run_settings::RunSettings;
+use crate::facts::Facts;
 use crate::job::{Job, JobError};
 use crate::layout::Layout;
 use crate::sweep::context::SweepContext;
@@ -25,6 +27,25 @@ pub trait Experiment: Sync {
         true
     }
 
+    /// Adds what the layout needs beside the configuration and the rows, once the jobs are done.
+    ///
+    /// # Errors
+    /// Those of the store, and of files that it leaves in the folder of the run.
+    fn note_facts(&self, _context: &SweepContext<'_>, _rows: &[ResultRow], _facts: &mut Facts) -> Result<(), JobError> {
+        Ok(())
+    }
+
     /// The tables and figures that the rows become.
-    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout;
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout;
+}
+
+/// A finished run over one matrix, as its report sees it: no items, no oracle, no store.
+#[derive(Clone, Copy)]
+pub struct FinishedRun<'a> {
+    /// Name, seed, replicates, profile.
+    pub settings: &'a RunSettings,
+    /// The part of the configuration about the matrix.
+    pub matrix: &'a MatrixSubject,
+    pub facts: &'a Facts,
+    pub rows: &'a [ResultRow],
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Coin, OneOrder, Oracle, Symmetrization, Symmetrized};
-use landmark_oracles::neural::Epoch;
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_oracles::wmd::WordClouds;
 use landmark_report::Caveat;
@@ -122,25 +121,21 @@ pub struct Opening<'a> {
 }
 
 /// Cost allowed to the opening of an oracle.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preparation {
     /// Rule for a model that is not fine-tuned yet.
     pub training: Training,
     /// True where nothing is to be said of it.
     pub quiet: bool,
-    /// Greeting of a scoring program in the run whose page is drawn again: the program is not started for one.
-    pub greeting: Option<Json>,
 }
 
 /// Rule for a model that is not fine-tuned yet.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Training {
     /// It is fine-tuned.
     Now,
     /// It is said that this comes first.
     Later,
-    /// Learning curve of the run whose rows are drawn again, empty where it fine-tuned nothing. That model may be gone, or another be in its place.
-    Past(Vec<Epoch>),
 }
 
 /// An oracle over items.

@@ -311,7 +311,7 @@ impl Joined<'_> {
         let dataset = matrix.dataset.name.to_owned();
         let texts = Texts { others: self.new.len(), ..texts };
         let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
-        let preparation = Preparation { training: Training::Later, quiet: true, greeting: None };
+        let preparation = Preparation { training: Training::Later, quiet: true };
         Problem::open(run, matrix, data, preparation, loaded, &embeddings)
     }
 }

@@ -67,7 +67,7 @@ impl Picked {
 ///
 /// # Errors
 /// A store that cannot be read.
-pub(crate) fn bill(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64, JobError> {
+pub fn bill(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64, JobError> {
     let (checks, is_paid) = priced(context, entries)?;
     Ok(if is_paid { checks } else { 0 })
 }
@@ -76,7 +76,7 @@ pub(crate) fn bill(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64
 ///
 /// # Errors
 /// As [`bill`].
-pub(crate) fn are_left_out(context: &SweepContext<'_>, entries: &EntrySet) -> Result<bool, JobError> {
+pub fn are_left_out(context: &SweepContext<'_>, entries: &EntrySet) -> Result<bool, JobError> {
     let (checks, is_paid) = priced(context, entries)?;
     Ok(checks > 0 && !is_paid)
 }
@@ -95,7 +95,7 @@ fn priced(context: &SweepContext<'_>, entries: &EntrySet) -> Result<(u64, bool),
 ///
 /// # Errors
 /// A program that is not what it says, and whatever it refuses.
-pub(crate) fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Vec<String>, JobError> {
+pub fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Vec<String>, JobError> {
     let Some(Scorer::Program(program)) = context.problem.scorer().filter(|_| matches!(bill(context, entries), Ok(1..)))
     else {
         return Ok(Vec::new());
@@ -129,7 +129,7 @@ pub(crate) fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Ve
 }
 
 /// The warning where every item is less like itself than any two are alike.
-pub(crate) fn below_the_rest(of_themselves: &[f64], of_others: &[f64]) -> Option<String> {
+pub fn below_the_rest(of_themselves: &[f64], of_others: &[f64]) -> Option<String> {
     let most = of_themselves.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let least = of_others.iter().copied().fold(f64::INFINITY, f64::min);
     let are_there = !of_themselves.is_empty() && of_others.len() > 1;

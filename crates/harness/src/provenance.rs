@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use landmark_oracles::neural::Epoch;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -14,7 +13,7 @@ use crate::needs::Needs;
 use crate::oracles::wmd::Skipped;
 use landmark_core::untrusted::redacted;
 
-/// Contents of `run.json`, beside the `command` of the run and `rows`, count and digest of the rows it published.
+/// Contents of `run.json`, next to the `command` of the run, the `facts` of its report, and `rows`: count and digest of its rows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Provenance {
     /// Version of this program.
@@ -176,19 +175,9 @@ impl Provenance {
     }
 }
 
-/// `run.json` as it lies in a folder of results: a run that found all done, and a page drawn again, leave it as it is.
+/// `run.json` in a folder of results; a run that finds everything done, and a report, leave it as it is.
 pub(crate) fn kept(folder: &Path) -> Option<Json> {
     serde_json::from_str(&std::fs::read_to_string(folder.join("run.json")).ok()?).ok()
-}
-
-/// Learning curve of the model that the run of a folder of results fine-tuned, from its `run.json`.
-pub(crate) fn learning_curve(folder: &Path) -> Option<Vec<Epoch>> {
-    serde_json::from_value(kept(folder)?["data"]["more"]["fine_tuned"].take()).ok()
-}
-
-/// Greeting of the scoring program of the run of a folder of results, from its `run.json`.
-pub(crate) fn greeting(folder: &Path) -> Option<Json> {
-    Some(kept(folder)?["data"]["more"]["greeting"].take()).filter(|greeting| !greeting.is_null())
 }
 
 /// Profile and assignments of a run, from its `run.json`.

@@ -3,14 +3,14 @@
 //! A job's rows are kept the moment it ends, so a run that is killed, refused by its budget or stopped by an error goes on where it was;
 //! running a finished configuration again buys nothing and changes no byte of a result.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use landmark_report::amounts::counted;
 use landmark_report::differences::digest;
-use landmark_report::{ResultRow, ResultStore, ResultsError, VerdictCounts, refuse_links, write_file};
+use landmark_report::{Caveat, ResultRow, ResultStore, ResultsError, VerdictCounts, write_file};
 use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
 
@@ -18,6 +18,7 @@ use crate::advice;
 use crate::bills::{self, Bill, BillTotal};
 use crate::config::old_names;
 use crate::config::{Config, MatrixSubject, Subject};
+use crate::facts::Facts;
 use crate::job::{Job, JobError};
 use crate::metered_store::MeteredStore;
 use crate::oracles::{Preparation, Training};
@@ -40,17 +41,19 @@ mod console;
 mod cost;
 mod error;
 mod one_share;
-mod redraw;
+mod report;
 mod section;
 
 pub use collection::take_largest_runs;
 pub use cost::{Cost, cost};
 pub use error::RunError;
-pub use redraw::redraw;
+pub use report::{render_again, report_again, rows_folder};
 use section::ReportSection;
 
-/// Default folder of the results.
-const RESULTS: &str = "results";
+/// Default folder of the runs of a working copy.
+const RUNS: &str = "runs";
+/// Folder of the published runs.
+const PUBLISHED: &str = "results";
 /// Default folder of the stored entries.
 const STORE: &str = "store";
 /// Bytes of a stored entry: a 64-bit score, its share of ids and checksum.
@@ -69,10 +72,6 @@ pub struct RunOptions {
     pub share: Option<Share>,
     /// Only say what the run would cost, which takes no call.
     pub dry_run: bool,
-    /// Draw published rows again: nothing is evaluated and no model is trained.
-    pub from_rows: bool,
-    /// Draw the page of a run again, from its cells or its published rows: no scoring program is started whose greeting the run recorded.
-    pub drawing: bool,
     /// Calls that a dry run may make to learn how long one takes.
     pub sample: Option<u64>,
     /// Compute again what is finished; bought entries stay.
@@ -165,26 +164,18 @@ pub fn with_sweep<T>(
     options: &RunOptions,
     visit: impl FnOnce(SweepContext<'_>) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
-    let training = match options.from_rows {
-        true => Training::Past(provenance::learning_curve(&results_folder(config, options)).unwrap_or_default()),
-        false if options.dry_run => Training::Later,
-        // of many processes at once one alone fine-tunes a model
-        false if options.share.is_some_and(|share| share.number() > 0) => Training::Later,
-        false => Training::Now,
-    };
-    let greeting = options.drawing.then(|| provenance::greeting(&results_folder(config, options))).flatten();
-    let preparation = Preparation { training, quiet: options.quiet, greeting };
+    // of many processes at once one alone fine-tunes a model
+    let is_later = options.dry_run || options.share.is_some_and(|share| share.number() > 0);
+    let training = if is_later { Training::Later } else { Training::Now };
+    let preparation = Preparation { training, quiet: options.quiet };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
     let metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
-    // a page that is drawn again evaluates nothing
-    if !options.from_rows {
-        // what a dry run samples is kept, and with it this list
-        let keep = !options.dry_run || options.sample.is_some();
-        let carried = metered.carry_over(matrix.oracle.orders(), keep)?;
-        if carried > 0 && !options.quiet {
-            eprintln!("{} of the same scorer on other lists of items serve this one", counted(carried, "score"));
-        }
+    // what a dry run samples is kept, and with it this list
+    let keep = !options.dry_run || options.sample.is_some();
+    let carried = metered.carry_over(matrix.oracle.orders(), keep)?;
+    if carried > 0 && !options.quiet {
+        eprintln!("{} of the same scorer on other lists of items serve this one", counted(carried, "score"));
     }
     let sweep = Sweep::new(&config.run, matrix, &problem, given);
     let folder = results_folder(config, options);
@@ -271,8 +262,12 @@ fn run_at(
             gather_provenance(config, source, &calls, bills, opening, options)?
         }
     };
-    let provenance = with_rows(provenance, &rows, &folder)?;
-    let section = ReportSection::new(config, source, rows, &outcome, provenance, options)?;
+    let facts = match provenance["facts"].is_null() {
+        true => Some(facts_of(config, source, &rows, &outcome)?),
+        false => None,
+    };
+    let provenance = completed(provenance, facts, &rows, &folder)?;
+    let section = ReportSection::new(config, &folder, rows, provenance, options)?;
     publish(&section, &folder)?;
     if !options.quiet {
         let whole = Forecast::of(&jobs, matrices.entries(), |_| false);
@@ -284,53 +279,6 @@ fn run_at(
         Outcome { failed, .. } => Ended::SomeFailed(failed),
     };
     Ok((ended, vec![section]))
-}
-
-/// Draws tables, figures and the page again from what a run has kept.
-///
-/// # Errors
-/// Results that are not there or cannot be written.
-pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, RunError> {
-    let folder = results_folder(config, options);
-    refuse_links(&folder)?;
-    sections_again(config, options)?;
-    Ok(folder)
-}
-
-fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSection>, RunError> {
-    if let Subject::Collection(collection) = &config.subject {
-        return collection::report_again(config, collection, options);
-    }
-    // cells are found by the scores they are of, and those of a model that is gone by training it again; published rows need none
-    let has_cells = redraw::has_cells(&results_folder(config, options));
-    let options = &RunOptions { from_rows: !has_cells, ..drawing(config, options) };
-    with_source(config, options, |source| Ok(vec![redraw::section_again(config, source, options)?]))
-}
-
-/// Options of a drawing from published rows: it trains no model, and names the command of the run and not its own.
-fn drawing(config: &Config, options: &RunOptions) -> RunOptions {
-    RunOptions { from_rows: true, drawing: true, command: command_of(config), ..options.clone() }
-}
-
-/// The command that runs a configuration in its profile.
-fn command_of(config: &Config) -> String {
-    let profile = match config.run.profile.name.as_str() {
-        DEFAULT_PROFILE => String::new(),
-        other => format!(" --profile {other}"),
-    };
-    format!("landmark {}{profile}", without_detours(&config.run.file).display())
-}
-
-/// `configs/b.yaml` of `configs/a/../b.yaml`: a path to be read, which symbolic links may make another one.
-fn without_detours(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut kept, part| {
-        if part == Component::ParentDir && matches!(kept.components().next_back(), Some(Component::Normal(_))) {
-            kept.pop();
-        } else {
-            kept.push(part);
-        }
-        kept
-    })
 }
 
 /// Outcome of the jobs.
@@ -454,14 +402,38 @@ fn gather_provenance(
     Ok(value)
 }
 
-/// Writes `run.json` with count and digest of the rows that it is published with. One that holds them already is left as it lies there: rows that
-/// were changed later are told by it.
-fn with_rows(mut facts: serde_json::Value, rows: &[ResultRow], folder: &Path) -> Result<serde_json::Value, RunError> {
-    if facts["rows"].is_null() {
-        facts["rows"] = json!({ "count": rows.len(), "digest": digest(rows).map_err(encode_provenance)? });
-        write_file(&folder.join("run.json"), facts_text(&facts)?.as_bytes())?;
+/// What the report of a run needs beside its configuration and rows, with what stopped or failed on the way.
+fn facts_of(config: &Config, source: &dyn RunSource, rows: &[ResultRow], outcome: &Outcome) -> Result<Facts, RunError> {
+    let mut facts = source.facts(rows).map_err(|error| RunError::Asked(Box::new(error)))?;
+    if outcome.budget {
+        let end = if source.is_cut_short() { "the rank is lower than was asked for" } else { "some jobs are missing" };
+        let text = format!("the budget was exhausted: {end}");
+        facts.caveats.push(Caveat { dataset: None, text, breaks_comparison: config.run.paper.is_some() });
     }
+    facts.notes.extend(outcome.complaints.iter().cloned());
     Ok(facts)
+}
+
+/// Writes `run.json` with these facts, and with count and digest of the rows that it is published with. A digest that it has is left as it is, so
+/// that rows that were changed later can be recognized.
+fn completed(
+    mut run: serde_json::Value,
+    facts: Option<Facts>,
+    rows: &[ResultRow],
+    folder: &Path,
+) -> Result<serde_json::Value, RunError> {
+    let mut is_new = facts.is_some();
+    if let Some(facts) = facts {
+        run["facts"] = json!(facts);
+    }
+    if run["rows"].is_null() {
+        run["rows"] = json!({ "count": rows.len(), "digest": digest(rows).map_err(encode_provenance)? });
+        is_new = true;
+    }
+    if is_new {
+        write_file(&folder.join("run.json"), facts_text(&run)?.as_bytes())?;
+    }
+    Ok(run)
 }
 
 /// Writes tables, figures and page of a section, and into `run.json` the counts of its verdicts.
@@ -486,8 +458,8 @@ fn encode_provenance(source: serde_json::Error) -> ResultsError {
     ResultsError::Encode { what: "the provenance of the run", source }
 }
 
-/// The folder of results of a configuration: `<name>` in the option's or its own, or `results/<name>`. There, other profiles than `laptop` have
-/// `results/<profile>/<name>`, so that runs of two sizes stand side by side.
+/// The folder of results of a configuration: `<name>` in the option's or its own, or `runs/<name>`. There, other profiles than `laptop` have
+/// `runs/<profile>/<name>`, so that runs of two sizes stand side by side.
 pub fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
     let is_given = options.results.is_some() || config.results.is_some();
     let (base, profile) = (results_base(config, options), &config.run.profile.name);
@@ -498,9 +470,9 @@ pub fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
     before.filter(|before| options.drawing && !folder.exists() && before.exists()).unwrap_or(folder)
 }
 
-/// The folder that holds the results of all configurations: the option's, the configuration's, or `results`.
+/// The folder that holds the results of all configurations: the option's, the configuration's, or `runs`.
 fn results_base(config: &Config, options: &RunOptions) -> PathBuf {
-    options.results.clone().or_else(|| config.results.clone()).unwrap_or_else(|| PathBuf::from(RESULTS))
+    options.results.clone().or_else(|| config.results.clone()).unwrap_or_else(|| PathBuf::from(RUNS))
 }
 
 /// The store of a configuration: the option's, its own, or `store`.

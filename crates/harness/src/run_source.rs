@@ -1,9 +1,10 @@
-//! The subject of a run as the engine walks it: jobs, then tables and figures.
+//! The subject of a run as the engine walks it: jobs, then the facts of its report.
 
 use landmark_report::ResultRow;
 
+use crate::facts::Facts;
 use crate::job::{Job, JobError};
-use crate::layout::{About, Layout};
+use crate::layout::About;
 use crate::matrices::Matrices;
 use crate::oracles::wmd::Skipped;
 use crate::plan::Forecast;
@@ -53,6 +54,9 @@ pub trait RunSource {
         true
     }
 
-    /// The tables and figures that the rows become.
-    fn layout(&self, rows: &[ResultRow]) -> Layout;
+    /// What a report needs beside configuration and rows, once the jobs are done.
+    ///
+    /// # Errors
+    /// Those of the store, and of files that an experiment leaves for its report.
+    fn facts(&self, rows: &[ResultRow]) -> Result<Facts, JobError>;
 }

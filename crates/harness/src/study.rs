@@ -17,6 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::config::reading::Reading;
 use crate::config::run_settings::RunSettings;
+use crate::facts::Facts;
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::{About, Layout};
 use crate::matrices::{Matrices, Matrix};
@@ -46,6 +47,9 @@ pub trait Study: fmt::Debug + Send + Sync {
     /// # Errors
     /// A missing or malformed input, named with the next step.
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError>;
+
+    /// The tables and figures that the rows of a finished run become.
+    fn layout(&self, run: &RunSettings, facts: &Facts, rows: &[ResultRow]) -> Layout;
 
     /// Does one share of the work, so that a run finds it in the store once all shares are there; answers what was done, or `None` for work
     /// that is done by one process.
@@ -96,9 +100,6 @@ pub trait StudyWork {
     /// # Errors
     /// Whatever it meets, named.
     fn measure(&self, part: usize, finished: &Finished<'_>, progress: &Progress) -> Result<Vec<ResultRow>, StudyError>;
-
-    /// The tables and figures that the rows become.
-    fn layout(&self, rows: &[ResultRow]) -> Layout;
 }
 
 /// A unit of work of a study.
@@ -181,8 +182,9 @@ impl RunSource for StudyRun {
         self.parts.iter().enumerate().map(job).collect()
     }
 
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        self.work.layout(rows)
+    fn facts(&self, _: &[ResultRow]) -> Result<Facts, JobError> {
+        let About { stamps, notes, .. } = self.work.about();
+        Ok(Facts { caveats: stamps.to_vec(), notes: notes.to_vec(), ..Facts::default() })
     }
 }
 

@@ -114,10 +114,7 @@ impl<'a> Sweep<'a> {
 
     /// The s of the axis, ascending.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes: Vec<usize> = self.matrix.ranks.iter().map(|rank| rank.of(self.problem.items())).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes
+        self.matrix.sizes(self.problem.items())
     }
 
     /// Every cell in the order it is run: replicate by replicate, size by size, so that a run that ends early leaves complete comparisons

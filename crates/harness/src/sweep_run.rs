@@ -3,8 +3,9 @@
 use landmark_report::ResultRow;
 
 use crate::experiment::Experiment;
+use crate::facts::Facts;
 use crate::job::{Job, JobError};
-use crate::layout::{About, Layout};
+use crate::layout::About;
 use crate::matrices::{Matrices, Matrix};
 use crate::oracles::wmd::{Negligible, Skipped};
 use crate::plan::Forecast;
@@ -62,7 +63,19 @@ impl RunSource for SweepRun<'_> {
         self.experiment.is_kept(&self.context, job)
     }
 
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        self.experiment.layout(&self.context, rows)
+    fn facts(&self, rows: &[ResultRow]) -> Result<Facts, JobError> {
+        let context = &self.context;
+        let problem = context.problem;
+        let mut facts = Facts {
+            dataset: problem.dataset.clone(),
+            items: problem.items(),
+            caveats: problem.stamps.clone(),
+            notes: problem.notes.clone(),
+            calls_per_pair: context.metered.shape().evaluations_per_pair,
+            is_given: !problem.is_priced,
+            ..Facts::default()
+        };
+        self.experiment.note_facts(context, rows, &mut facts)?;
+        Ok(facts)
     }
 }

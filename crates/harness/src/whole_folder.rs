@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The sibling that a folder is written to before it takes its name.
-pub(crate) fn part_of(folder: &Path) -> PathBuf {
+pub fn part_of(folder: &Path) -> PathBuf {
     sibling(folder, &format!("{}.part", std::process::id()))
 }
 
@@ -24,7 +24,7 @@ fn aside_of(folder: &Path) -> PathBuf {
 ///
 /// # Errors
 /// Whatever the system says.
-pub(crate) fn replace(part: &Path, folder: &Path) -> io::Result<()> {
+pub fn replace(part: &Path, folder: &Path) -> io::Result<()> {
     let aside = aside_of(folder);
     restore(folder)?;
     let was_there = folder.try_exists()?;
@@ -41,7 +41,7 @@ pub(crate) fn replace(part: &Path, folder: &Path) -> io::Result<()> {
 }
 
 /// The folder to read: the old one where a replacement was broken off between the two moves. It moves nothing: another program may be at it.
-pub(crate) fn to_read(folder: &Path) -> PathBuf {
+pub fn to_read(folder: &Path) -> PathBuf {
     let aside = aside_of(folder);
     if !folder.exists() && aside.is_dir() { aside } else { folder.to_owned() }
 }

@@ -100,31 +100,10 @@ impl Subprocess {
     pub fn start(params: SubprocessParams, items: Arc<ScoredItems>) -> Result<Self, SubprocessError> {
         let params = params.check()?;
         let (process, greeting) = greet(&params, items.len())?;
-        Ok(Self::greeted(params, items, greeting, Some(process)))
-    }
-
-    /// A program that greeted so before: it is started when its first score is asked for, and must greet so again.
-    ///
-    /// # Errors
-    /// A parameter out of range.
-    pub fn at_rest(
-        params: SubprocessParams,
-        items: Arc<ScoredItems>,
-        greeting: Greeting,
-    ) -> Result<Self, SubprocessError> {
-        Ok(Self::greeted(params.check()?, items, greeting, None))
-    }
-
-    fn greeted(
-        params: SubprocessParams,
-        items: Arc<ScoredItems>,
-        greeting: Greeting,
-        process: Option<Process>,
-    ) -> Self {
         let identity = identity(&greeting, params.failed_pairs, items.identity());
         let mut slots: Vec<Mutex<Slot>> = (0..params.processes).map(|_| Mutex::default()).collect();
-        slots[0] = Mutex::new(Slot(process));
-        Self {
+        slots[0] = Mutex::new(Slot(Some(process)));
+        Ok(Self {
             params,
             items,
             greeting,
@@ -137,7 +116,7 @@ impl Subprocess {
             failed_apart: AtomicU64::new(0),
             restarts: AtomicU64::new(0),
             complaints: Complaints::default(),
-        }
+        })
     }
 
     /// Greeting of the program.

@@ -468,16 +468,3 @@ fn what_a_program_says_is_shown_without_keys_and_orders_to_the_terminal() {
     let error = Subprocess::start(place.params(&format!("#!/bin/sh\n{said}\n")), items(3)).err().unwrap().to_string();
     assert!(error.contains("REDACTED \\u{1b}[2J") && !error.contains('\u{1b}'), "{error}");
 }
-
-#[test]
-fn a_program_whose_greeting_is_known_starts_with_its_first_score_and_has_the_identity_of_one_that_runs() {
-    let place = Place::new();
-    let script = program(GREETING, ":").replacen('\n', &format!("\n: > '{}'\n", place.path("started").display()), 1);
-    let greeting = serde_json::from_str(GREETING).unwrap();
-    let oracle = Subprocess::at_rest(place.params(&script), items(40), greeting).unwrap();
-    assert!(!place.path("started").exists());
-    let mut out = [0.0];
-    oracle.evaluate(&[(0, 3)], &mut out).unwrap();
-    assert!(out == [3.0] && place.path("started").exists());
-    assert_eq!(oracle.identity(), place.start(&script).identity());
-}

@@ -8,11 +8,11 @@
 
 use std::sync::Arc;
 
+use crate::own_data::{FACTORS, Statement};
 use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::{Rng, stream};
-use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;

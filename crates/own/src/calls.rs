@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::own_data;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, ask_pairs};
 use landmark_harness::config::{Budget, Config, MatrixSubject, ProxyConfig, ProxyKind};
-use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
 use landmark_harness::oracles::wmd::WmdConfig;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
+use crate::own_data::{self, labels::Judgement};
 use landmark_harness::config::{TextsFormat, Tuned};
-use landmark_harness::experiments::own_data::{self, labels::Judgement};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::progress::Busy;
 use landmark_harness::table_file::{TableError, TableFile};

@@ -1,9 +1,9 @@
 //! `landmark cluster`: k-means on the vectors of the items, or correlation clustering around pivots.
 
+use crate::own_data;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_report::amounts::count;

@@ -1,6 +1,6 @@
 //! `landmark export`: the vectors of the items in a form that other programs read.
 
-use landmark_harness::experiments::own_data::export::{Export, Exported, Form};
+use crate::own_data::export::{Export, Exported, Form};
 use landmark_harness::invocation::Invocation;
 use miette::{IntoDiagnostic, Result};
 

@@ -1,11 +1,11 @@
 //! `landmark topk --target-recall ρ --from-factors`: candidates of the factors, scored as deep as held-out landmark columns say.
 //!
 //! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_neighbours::recall` has the bound,
-//! `landmark_harness::experiments::own_data::held_out` the shares.
+//! `crate::own_data::held_out` the shares.
 
+use crate::own_data::{self, Statement, held_out};
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::experiments::own_data::{self, Statement, held_out};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};

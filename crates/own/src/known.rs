@@ -5,10 +5,10 @@
 
 use std::collections::HashSet;
 
+use crate::factors::{Factors, FactorsError};
+use crate::own_data::FACTORS;
 use landmark_core::oracle::{Pair, ask_pairs};
 use landmark_core::rank::RankCmp;
-use landmark_harness::experiments::own_data::FACTORS;
-use landmark_harness::factors::{Factors, FactorsError};
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::{Known, Neighbour, factors};

@@ -1,4 +1,5 @@
-//! One's own matrix: what the factors of a finished `own_data` run are good for, and neighbours that the score itself finds.
+//! A user's own matrix: `experiment: own_data` and its page, what the factors of a finished run are good for, and neighbors that the score itself
+//! finds.
 //!
 //! Factors are read and streamed over: nothing here forms an n × n matrix, and only [`project()`], a rescoring, a stated recall, a search and
 //! [`cluster_by_pivots`] ask the oracle for anything. [`top_k_by_calls`] and [`top_k_with_recall`] need no factors, and stand on them if there are any.
@@ -12,6 +13,7 @@ mod calls;
 mod classify;
 mod cluster;
 mod export;
+pub mod factors;
 mod from_factors;
 mod init;
 mod known;
@@ -19,6 +21,7 @@ mod mine;
 mod named;
 mod neighbours;
 mod own;
+pub mod own_data;
 mod pairs;
 mod project;
 mod search;

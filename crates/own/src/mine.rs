@@ -11,10 +11,10 @@
 
 use std::collections::HashSet;
 
+use crate::own_data::{self, Statement};
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_core::rank::RankCmp;
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::experiments::own_data::{self, Statement};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use crate::own_data;
 use landmark_core::oracle::Pair;
 use landmark_core::rank::RankCmp;
 use landmark_harness::config::Budget;
-use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended};
 use landmark_neighbours::nearest::Neighbour as Listed;

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::factors::{Factors, FactorsError};
+use crate::own_data::{FACTORS, Statement};
 use landmark_core::oracle::block_of;
 use landmark_harness::command_line::command_line;
 use landmark_harness::config::{Config, MatrixSubject, Subject};
-use landmark_harness::experiments::own_data::{FACTORS, Statement};
-use landmark_harness::factors::{Factors, FactorsError};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
 use landmark_harness::progress::Progress;

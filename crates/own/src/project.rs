@@ -8,10 +8,10 @@
 
 use std::path::Path;
 
+use crate::own_data;
 use landmark_core::approximation::Embedding;
 use landmark_core::oracle::block_of;
 use landmark_data::matrices;
-use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
 use landmark_harness::loaded::LoadError;

@@ -13,7 +13,6 @@ use crate::results::{Metric, Notation, ResultRow, ResultsError};
 
 mod evaluate;
 mod index;
-mod legacy;
 mod markdown;
 mod predicate;
 mod published;
@@ -21,7 +20,7 @@ mod published;
 pub use index::index;
 pub(crate) use markdown::claims_sentence;
 pub use markdown::claims_table;
-pub use published::{Published, PublishedRun};
+pub use published::{Published, PublishedRun, folders_of};
 
 use evaluate::Point;
 use predicate::{Axis, Expression, Operator, Predicate, unknown};

@@ -1,9 +1,11 @@
 //! Tables, figures and caveats that an experiment asks of a report.
 
+use serde::{Deserialize, Serialize};
+
 use crate::results::{Metric, ResultRow};
 
 /// Something that was reduced, replaced or missing in this run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caveat {
     /// The dataset it concerns, or all of them.
     pub dataset: Option<String>,

@@ -36,20 +36,6 @@ impl VerdictCounts {
         ]
     }
 
-    /// The number of a verdict by its words in a table; `None` for other words.
-    pub(crate) fn by_word(&mut self, word: &str) -> Option<&mut u64> {
-        Some(match word {
-            "within" => &mut self.within,
-            "even" => &mut self.even,
-            "better" => &mut self.better,
-            "worse" => &mut self.worse,
-            "different" => &mut self.different,
-            "not comparable" => &mut self.not_comparable,
-            "not run" => &mut self.not_run,
-            _ => return None,
-        })
-    }
-
     /// `12 within, 3 better`; empty where there are none.
     pub fn in_words(&self) -> String {
         let listed = self.named().into_iter().filter(|(count, _)| *count > 0);

@@ -138,9 +138,9 @@ pub struct PlaceArgs {
     /// Folder or URL of the score store; `store` by default
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
-    /// Folder of the results; `results` by default
+    /// Folder of the results; `runs` by default
     ///
-    /// Other profiles than `laptop` have a folder of their own in it: `results/PROFILE`.
+    /// Other profiles than `laptop` have a folder of their own in it: `runs/PROFILE`.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub results: Option<PathBuf>,
 }

@@ -35,7 +35,7 @@ pub(crate) fn claims(results: &Path, check: bool, write: bool) -> Result<Answer>
         });
         return Ok(Answer::new(text, json!({ "papers": papers.collect::<Json>() })));
     }
-    let mut files = vec![(results.join("README.md"), index(&papers, &published, results))];
+    let mut files = vec![(results.join("README.md"), index(&papers, &published))];
     for (claims, judged) in &papers {
         let path = Path::new(PAPERS).join(&claims.paper).join("README.md");
         let old = read(&path)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use landmark_data::catalog;
 use landmark_harness::config::Config;
-use landmark_harness::run::{self, RunError, RunOptions};
+use landmark_harness::run::{self, RunOptions};
 use landmark_report::differences::digest;
 use landmark_report::{ResultRow, rows_from_parquet};
 use miette::{IntoDiagnostic, Result, miette};
@@ -135,16 +135,7 @@ fn tables(
     rows: Vec<ResultRow>,
     checks: &mut Checks,
 ) -> Result<()> {
-    let mut options = options(overlay, places, log);
-    options.results = results.parent().map(Path::to_path_buf);
-    let rendered = match run::redraw(config, &options, rows) {
-        Ok(rendered) => rendered,
-        Err(error @ RunError::Load(_)) => {
-            checks.note(format!("tables are not drawn again: {error}"));
-            return Ok(());
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let rendered = run::render_again(config, &options(overlay, places, log), results, rows)?;
     let mut differ: Vec<&str> = Vec::new();
     let (mut drawn, mut compared) = (0, 0);
     for (name, bytes) in &rendered.files {

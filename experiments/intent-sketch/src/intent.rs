@@ -15,8 +15,11 @@ use std::sync::Arc;
 use landmark_data::catalog::{self, Holds};
 use landmark_data::feature_hashing::NgramHashParams;
 use landmark_features::sketch::{Form, FrequentDirectionsParams};
-use landmark_harness::config::Reading;
+use landmark_harness::config::{Reading, RunSettings};
+use landmark_harness::facts::Facts;
+use landmark_harness::layout::Layout;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
+use landmark_report::ResultRow;
 use landmark_tasks::classification::ClassificationParams;
 use landmark_tasks::linear_svm::{LinearSvmParams, MultiClass};
 use landmark_tasks::svm::Tolerance;
@@ -321,5 +324,9 @@ impl Study for Intent {
 
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         Ok(Box::new(work::Classifying::open(self.clone(), context)?))
+    }
+
+    fn layout(&self, run: &RunSettings, _: &Facts, rows: &[ResultRow]) -> Layout {
+        layout::of(self, run.reference().as_ref(), rows)
     }
 }

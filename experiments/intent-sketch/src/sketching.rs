@@ -12,6 +12,7 @@ use landmark_core::stream::stream;
 use landmark_data::matrices::gaussian;
 use landmark_features::sketch::{Form, FrequentDirections, FrequentDirectionsParams, sketch_batches};
 use landmark_harness::config::{Reading, RunSettings};
+use landmark_harness::facts::Facts;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
@@ -127,10 +128,6 @@ impl Study for Sketching {
 
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let Self { rows, columns, sketch_rows, .. } = *self;
-        let reference = match &context.run.paper {
-            Some(paper) => Reference::find(paper, &context.run.file)?,
-            None => None,
-        };
         let description = format!("{rows} × {columns} standard normal numbers, sketched to {sketch_rows} rows");
         let buffer = FrequentDirectionsParams::default_buffer(sketch_rows, columns);
         let mut notes = vec![
@@ -151,14 +148,43 @@ impl Study for Sketching {
         let facts = json!({ "threads": rayon::current_num_threads() });
         let run = context.run.clone();
         let settings = self.clone();
-        Ok(Box::new(Sketches { settings, run, reference, description, notes, facts, data: OnceLock::new() }))
+        Ok(Box::new(Sketches { settings, run, description, notes, facts, data: OnceLock::new() }))
+    }
+
+    fn layout(&self, run: &RunSettings, _: &Facts, rows: &[ResultRow]) -> Layout {
+        let lines = Lines { settings: self, reference: run.reference() };
+        let Sketching { rows: n, columns: d, sketch_rows: l, .. } = *self;
+        let kind = TableKind::Plain { figures: (1..10).collect(), head: head(), lines: lines.of(rows) };
+        let caption = format!(
+            "X: {n} × {d} of N(0, 1), sketched to l = {l} rows. Σδ is the bound a sketch states of itself; ‖X‖²_F / l and 2‖X‖²_F / l are those known beforehand, \
+             with ‖X‖²_F ≈ {} for these numbers. The paper's seconds are those of another machine.",
+            n * d
+        );
+        let title = "Table 3 of the paper. Results for batches".to_owned();
+        let table = TableSpec { id: "table3".to_owned(), title, caption, kind };
+        let figure = |id: &str, title: &str, caption: &str, metric| FigureSpec {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            caption: caption.to_owned(),
+            select: Selection::of(metric),
+            kind: FigureKind::Curve { across: "batches", log_y: metric == Metric::Seconds, y_limits: None },
+        };
+        let figures = vec![
+            figure(
+                "figure-seconds",
+                "Seconds over batches",
+                "One thread a batch, up to those at hand.",
+                Metric::Seconds,
+            ),
+            figure("figure-error", "Error over batches", "Batches cost no accuracy.", Metric::SketchError),
+        ];
+        Layout { tables: vec![table], figures, ..Layout::default() }
     }
 }
 
 struct Sketches {
     settings: Sketching,
     run: RunSettings,
-    reference: Option<Reference>,
     description: String,
     notes: Vec<String>,
     facts: Json,
@@ -201,16 +227,6 @@ impl Sketches {
         let sketch =
             pool.install(|| sketch_batches(&self.settings.params(form), features(), data.rows.view(), batches))?;
         Ok((sketch, start.elapsed().as_secs_f64()))
-    }
-
-    /// The paper's number for so many batches, in a run of the paper's size.
-    fn published(&self, metric: Metric, form: Form, batches: u64) -> Option<f64> {
-        let is_it = |value: &&landmark_report::ReferenceValue| {
-            value.metric == metric && value.method == form.id() && value.rank == Some(batches)
-        };
-        let Sketching { rows, columns, sketch_rows, .. } = self.settings;
-        let same = (rows, columns, sketch_rows) == PUBLISHED;
-        self.reference.as_ref().filter(|_| same)?.table("table3").find(is_it).map(|value| value.value)
     }
 }
 
@@ -258,55 +274,42 @@ impl StudyWork for Sketches {
             measured(Metric::Seconds, seconds),
         ])
     }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        let Sketching { rows: n, columns: d, sketch_rows: l, .. } = self.settings;
-        let kind = TableKind::Plain { figures: (1..10).collect(), head: self.head(), lines: self.lines(rows) };
-        let caption = format!(
-            "X: {n} × {d} of N(0, 1), sketched to l = {l} rows. Σδ is the bound a sketch states of itself; ‖X‖²_F / l and 2‖X‖²_F / l are those known beforehand, \
-             with ‖X‖²_F ≈ {} for these numbers. The paper's seconds are those of another machine.",
-            n * d
-        );
-        let title = "Table 3 of the paper. Results for batches".to_owned();
-        let table = TableSpec { id: "table3".to_owned(), title, caption, kind };
-        let figure = |id: &str, title: &str, caption: &str, metric| FigureSpec {
-            id: id.to_owned(),
-            title: title.to_owned(),
-            caption: caption.to_owned(),
-            select: Selection::of(metric),
-            kind: FigureKind::Curve { across: "batches", log_y: metric == Metric::Seconds, y_limits: None },
-        };
-        let figures = vec![
-            figure(
-                "figure-seconds",
-                "Seconds over batches",
-                "One thread a batch, up to those at hand.",
-                Metric::Seconds,
-            ),
-            figure("figure-error", "Error over batches", "Batches cost no accuracy.", Metric::SketchError),
-        ];
-        Layout { tables: vec![table], figures, ..Layout::default() }
-    }
 }
 
-impl Sketches {
-    fn head(&self) -> Vec<String> {
-        let head = [
-            "form",
-            "batches",
-            "‖XᵀX − YᵀY‖₂",
-            "Σδ",
-            "bound",
-            "shrinks",
-            "seconds",
-            "speed-up",
-            "paper: error",
-            "paper: seconds",
-        ];
-        head.iter().map(|&text| text.to_owned()).collect()
+/// Lines of table 3.
+struct Lines<'a> {
+    settings: &'a Sketching,
+    reference: Option<Reference>,
+}
+
+fn head() -> Vec<String> {
+    let head = [
+        "form",
+        "batches",
+        "‖XᵀX − YᵀY‖₂",
+        "Σδ",
+        "bound",
+        "shrinks",
+        "seconds",
+        "speed-up",
+        "paper: error",
+        "paper: seconds",
+    ];
+    head.iter().map(|&text| text.to_owned()).collect()
+}
+
+impl Lines<'_> {
+    /// The paper's number for so many batches, in a run of the paper's size.
+    fn published(&self, metric: Metric, form: Form, batches: u64) -> Option<f64> {
+        let is_it = |value: &&landmark_report::ReferenceValue| {
+            value.metric == metric && value.method == form.id() && value.rank == Some(batches)
+        };
+        let Sketching { rows, columns, sketch_rows, .. } = *self.settings;
+        let same = (rows, columns, sketch_rows) == PUBLISHED;
+        self.reference.as_ref().filter(|_| same)?.table("table3").find(is_it).map(|value| value.value)
     }
 
-    fn lines(&self, rows: &[ResultRow]) -> Vec<Vec<String>> {
+    fn of(&self, rows: &[ResultRow]) -> Vec<Vec<String>> {
         let squared_norm = (self.settings.rows * self.settings.columns) as f64;
         let mut lines = Vec::new();
         for &form in &self.settings.forms {

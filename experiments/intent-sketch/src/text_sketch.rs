@@ -14,6 +14,7 @@ use landmark_data::text_stream::{BadLine, LinePolicy};
 use landmark_features::sketch::{Form, FrequentDirectionsParams, Projection};
 use landmark_harness::config::values::ConfigPath;
 use landmark_harness::config::{Reading, RunSettings};
+use landmark_harness::facts::Facts;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::share::Share;
@@ -144,6 +145,13 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     Some(Arc::new(TextSketch { settings, file }))
 }
 
+impl TextSketch {
+    /// Name of the file.
+    fn name(&self) -> String {
+        self.file.resolved.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+}
+
 impl Study for TextSketch {
     fn id(&self) -> &'static str {
         ENTRY.entry.id
@@ -157,7 +165,7 @@ impl Study for TextSketch {
 
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let stream = Stream::new(&self.settings, self.file.resolved.clone(), context)?;
-        let name = stream.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let name = self.name();
         let Settings { sketch_rows, hash, .. } = &self.settings;
         let (bytes, bits) = (stream.bytes, hash.bits);
         Ok(Box::new(Sketching {
@@ -176,6 +184,40 @@ impl Study for TextSketch {
 
     fn share(&self, context: &StudyContext<'_>, share: Share) -> Result<Option<String>, StudyError> {
         Stream::new(&self.settings, self.file.resolved.clone(), context)?.sketch_share(share).map(Some)
+    }
+
+    fn layout(&self, _: &RunSettings, _: &Facts, rows: &[ResultRow]) -> Layout {
+        let names = [
+            ("texts", "texts"),
+            ("pieces", "pieces sketched apart and merged"),
+            ("empty", "empty lines, skipped"),
+            ("invalid_utf8", "lines that are not UTF-8, skipped"),
+            ("shrinks", "shrinks"),
+            ("directions", "directions of Π"),
+            ("bound", "Σδ, by which any direction may be short"),
+            ("relative bound", "the same as a share of ‖X‖²_F (%)"),
+            ("time", "seconds of the last run"),
+        ];
+        let line = |(id, name): &(&str, &str)| {
+            let row = rows.iter().find(|row| row.subject.id == *id)?;
+            Some(vec![(*name).to_owned(), row.metric.show(row.value)])
+        };
+        let lines = names.iter().filter_map(line).collect();
+        let head = vec!["of the stream".to_owned(), "value".to_owned()];
+        let table = TableSpec {
+            id: "table-stream".to_owned(),
+            title: format!("The stream `{}`", self.name()),
+            caption: "Counts are those of the whole file, whichever run read them.".to_owned(),
+            kind: TableKind::Plain { head, lines, figures: vec![1] },
+        };
+        let figure = FigureSpec {
+            id: "figure-directions".to_owned(),
+            title: "Directions of the sketch".to_owned(),
+            caption: "The squared singular values of the sketch as shares of ‖X‖²_F, largest first: how much of the counts each direction of Π holds.".to_owned(),
+            select: Selection { methods: vec!["direction".to_owned()], ..Selection::of(Metric::DirectionShare) },
+            kind: FigureKind::Spectrum { first: 1, last: self.settings.dimension as u64 },
+        };
+        Layout { tables: vec![table], figures: vec![figure], ..Layout::default() }
     }
 }
 
@@ -231,40 +273,6 @@ impl StudyWork for Sketching {
             |(position, share): (u64, f64)| of("direction", Metric::DirectionShare, share).at("position", position);
         rows.extend((1..).zip(shares).map(direction));
         Ok(rows)
-    }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        let names = [
-            ("texts", "texts"),
-            ("pieces", "pieces sketched apart and merged"),
-            ("empty", "empty lines, skipped"),
-            ("invalid_utf8", "lines that are not UTF-8, skipped"),
-            ("shrinks", "shrinks"),
-            ("directions", "directions of Π"),
-            ("bound", "Σδ, by which any direction may be short"),
-            ("relative bound", "the same as a share of ‖X‖²_F (%)"),
-            ("time", "seconds of the last run"),
-        ];
-        let line = |(id, name): &(&str, &str)| {
-            let row = rows.iter().find(|row| row.subject.id == *id)?;
-            Some(vec![(*name).to_owned(), row.metric.show(row.value)])
-        };
-        let lines = names.iter().filter_map(line).collect();
-        let head = vec!["of the stream".to_owned(), "value".to_owned()];
-        let table = TableSpec {
-            id: "table-stream".to_owned(),
-            title: format!("The stream `{}`", self.name),
-            caption: "Counts are those of the whole file, whichever run read them.".to_owned(),
-            kind: TableKind::Plain { head, lines, figures: vec![1] },
-        };
-        let figure = FigureSpec {
-            id: "figure-directions".to_owned(),
-            title: "Directions of the sketch".to_owned(),
-            caption: "The squared singular values of the sketch as shares of ‖X‖²_F, largest first: how much of the counts each direction of Π holds.".to_owned(),
-            select: Selection { methods: vec!["direction".to_owned()], ..Selection::of(Metric::DirectionShare) },
-            kind: FigureKind::Spectrum { first: 1, last: self.stream.settings.dimension as u64 },
-        };
-        Layout { tables: vec![table], figures: vec![figure], ..Layout::default() }
     }
 }
 

@@ -13,9 +13,12 @@ use std::sync::Arc;
 
 use landmark_data::MentionKinds;
 use landmark_data::catalog::{self, Holds};
-use landmark_harness::config::{ItemKind, MethodConfig, ProxyConfig, ProxyKind, Reading};
+use landmark_harness::config::{ItemKind, MethodConfig, ProxyConfig, ProxyKind, Reading, RunSettings};
+use landmark_harness::facts::Facts;
+use landmark_harness::layout::Layout;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 use landmark_oracles::neural::{Precision, ScorerParams};
+use landmark_report::ResultRow;
 use landmark_tasks::coreference::Linkage;
 use landmark_yaml::{Entry, Keys, Node, Problem, Section};
 use schemars::JsonSchema;
@@ -265,5 +268,12 @@ impl Study for Coref {
 
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         Ok(Box::new(work::Clustering::open(&self.settings, &self.methods, context)?))
+    }
+
+    fn layout(&self, _: &RunSettings, _: &Facts, rows: &[ResultRow]) -> Layout {
+        if self.methods.is_empty() {
+            return layout::without_methods(rows);
+        }
+        layout::layout(&self.settings.dataset, &self.settings.fractions, rows)
     }
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use landmark_data::catalog::{self, PublishedStatistics};
 use landmark_data::{Corpus, LabelledDocuments, Split};
 use landmark_harness::config::Reading;
+use landmark_harness::config::RunSettings;
 use landmark_harness::config::dataset::{DatasetConfig, DocumentsConfig, SplitConfig};
+use landmark_harness::facts::Facts;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
@@ -51,6 +53,12 @@ struct CorporaKey {
     corpora: Vec<DatasetConfig>,
 }
 
+impl Corpora {
+    fn documents(&self) -> impl Iterator<Item = (&DatasetConfig, &DocumentsConfig)> {
+        self.0.iter().filter_map(|dataset| Some((dataset, dataset.documents()?)))
+    }
+}
+
 fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
     if !matches!(node.value, Value::List(_)) {
@@ -77,7 +85,7 @@ impl Study for Corpora {
 
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let corpora: Vec<_> =
-            self.0.iter().filter_map(|dataset| Some((dataset.clone(), dataset.documents()?.clone()))).collect();
+            self.documents().map(|(dataset, documents)| (dataset.clone(), documents.clone())).collect();
         let mut stamps = Vec::new();
         let mut notes = Vec::new();
         for (dataset, documents) in &corpora {
@@ -95,6 +103,37 @@ impl Study for Corpora {
         let description = format!("{} corpora", corpora.len());
         Ok(Box::new(Counting { corpora, run, data, description, stamps, notes, facts: json!({}) }))
     }
+
+    fn layout(&self, _: &RunSettings, _: &Facts, rows: &[ResultRow]) -> Layout {
+        let mut head = vec!["corpus".to_owned(), "source".to_owned()];
+        head.extend(STATISTICS.iter().map(|(_, name, metric)| match metric {
+            Metric::Length => "distinct words a document".to_owned(),
+            _ => (*name).to_owned(),
+        }));
+        let mut lines = Vec::new();
+        for (dataset, documents) in self.documents() {
+            let label = label(dataset, documents);
+            let of = |id: &str| rows.iter().find(|row| row.subject.dataset == label && row.subject.id == id);
+            let Some(classes) = of("classes").map(|row| row.value) else { continue };
+            let ours =
+                STATISTICS.iter().map(|(id, _, metric)| of(id).map_or("–".to_owned(), |row| metric.show(row.value)));
+            lines.push([label.clone(), "counted".to_owned()].into_iter().chain(ours).collect());
+            let published = catalog::find(dataset.name).ok().and_then(|entry| entry.published.as_ref());
+            // what a paper counts of ten classes says nothing of all of them
+            if let Some(published) = published.filter(|published| published.classes as f64 == classes) {
+                lines.push(published_line(published));
+            }
+        }
+        let caption = "Distinct words and mean number of distinct words of a document, after stop words are dropped; before word \
+                       vectors are looked up. The papers count words that have a vector in word2vec of Google News.";
+        let table = TableSpec {
+            id: "table1".to_owned(),
+            title: "Table 1 of the paper. The corpora".to_owned(),
+            caption: caption.to_owned(),
+            kind: TableKind::Plain { figures: (2..head.len()).collect(), head, lines },
+        };
+        Layout { tables: vec![table], ..Layout::default() }
+    }
 }
 
 /// `ohsumed`, or `ohsumed (10 classes)`.
@@ -107,7 +146,7 @@ fn label(dataset: &DatasetConfig, documents: &DocumentsConfig) -> String {
 
 struct Counting {
     corpora: Vec<(DatasetConfig, DocumentsConfig)>,
-    run: landmark_harness::config::RunSettings,
+    run: RunSettings,
     data: Option<std::path::PathBuf>,
     description: String,
     stamps: Vec<Caveat>,
@@ -165,37 +204,6 @@ impl StudyWork for Counting {
             row(&self.run, Subject::new(&label, *id).items(documents.len()), *metric, value)
         };
         Ok(STATISTICS.iter().zip(counts).map(count).collect())
-    }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        let mut head = vec!["corpus".to_owned(), "source".to_owned()];
-        head.extend(STATISTICS.iter().map(|(_, name, metric)| match metric {
-            Metric::Length => "distinct words a document".to_owned(),
-            _ => (*name).to_owned(),
-        }));
-        let mut lines = Vec::new();
-        for (dataset, documents) in &self.corpora {
-            let label = label(dataset, documents);
-            let of = |id: &str| rows.iter().find(|row| row.subject.dataset == label && row.subject.id == id);
-            let Some(classes) = of("classes").map(|row| row.value) else { continue };
-            let ours =
-                STATISTICS.iter().map(|(id, _, metric)| of(id).map_or("–".to_owned(), |row| metric.show(row.value)));
-            lines.push([label.clone(), "counted".to_owned()].into_iter().chain(ours).collect());
-            let published = catalog::find(dataset.name).ok().and_then(|entry| entry.published.as_ref());
-            // what a paper counts of ten classes says nothing of all of them
-            if let Some(published) = published.filter(|published| published.classes as f64 == classes) {
-                lines.push(published_line(published));
-            }
-        }
-        let caption = "Distinct words and mean number of distinct words of a document, after stop words are dropped; before word \
-                       vectors are looked up. The papers count words that have a vector in word2vec of Google News.";
-        let table = TableSpec {
-            id: "table1".to_owned(),
-            title: "Table 1 of the paper. The corpora".to_owned(),
-            caption: caption.to_owned(),
-            kind: TableKind::Plain { figures: (2..head.len()).collect(), head, lines },
-        };
-        Layout { tables: vec![table], ..Layout::default() }
     }
 }
 

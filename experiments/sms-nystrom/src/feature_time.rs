@@ -17,6 +17,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Kernel, Kernelized, Metered, OracleShape, Spent};
 use landmark_core::stream::stream;
 use landmark_harness::config::{DatasetConfig, Rank, Reading, RunSettings};
+use landmark_harness::facts::Facts;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::loaded::{EmptyDocuments, PlacedDocuments};
 use landmark_harness::progress::Progress;
@@ -24,7 +25,7 @@ use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, S
 use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams, features};
 use landmark_oracles::wmd::{Wmd, WordClouds};
 use landmark_report::amounts::thousands;
-use landmark_report::{Caveat, Metric, Reference, ResultRow, Subject};
+use landmark_report::{Caveat, Metric, ResultRow, Subject};
 use landmark_yaml::{Entry, Keys, Node, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,7 +137,6 @@ impl Study for Settings {
             settings: self.clone(),
             sms: SmsNystromParams::default().check()?,
             run: context.run.clone(),
-            paper: None,
             threads: rayon::current_num_threads(),
             trials: Vec::new(),
             description: format!("{} corpora, features by WME and SMS-Nyström", self.corpora.len()),
@@ -144,13 +144,14 @@ impl Study for Settings {
             notes: Vec::new(),
             facts: json!({}),
         };
-        if let Some(paper) = &context.run.paper {
-            timing.paper = Reference::find(paper, &context.run.file)?;
-        }
         for corpus in &self.corpora {
             timing.place(corpus, context.data)?;
         }
         Ok(Box::new(timing))
+    }
+
+    fn layout(&self, run: &RunSettings, _: &Facts, rows: &[ResultRow]) -> Layout {
+        tables::layout(rows, run.reference().as_ref(), self.max_words)
     }
 }
 
@@ -159,7 +160,6 @@ struct Timing {
     settings: Settings,
     sms: SmsNystrom,
     run: RunSettings,
-    paper: Option<Reference>,
     threads: usize,
     trials: Vec<Trial>,
     description: String,
@@ -299,9 +299,5 @@ impl StudyWork for Timing {
         let (wme_seconds, wme) = timed(&|| self.wme(trial))?;
         let (sms_seconds, sms) = timed(&|| self.sms_nystrom(trial))?;
         Ok([self.rows(trial, 0, wme_seconds, &wme), self.rows(trial, 1, sms_seconds, &sms)].concat())
-    }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        tables::layout(rows, self.paper.as_ref(), self.settings.max_words)
     }
 }

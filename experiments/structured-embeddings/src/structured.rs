@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use landmark_features::structured::{Family, SphericalKernel};
-use landmark_harness::config::Reading;
+use landmark_harness::config::{Reading, RunSettings};
+use landmark_harness::facts::Facts;
+use landmark_harness::layout::Layout;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 use landmark_yaml::{Entry, Keys, Node, Problem, Section};
@@ -109,6 +111,15 @@ impl Study for Structured {
             Settings::Speed(settings) => settings.open(context),
             Settings::PModel(settings) => settings.open(context),
             Settings::Classification(settings) => settings.open(context),
+        }
+    }
+
+    fn layout(&self, run: &RunSettings, _: &Facts, rows: &[ResultRow]) -> Layout {
+        match &self.settings {
+            Settings::Error(settings) => settings.layout(run.replicates, rows),
+            Settings::Speed(_) => SpeedSettings::layout(rows),
+            Settings::PModel(settings) => settings.layout(run.seed, rows),
+            Settings::Classification(settings) => settings.layout(run.replicates),
         }
     }
 }

@@ -12,8 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use landmark_data::catalog::{self, Holds};
-use landmark_harness::config::Reading;
+use landmark_harness::config::{Reading, RunSettings};
+use landmark_harness::facts::Facts;
+use landmark_harness::layout::Layout;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
+use landmark_report::ResultRow;
 use landmark_yaml::{Entry, Keys, Node, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -245,6 +248,10 @@ impl Study for Cqa {
 
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         Ok(Box::new(work::Ranking::open(&self.0, context)?))
+    }
+
+    fn layout(&self, _: &RunSettings, _: &Facts, rows: &[ResultRow]) -> Layout {
+        layout::layout(rows)
     }
 }
 

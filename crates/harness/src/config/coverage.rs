@@ -5,6 +5,7 @@ use landmark_yaml::{Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::matrix::OwnSection;
 use super::proxy::ProxyKind;
 
 /// Stated recalls compared with true ones.
@@ -97,5 +98,15 @@ impl CoverageConfig {
             },
             (None, _) => Found::Nearest { k: self.k.unwrap_or_default() },
         }
+    }
+}
+
+impl OwnSection for CoverageConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn proxies(&self) -> Vec<&ProxyKind> {
+        vec![&self.proxy]
     }
 }

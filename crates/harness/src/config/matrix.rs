@@ -238,6 +238,36 @@ impl MatrixSubject {
         })
     }
 
+    /// The sizes s of the axis for n items, ascending.
+    pub fn sizes(&self, items: usize) -> Vec<usize> {
+        let mut sizes: Vec<usize> = self.ranks.iter().map(|rank| rank.of(items)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// True if scores are distances seen through exp(−γd).
+    pub fn has_gamma(&self) -> bool {
+        self.oracle.gamma().is_some()
+    }
+
+    /// γ if the configuration fixes it.
+    pub fn fixed_gamma(&self) -> Option<f64> {
+        match self.oracle.gamma() {
+            Some(Tuned::Fixed(gamma)) => Some(gamma),
+            Some(Tuned::Search) | None => None,
+        }
+    }
+
+    /// The γ that all methods share: the fixed one, or the geometric middle of those searched.
+    pub fn common_gamma(&self) -> Option<f64> {
+        let searched = || {
+            let (from, to) = self.search.gamma.bounds();
+            (from * to).sqrt()
+        };
+        self.has_gamma().then(|| self.fixed_gamma().unwrap_or_else(searched))
+    }
+
     /// With the section of the experiment, and without what it does not read.
     pub(super) fn to_json(&self) -> Result<Json, serde_json::Error> {
         let mut json = serde_json::to_value(self)?;

@@ -5,6 +5,7 @@ use landmark_yaml::{ConfigPath, Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::matrix::OwnSection;
 use super::dataset::TextsConfig;
 use super::proxy::ProxyKind;
 
@@ -57,5 +58,19 @@ impl QueriesConfig {
             );
         }
         Some(queries)
+    }
+}
+
+impl OwnSection for QueriesConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn proxies(&self) -> Vec<&ProxyKind> {
+        self.proxy.iter().collect()
+    }
+
+    fn queries(&self) -> Option<&Self> {
+        Some(self)
     }
 }

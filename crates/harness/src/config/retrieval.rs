@@ -4,6 +4,7 @@ use landmark_yaml::{FromNode, Keys, Node, Problems, Section, Value, from_node};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::matrix::OwnSection;
 use super::proxy::{ProxyConfig, ProxyKind};
 
 /// Neighbors at a number of calls an item.
@@ -56,5 +57,15 @@ impl RetrievalConfig {
     /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         section.whole()
+    }
+}
+
+impl OwnSection for RetrievalConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn proxies(&self) -> Vec<&ProxyKind> {
+        self.proxies.iter().collect()
     }
 }

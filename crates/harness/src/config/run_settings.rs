@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use landmark_report::Reference;
 use landmark_yaml::Profile;
 use serde::Serialize;
 
@@ -33,4 +34,11 @@ pub struct RunSettings {
     /// The path of the configuration.
     #[serde(skip)]
     pub file: PathBuf,
+}
+
+impl RunSettings {
+    /// The paper's numbers, if the configuration names a paper that has some.
+    pub fn reference(&self) -> Option<Reference> {
+        Reference::find(self.paper.as_deref()?, &self.file).ok().flatten()
+    }
 }

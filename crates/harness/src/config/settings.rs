@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
+use super::matrix::OwnSection;
 use super::values::Tuned;
 
 /// Hard limits of one run; a run that reaches one writes what it has and says so, and the next one may spend as much again.
@@ -283,5 +284,17 @@ impl SpectrumConfig {
             );
         }
         Some(spectrum)
+    }
+}
+
+impl OwnSection for OutputConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}
+
+impl OwnSection for SpectrumConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
     }
 }

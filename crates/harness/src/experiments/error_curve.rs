@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::errors::{self, Errors, READING};
 use crate::config::matrix::{ExperimentEntry, Purpose};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FinishedRun};
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group, rows_of_duplicate, whole};
@@ -37,8 +37,8 @@ impl Experiment for ErrorCurve {
         jobs(context)
     }
 
-    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        error_layout(context, rows)
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        error_layout(run)
     }
 }
 
@@ -53,10 +53,10 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
 }
 
 /// The measurement of a cell, from the results before it.
-pub(super) type Measure = fn(&SweepContext<'_>, &Cell, &ResultStore) -> Result<Vec<ResultRow>, JobError>;
+pub type Measure = fn(&SweepContext<'_>, &Cell, &ResultStore) -> Result<Vec<ResultRow>, JobError>;
 
 /// A job for each cell of the sweep: its fit, and the entries that its error is known from.
-pub(super) fn cell_jobs<'a>(
+pub fn cell_jobs<'a>(
     context: &'a SweepContext<'_>,
     errors: Errors,
     key: fn(&SweepContext<'_>, &Cell) -> Result<CellKey, JobError>,
@@ -81,7 +81,7 @@ fn key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
 }
 
 /// The job that buys all of K.
-pub(super) fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, JobError> {
+pub fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, JobError> {
     let name = "all of K, the reference".to_owned();
     Ok(Job {
         key: context.key("reference", None, &json!(null))?,
@@ -115,7 +115,7 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
 }
 
 /// Rows of errors, the one over all entries with the seconds of the fit.
-pub(super) fn with_seconds(rows: Vec<ResultRow>, approximation: &Approximation) -> impl Iterator<Item = ResultRow> {
+pub fn with_seconds(rows: Vec<ResultRow>, approximation: &Approximation) -> impl Iterator<Item = ResultRow> {
     let seconds = approximation.report().seconds;
     rows.into_iter().map(move |row| match row.metric {
         Metric::RelativeError | Metric::EstimatedError => row.seconds(seconds),
@@ -124,7 +124,7 @@ pub(super) fn with_seconds(rows: Vec<ResultRow>, approximation: &Approximation) 
 }
 
 /// Report of a fit, as rows.
-pub(super) fn report_rows(approximation: &Approximation, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
+pub fn report_rows(approximation: &Approximation, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
     let report = approximation.report();
     let mut rows = vec![blank(Metric::Shift, report.shift)];
     rows.extend(report.lambda_min.map(|value| blank(Metric::LambdaMin, value)));
@@ -134,7 +134,8 @@ pub(super) fn report_rows(approximation: &Approximation, blank: &dyn Fn(Metric, 
 }
 
 /// Tables and figures of relative errors, for every comparison that was run: as the paper has them, or, where there is none, at equal entries first, since entries are what is paid.
-pub(super) fn error_layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+pub fn error_layout(run: &FinishedRun<'_>) -> Layout {
+    let rows = run.rows;
     let metric = match rows.iter().find(|row| matches!(row.metric, Metric::RelativeError | Metric::EstimatedError)) {
         Some(row) => row.metric,
         None => return Layout::default(),
@@ -145,7 +146,7 @@ pub(super) fn error_layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> La
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     let comparisons = [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")];
     let mut parts: Vec<_> = shown(metric).into_iter().flat_map(|shown| comparisons.map(|at| (shown, at))).collect();
-    if context.run.paper.is_none() {
+    if run.settings.paper.is_none() {
         parts.sort_by_key(|(_, (comparison, _))| *comparison != Comparison::Entries);
     }
     for (Shown { metric, id, title, what, is_drawn }, (comparison, words)) in parts {

@@ -27,11 +27,11 @@ const AGREEMENT_SAMPLES: usize = 20_000;
 const EVALUATED_SHARE: usize = 4;
 
 /// Mark in the variant of rows that read less than all of K̃.
-pub(super) const READING: &str = "read";
+pub const READING: &str = "read";
 
 /// Way in which the errors of a run are known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(super) enum Errors {
+pub enum Errors {
     /// Against all of K.
     Exact,
     /// From a sample.
@@ -42,7 +42,7 @@ pub(super) enum Errors {
 
 impl Errors {
     /// Exact where K is there anyway (a matrix that is given, an error curve, a method that needs all of it) and within the budget.
-    pub(super) fn of(context: &SweepContext<'_>) -> Self {
+    pub fn of(context: &SweepContext<'_>) -> Self {
         let is_there = !context.problem.is_priced
             || context.matrix.experiment.is_about_errors() && context.matrix.error_estimate.is_none()
             || context.matrix.methods.iter().any(|method| !method.entry.draws);
@@ -58,12 +58,7 @@ impl Errors {
 }
 
 /// The entries of K that the error of a cell is measured against, beyond its fit.
-pub(super) fn plan(
-    context: &SweepContext<'_>,
-    errors: Errors,
-    cell: &Cell,
-    fit: &EntryPlan,
-) -> Result<EntryPlan, JobError> {
+pub fn plan(context: &SweepContext<'_>, errors: Errors, cell: &Cell, fit: &EntryPlan) -> Result<EntryPlan, JobError> {
     let mut plan = fit.clone();
     let sample = planned_sample(context, errors, cell, fit)?;
     plan.blocks.extend(sample.iter().flat_map(|sample| sample.plan().blocks));
@@ -71,7 +66,7 @@ pub(super) fn plan(
 }
 
 /// The entries of K that a cell requests: those of its fit, and those that its error is measured against.
-pub(super) fn requests(
+pub fn requests(
     context: &SweepContext<'_>,
     errors: Errors,
     cell: &Cell,
@@ -113,12 +108,12 @@ fn sample_of(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &C
 }
 
 /// Buys all of K by blocks of rows.
-pub(super) fn buy_reference(context: &SweepContext<'_>) -> Result<(), JobError> {
+pub fn buy_reference(context: &SweepContext<'_>) -> Result<(), JobError> {
     buy(context, &whole(context.problem.items()))
 }
 
 /// Buys the entries of a plan by blocks.
-pub(super) fn buy(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), JobError> {
+pub fn buy(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), JobError> {
     let scores = context.metered.wanted();
     let all: Vec<usize> = (0..scores.len()).collect();
     for EntryBlock { rows, cols } in &plan.blocks {
@@ -136,7 +131,7 @@ pub(super) fn buy(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), Jo
 }
 
 /// The rows of the errors of a cell, as far as they are known, off the diagonal first.
-pub(super) fn rows(
+pub fn rows(
     context: &SweepContext<'_>,
     errors: Errors,
     cell: &Cell,
@@ -163,7 +158,7 @@ pub(super) fn rows(
 }
 
 /// The row of the error over all entries alone, where it is known.
-pub(super) fn row(
+pub fn row(
     context: &SweepContext<'_>,
     errors: Errors,
     cell: &Cell,
@@ -188,7 +183,7 @@ pub(super) fn row(
 }
 
 /// The rows of an estimate.
-pub(super) fn estimated_rows(estimate: &ErrorEstimate, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
+pub fn estimated_rows(estimate: &ErrorEstimate, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
     let row = |metric, Estimate { value, lower, upper }| blank(metric, value).within(lower, upper);
     let ErrorEstimate { relative_error: value, lower, upper, .. } = *estimate;
     let all = row(Metric::EstimatedError, Estimate { value, lower, upper });
@@ -207,7 +202,7 @@ fn agreement_rows(
 
 /// Parts of K̃ that are measured beside the whole of it, by name: what it predicts in the place of its scattered entries, and where a cheap
 /// matrix is added to its core the inner products of its embedding, whose vectors only approximate that matrix.
-pub(super) fn readings(approximation: &Approximation) -> Result<Vec<(&'static str, Approximation)>, JobError> {
+pub fn readings(approximation: &Approximation) -> Result<Vec<(&'static str, Approximation)>, JobError> {
     let mut readings = Vec::new();
     if approximation.scattered().is_some() {
         readings.push(("columns", approximation.clone().without_scattered()));
@@ -221,7 +216,7 @@ pub(super) fn readings(approximation: &Approximation) -> Result<Vec<(&'static st
 }
 
 /// A row of the same cell that reads less than all of K̃.
-pub(super) fn reading(row: ResultRow, what: &str) -> ResultRow {
+pub fn reading(row: ResultRow, what: &str) -> ResultRow {
     let mut subject = row.subject.clone().called(format!("{}, its {what}", row.subject.method));
     subject.variant.set(READING, what);
     ResultRow { subject, ..row }

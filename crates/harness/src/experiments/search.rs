@@ -19,8 +19,8 @@ use rand::seq::index::sample;
 use serde_json::json;
 
 use crate::config::QueriesConfig;
-use crate::config::matrix::{ExperimentEntry, OwnSection, Purpose};
-use crate::experiment::Experiment;
+use crate::config::matrix::{ExperimentEntry, Purpose};
+use crate::experiment::{Experiment, FinishedRun};
 use crate::index_files::{self, INDEX, IndexInfo};
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
@@ -51,20 +51,6 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
         Purpose::Matrix,
     )
 };
-
-impl OwnSection for QueriesConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn proxies(&self) -> Vec<&crate::config::ProxyKind> {
-        self.proxy.iter().collect()
-    }
-
-    fn queries(&self) -> Option<&Self> {
-        Some(self)
-    }
-}
 
 /// An index of items for new queries.
 pub struct QuerySearch;
@@ -98,8 +84,8 @@ impl Experiment for QuerySearch {
         index_files::peek(&context.folder.join(INDEX)).is_some_and(is_same)
     }
 
-    fn layout(&self, _: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        layout(rows)
+    fn layout(&self, run: &FinishedRun<'_>) -> Layout {
+        layout(run.rows)
     }
 }
 

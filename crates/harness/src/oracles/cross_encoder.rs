@@ -395,10 +395,6 @@ fn prepare(
         seed: opening.run.seed,
     };
     let models = ModelFiles::models_folder(None);
-    let past = match &opening.preparation.training {
-        Training::Past(curve) if !curve.is_empty() => Some(curve.clone()),
-        _ => None,
-    };
     let tuned = match recipe.finished(&models).map_err(NeuralError::from)? {
         Some(tuned) => tuned,
         None if opening.preparation.training == Training::Now => {
@@ -406,10 +402,10 @@ fn prepare(
         }
         None => {
             let identity = recipe.recipe().map_err(NeuralError::from)?;
-            return Ok((Prepared::ToBeTrained(identity), past.unwrap_or_default()));
+            return Ok((Prepared::ToBeTrained(identity), Vec::new()));
         }
     };
-    Ok((Prepared::Ready(tuned.files), past.unwrap_or(tuned.curve)))
+    Ok((Prepared::Ready(tuned.files), tuned.curve))
 }
 
 /// Fine-tunes, and shows its progress.

@@ -87,18 +87,11 @@ impl OracleSettings for SubprocessConfig {
         let Loaded { dataset, items, stamps, notes } = loaded;
         let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, SUBPROCESS.entry.id)) };
         let (params, scored) = (self.params.clone(), Arc::clone(&texts.scored));
-        let known = opening.preparation.greeting.clone().and_then(|greeting| serde_json::from_value(greeting).ok());
-        let program = match known {
-            Some(greeting) => Subprocess::at_rest(params, scored, greeting)?,
-            None => {
-                if opening.preparation.training == Training::Later && !opening.preparation.quiet {
-                    // whose code runs is said before it does
-                    eprintln!("starting `{}` for its greeting", escaped(&redacted(&params.command.join(" "))));
-                }
-                Subprocess::start(params, scored)?
-            }
-        };
-        let program = Arc::new(program);
+        if opening.preparation.training == Training::Later && !opening.preparation.quiet {
+            // whose code runs is said before it does
+            eprintln!("starting `{}` for its greeting", escaped(&redacted(&params.command.join(" "))));
+        }
+        let program = Arc::new(Subprocess::start(params, scored)?);
         let given: Arc<dyn Oracle> = Arc::clone(&program) as _;
         let (command, greeting) = (self.params.command.join(" "), program.greeting());
         let scorer = Scorer::Program(Arc::clone(&program));

@@ -5,10 +5,7 @@ use std::path::Path;
 use landmark_report::{ReportInput, write_file};
 use landmark_yaml::{ConfigError, DEFAULT_PROFILE, PROFILES, Problem, Sources};
 
-use super::{
-    Ended, ReportSection, RunError, RunOptions, command_of, drawing, redraw, results_folder, run_sections, section,
-    sections_again, with_causes,
-};
+use super::{Ended, ReportSection, RunError, RunOptions, report, results_folder, run_sections, section, with_causes};
 use crate::catalogue::Catalogue;
 use crate::config::{Collection, Config, Overlays, Shown, Subject};
 use crate::provenance;
@@ -46,7 +43,7 @@ pub(super) fn run(
 }
 
 /// Makes of each member the run whose results a page of them shows: in the profile of the page or, where it has none, in the largest of the smaller
-/// ones that it has; a published one under the `--set` of its command, which no collection knows of.
+/// ones that it has, under the `--set` of its command, which no collection knows of.
 ///
 /// # Errors
 /// A file that is wrong in the profile or under the settings of its run; a published `run.json` that is torn.
@@ -65,9 +62,9 @@ pub fn take_largest_runs(
             take_largest_runs(inner, options, catalogue)?;
             continue;
         }
-        let folder = results_folder(member, options);
+        let folder = report::rows_folder(member, options);
         let file = folder.join("run.json");
-        if file.is_file() && !redraw::has_cells(&folder) {
+        if file.is_file() {
             let facts = provenance::kept(&folder).ok_or_else(|| torn(&file))?;
             *member = Config::load(&member.run.file, &provenance::overlays(&facts), catalogue)?;
         }
@@ -106,23 +103,23 @@ pub(super) fn report_again(
     let has_any = has_results(config, options);
     // where there is nothing at all, the first member says so
     for member in collection.members.iter().filter(|member| !has_any || has_results(member, options)) {
-        sections.extend(sections_again(member, options)?);
+        sections.extend(report::sections_again(member, options)?);
     }
     // collections in it may share members
     let mut missing = Vec::new();
     for member in without_results(config, options) {
-        let words = format!("{}: `{}`", section::title(member), command_of(member));
+        let words = format!("{}: `{}`", section::title(member), report::command_of(member));
         if !missing.contains(&words) {
             missing.push(words);
         }
     }
-    show(config, collection, sections, &missing, &drawing(config, options))
+    show(config, collection, sections, &missing, &report::of_the_run(config, options))
 }
 
 fn has_results(config: &Config, options: &RunOptions) -> bool {
     match &config.subject {
         Subject::Collection(collection) => collection.members.iter().any(|member| has_results(member, options)),
-        _ => redraw::is_there(&results_folder(config, options)),
+        _ => report::is_there(&report::rows_folder(config, options)),
     }
 }
 

@@ -1,7 +1,5 @@
 //! Reasons why a run could not be made.
 
-use std::path::PathBuf;
-
 use landmark_core::oracle::OracleError;
 use landmark_report::{ClaimsError, FileError, ReferenceError, ReportError, ResultsError};
 use landmark_store::StoreError;
@@ -46,12 +44,6 @@ pub enum RunError {
         #[source]
         source: Box<JobError>,
     },
-    /// Results of other items than those that the configuration names here.
-    #[error("the results in `{}` are of other items than those at hand: nothing was drawn", .folder.display())]
-    OtherItems {
-        /// Folder of the results.
-        folder: PathBuf,
-    },
     /// A configuration that does not fit the sample which stands in for its corpus.
     #[error(
         "the corpus `{wanted}` is missing, and the {items} items of the sample that stands in for it are too few: {reason}"
@@ -74,9 +66,6 @@ impl miette::Diagnostic for RunError {
         let advice = match self {
             Self::Load(error) => advice::on_load(error),
             Self::Plan(error) | Self::Asked(error) | Self::Job { source: error, .. } => advice::on_job(error),
-            Self::OtherItems { .. } => Some(
-                "`LANDMARK_DATA` or `--data DIR` names the folder of the corpora; where the items have changed, run the configuration again",
-            ),
             Self::MissingCorpus { .. } => Some(
                 "fetch it by `--fetch`, name its folder by `LANDMARK_DATA` or `--data DIR`, or choose `--profile smoke`",
             ),
@@ -105,12 +94,7 @@ impl RunError {
         is_unfinished
             || matches!(
                 self,
-                Self::Load(_)
-                    | Self::Reference(_)
-                    | Self::Landmarks(_)
-                    | Self::Plan(_)
-                    | Self::OtherItems { .. }
-                    | Self::MissingCorpus { .. }
+                Self::Load(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_) | Self::MissingCorpus { .. }
             )
     }
 }

@@ -1,5 +1,7 @@
 //! Parts of a section of a report, once a run has it.
 
+use std::path::Path;
+
 use landmark_core::untrusted::redacted;
 use landmark_report::{
     Caveat, Claims, FigureSpec, JudgedClaim, KnownNames, MatrixPage, Published, PublishedRun, Reference, ReportInput,
@@ -7,10 +9,10 @@ use landmark_report::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::{Outcome, RunError, RunOptions, closing, console, results_base};
+use super::{PUBLISHED, RunError, RunOptions, closing, console, results_base};
 use crate::config::Config;
+use crate::facts::Facts;
 use crate::oracles::wmd::Skipped;
-use crate::run_source::RunSource;
 
 /// Rows, tables, figures and warnings of one section of a page.
 pub(super) struct ReportSection {
@@ -34,35 +36,26 @@ pub(super) struct ReportSection {
 }
 
 impl ReportSection {
-    /// The section of one configuration.
+    /// The section of one configuration, from the rows and the `run.json` of its run.
     pub(super) fn new(
         config: &Config,
-        source: &dyn RunSource,
+        folder: &Path,
         mut rows: Vec<ResultRow>,
-        outcome: &Outcome,
         provenance: Json,
         options: &RunOptions,
     ) -> Result<Self, RunError> {
-        let about = source.about();
-        let layout = source.layout(&rows);
+        let facts = Facts::of(&provenance, &rows, folder);
+        let layout = config.layout(&facts, &rows);
         let measured = rows.clone();
         rows.extend(layout.restated);
-        let mut stamps = about.stamps.to_vec();
+        let Facts { caveats: mut stamps, mut notes, .. } = facts;
         stamps.extend(config.reduction().map(|text| Caveat {
             dataset: None,
             text: redacted(&text),
             breaks_comparison: false,
         }));
-        if outcome.budget {
-            let end =
-                if source.is_cut_short() { "the rank is lower than was asked for" } else { "some jobs are missing" };
-            let text = format!("the budget was exhausted: {end}");
-            stamps.push(Caveat { dataset: None, text, breaks_comparison: config.run.paper.is_some() });
-        }
-        let mut notes = about.notes.to_vec();
         notes.extend(unsolved(&provenance));
         notes.extend(layout.notes);
-        notes.extend(outcome.complaints.iter().cloned());
         let this = PublishedRun {
             name: config.run.name.clone(),
             folder: config.run.name.clone().into(),
@@ -239,7 +232,11 @@ pub(super) fn claims(
 ) -> Result<Vec<JudgedClaim>, RunError> {
     let Some(paper) = &config.run.paper else { return Ok(Vec::new()) };
     let Some(claims) = Claims::find(paper, &config.run.file)? else { return Ok(Vec::new()) };
-    let mut published = Published::read(&results_base(config, options), claims.runs_beside(of))?;
+    let names = || claims.runs_beside(of);
+    let mut published = Published::read(&results_base(config, options), names())?;
+    if options.results.is_none() && config.results.is_none() {
+        published = published.or(Published::read(Path::new(PUBLISHED), names())?);
+    }
     at_hand.into_iter().for_each(|run| published.insert(run));
     // names are checked where all claims are: by `cargo xtask claims`, and a test
     Ok(claims.judge(of, &published, &KnownNames::anything())?)

@@ -22,7 +22,6 @@ use crate::config::MatrixSubject;
 use crate::config::ProxyLink;
 use crate::config::RunSettings;
 use crate::config::SplitConfig;
-use crate::config::Tuned;
 use crate::job::{JobError, Request};
 use crate::loaded::LoadError;
 use crate::metered_store::MeteredStore;
@@ -72,19 +71,12 @@ impl SweepContext<'_> {
 
     /// γ where the configuration fixes it.
     pub fn fixed_gamma(&self) -> Option<f64> {
-        match self.matrix.oracle.gamma() {
-            Some(Tuned::Fixed(gamma)) => Some(gamma),
-            Some(Tuned::Search) | None => None,
-        }
+        self.matrix.fixed_gamma()
     }
 
     /// The γ that all methods share: the one that is fixed, or the (geometric) middle of those searched.
     pub fn common_gamma(&self) -> Option<f64> {
-        let searched = || {
-            let (from, to) = self.matrix.search.gamma.bounds();
-            (from * to).sqrt()
-        };
-        has_gamma(self.matrix).then(|| self.fixed_gamma().unwrap_or_else(searched))
+        self.matrix.common_gamma()
     }
 
     /// Similarities exp(−γ·score) for a command that chooses its pairs on the way: a program is checked when the first is to be evaluated.
@@ -397,9 +389,4 @@ pub fn group(sweep: &Sweep<'_>, what: &str, cell: &Cell) -> String {
         Comparison::LargeRank => "large rank, at most",
     };
     format!("{what}{} · {by} {}", sweep.method(cell).name, cell.columns)
-}
-
-/// True where the raw score is a distance seen through γ.
-pub fn has_gamma(matrix: &MatrixSubject) -> bool {
-    matrix.oracle.gamma().is_some()
 }

@@ -3,9 +3,9 @@
 //! The draw of the audit depends on the seed, the threshold and the target alone, and the cut on scores that the store keeps: a run that was killed repeats
 //! both without a call. Pairs with a landmark are known; what else the store holds takes no call when its turn comes.
 
+use crate::own_data::Statement;
 use landmark_core::oracle::{Oracle, Pair};
 use landmark_core::stream::stream;
-use landmark_harness::experiments::own_data::Statement;
 use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;

@@ -1,4 +1,10 @@
-//! Published runs: what lies under `results/`, one folder a run and a profile.
+//! Runs in a folder of results, published ones and those of a working copy.
+//!
+//! ```text
+//! results/TOPIC/NAME/            the largest published run of a name; TOPIC is a paper's folder in `experiments/`, or another word
+//! results/TOPIC/NAME/PROFILE/    smaller ones
+//! runs/NAME/  runs/PROFILE/NAME/ runs of a working copy, in the profile `laptop` and in others
+//! ```
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,8 +15,8 @@ use serde_json::Value as Json;
 use crate::amounts::count;
 use crate::results::{ResultRow, ResultsError, rows_from_parquet};
 
-/// Profiles with folders of their own, the largest first (`desk` was the name of `medium`); `laptop` has `results/<name>`.
-const LARGER: [&str; 4] = ["paper", "full", "medium", "desk"];
+/// Profiles, the largest first; `desk` was the name of `medium`.
+const LARGEST_FIRST: [&str; 5] = ["paper", "full", "medium", "desk", "laptop"];
 
 /// One run: its rows, and its `run.json`.
 #[derive(Debug, Clone)]
@@ -32,7 +38,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// Reads every run of these names; names without one are left out.
+    /// Reads every run of these names below a folder; names without one are left out.
     ///
     /// # Errors
     /// A `results.parquet` that can't be read.
@@ -54,6 +60,14 @@ impl Published {
         self.runs.insert(run.name.clone(), vec![run]);
     }
 
+    /// Adds the runs of names that it has none of.
+    pub fn or(mut self, others: Self) -> Self {
+        for (name, runs) in others.runs {
+            self.runs.entry(name).or_insert(runs);
+        }
+        self
+    }
+
     /// The largest run of this name.
     pub fn run(&self, name: &str) -> Option<&PublishedRun> {
         self.runs_of(name).first()
@@ -73,14 +87,16 @@ impl Published {
 }
 
 impl PublishedRun {
-    /// The runs of a name: the profile `paper` before `full`, `medium` and `laptop`.
+    /// The runs of a name below a folder, the largest profile first.
     ///
     /// # Errors
     /// A `results.parquet` that can't be read.
     pub fn find(results: &Path, name: &str) -> Result<Vec<Self>, ResultsError> {
-        let folders = LARGER.iter().map(|profile| Path::new(profile).join(name)).chain([PathBuf::from(name)]);
-        let published = folders.filter(|folder| results.join(folder).join("results.parquet").is_file());
-        published.map(|folder| Self::read(results, folder)).collect()
+        let read = |folder| Self::read(results, folder);
+        let mut runs: Vec<Self> = folders_of(results, name).into_iter().map(read).collect::<Result<_, _>>()?;
+        let place = |run: &Self| LARGEST_FIRST.iter().position(|profile| *profile == run.profile());
+        runs.sort_by_key(|run| place(run).unwrap_or(LARGEST_FIRST.len()));
+        Ok(runs)
     }
 
     /// The run in a folder.
@@ -91,7 +107,12 @@ impl PublishedRun {
         let rows = rows_from_parquet(&results.join(&folder).join("results.parquet"))?;
         let text = fs::read_to_string(results.join(&folder).join("run.json")).unwrap_or_default();
         let facts = serde_json::from_str(&text).unwrap_or(Json::Null);
-        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let last = |folder: &Path| folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        let profile = rows.first().map(|row: &ResultRow| row.profile.clone());
+        // a smaller run is in the folder of its profile, below that of its name
+        let is_smaller = last(&folder) == profile && results.join(&folder).join("../run.json").is_file();
+        let of_name = if is_smaller { folder.parent().unwrap_or(&folder) } else { &folder };
+        let name = last(of_name).unwrap_or_default();
         Ok(Self { name, folder, rows, facts })
     }
 
@@ -146,6 +167,23 @@ impl PublishedRun {
         };
         format!("{items}profile {}, {replicates}, at {}", self.profile(), self.revision())
     }
+}
+
+/// Folders below `results` that hold rows of a name: `NAME`, `*/NAME` and `*/NAME/*`, sorted.
+pub fn folders_of(results: &Path, name: &str) -> Vec<PathBuf> {
+    let below = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(results.join(folder)).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.path().is_dir()).map(|entry| folder.join(entry.file_name()));
+        folders.collect()
+    };
+    let of_name: Vec<PathBuf> =
+        std::iter::once(PathBuf::new()).chain(below(Path::new(""))).map(|base| base.join(name)).collect();
+    let mut folders: Vec<PathBuf> =
+        of_name.iter().flat_map(|folder| below(folder)).chain(of_name.iter().cloned()).collect();
+    folders.retain(|folder| results.join(folder).join("results.parquet").is_file());
+    folders.sort();
+    folders.dedup();
+    folders
 }
 
 #[cfg(test)]

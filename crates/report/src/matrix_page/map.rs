@@ -3,6 +3,7 @@
 //! Coordinates and scores are quantised to 16 bits, and lists of neighbours are numbers of 16 bits, all in base64: about 60 bytes an item with ten
 //! neighbours, beside its text. No matrix is in the file.
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::cut;
@@ -63,7 +64,7 @@ pub struct Colouring {
 }
 
 /// A neighbour of an item.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Near {
     /// Its place among the drawn items.
     pub place: usize,

@@ -39,14 +39,10 @@ pub enum ResultsError {
         value: f64,
     },
     /// A result was asked for that no run has finished.
-    #[error("{missing} of {wanted} cells in `{}` are not finished; run the configuration again to complete them", folder.display())]
+    #[error("cannot report `{}`: it has no `run.json` with `results.parquet` of a run. Run the configuration first", folder.display())]
     Unfinished {
         /// The results folder.
         folder: PathBuf,
-        /// Cells missing.
-        missing: usize,
-        /// Cells wanted.
-        wanted: usize,
     },
     /// Rows that cannot be written in this form.
     #[error("could not encode {what}: {source}")]

@@ -143,18 +143,6 @@ impl ResultStore {
         Ok(())
     }
 
-    /// The rows of these cells, in this order.
-    ///
-    /// # Errors
-    /// A cell that is not finished.
-    pub fn rows(&self, keys: &[CellKey]) -> Result<Vec<ResultRow>, ResultsError> {
-        let missing = keys.iter().filter(|key| !self.cells.contains_key(key)).count();
-        if missing > 0 {
-            return Err(ResultsError::Unfinished { folder: self.folder.clone(), missing, wanted: keys.len() });
-        }
-        Ok(self.finished_rows(keys))
-    }
-
     /// The rows of those of these cells that are finished, in this order: for a run that ended before its time.
     pub fn finished_rows(&self, keys: &[CellKey]) -> Vec<ResultRow> {
         keys.iter().filter_map(|key| self.cells.get(key)).flatten().cloned().collect()
@@ -248,13 +236,11 @@ mod tests {
         let mut store = ResultStore::open(folder.path()).unwrap();
         store.record(&key("b"), vec![row("B", 0, 2.0 / 3.0)]).unwrap();
         store.record(&key("a"), vec![row("A", 0, 1.0 / 3.0)]).unwrap();
-        let first = store.rows(&[key("a"), key("b")]).unwrap();
+        let first = store.finished_rows(&[key("a"), key("b")]);
         drop(store);
         let store = ResultStore::open(folder.path()).unwrap();
-        assert_eq!(store.rows(&[key("a"), key("b")]).unwrap(), first);
+        assert_eq!(store.finished_rows(&[key("a"), key("b")]), first);
         assert_eq!(first[0].subject.method, "A");
-        let error = store.rows(&[key("a"), key("c")]).unwrap_err().to_string();
-        assert!(error.starts_with("1 of 2 cells in"), "{error}");
         assert_eq!(store.finished_rows(&[key("c"), key("b")]).len(), 1);
     }
 
@@ -278,7 +264,7 @@ mod tests {
             store.record(key, vec![row("A", u64::from(i), (f64::from(i) + 0.1).sqrt() * 1e-3)]).unwrap();
         }
         let publish = |store: &ResultStore| {
-            store.publish(&store.rows(&keys).unwrap()).unwrap();
+            store.publish(&store.finished_rows(&keys)).unwrap();
             ["results.json", "results.parquet"].map(|name| fs::read(folder.path().join(name)).unwrap())
         };
         let first = publish(&store);

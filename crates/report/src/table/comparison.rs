@@ -1,4 +1,4 @@
-//! Paper ± sd | ours ± interval | Δ | verdict, a line per rank and method.
+//! Paper ± sd | ours ± interval | Δ, a line per rank and method; a verdict for the lines that can be judged, one footnote for the others.
 
 use super::{Block, Cell, Footnotes, Head, Mark, heading};
 use crate::error::ReportError;
@@ -20,14 +20,21 @@ pub(super) fn blocks(
     let mut blocks = Vec::new();
     for part in panels(&groups) {
         let (dataset, comparison) = (&part[0].row.subject.dataset, &part[0].row.comparison);
-        let lines: Vec<Vec<Cell>> =
+        let mut lines: Vec<Vec<Cell>> =
             part.iter().map(|group| line(input, select.metric, group, &paper, footnotes)).collect();
         let here = |value: &&&ReferenceValue| {
             let same = value.comparison.as_ref().map_or(comparison != "entries", |wanted| wanted == comparison);
             value.dataset == *dataset && same && !part.iter().any(|group| speaks_of(value, group))
         };
-        let folded = paper.iter().filter(here).map(|value| line_not_run(input, select.metric, value)).collect();
-        blocks.push(Block { heading: heading(dataset, comparison), head: head(select.metric), lines, folded });
+        let mut folded: Vec<Vec<Cell>> =
+            paper.iter().filter(here).map(|value| line_not_run(input, select.metric, value)).collect();
+        let mut head = head(select.metric);
+        let is_judged = |cell: &Cell| cell.verdict.as_ref().is_some_and(Verdict::is_judged);
+        if !lines.iter().flatten().any(is_judged) {
+            head.pop();
+            lines.iter_mut().chain(&mut folded).for_each(|line| drop(line.pop()));
+        }
+        blocks.push(Block { heading: heading(dataset, comparison), head, lines, folded });
     }
     Ok(blocks)
 }
@@ -60,12 +67,14 @@ fn line(
         Some(value) => {
             let verdict = Verdict::of(metric, &group.estimate, value, &input.caveats);
             let difference = group.estimate.mean - value.value;
-            cells.extend([
-                Cell::number(paper_text(metric, value), value.value),
-                ours,
-                Cell::number(metric.show_difference(difference), difference),
-                verdict_cell(&verdict, footnotes),
-            ]);
+            let word = word_cell(&verdict);
+            let mut difference = Cell::number(metric.show_difference(difference), difference);
+            if let Verdict::NotComparable(reasons) = &verdict {
+                difference.notes =
+                    vec![footnotes.number(&format!("not comparable with the paper: {}", reasons.join("; ")))];
+            }
+            difference.verdict = Some(verdict);
+            cells.extend([Cell::number(paper_text(metric, value), value.value), ours, difference, word]);
         }
     }
     cells
@@ -81,23 +90,20 @@ fn line_not_run(input: &ReportInput<'_>, metric: Metric, value: &ReferenceValue)
         Cell::none(),
         Cell::number(paper_text(metric, value), value.value),
         Cell::none(),
+        Cell { verdict: Some(Verdict::NotRun), ..Cell::none() },
         Cell::none(),
-        verdict_cell(&Verdict::NotRun, &mut Footnotes::default()),
     ]
 }
 
-fn verdict_cell(verdict: &Verdict, footnotes: &mut Footnotes) -> Cell {
+/// The word of a line that is judged.
+fn word_cell(verdict: &Verdict) -> Cell {
     let mark = match verdict {
+        Verdict::NotComparable(_) | Verdict::NotRun => return Cell::none(),
         Verdict::Within | Verdict::Even | Verdict::Different => Mark::Even,
         Verdict::Better => Mark::Good,
         Verdict::Worse => Mark::Bad,
-        Verdict::NotComparable(_) | Verdict::NotRun => Mark::Faint,
     };
-    let mut cell = Cell { verdict: Some(verdict.clone()), ..Cell::text(verdict.word()).marked(mark) };
-    if let Verdict::NotComparable(reasons) = verdict {
-        cell.notes = reasons.iter().map(|reason| footnotes.number(reason)).collect();
-    }
-    cell
+    Cell::text(verdict.word()).marked(mark)
 }
 
 fn ours_text(metric: Metric, group: &Group<'_>) -> String {

@@ -1,10 +1,13 @@
 //! The kinds of experiment.
 
 use landmark_harness::experiment::Experiment;
-use landmark_harness::experiments::{
-    Classification, Coverage, ErrorCurve, Glue, OwnData, QuerySearch, Retrieval, Spectrum,
-};
+use landmark_harness::experiments::{ErrorCurve, QuerySearch};
 use landmark_harness::study::StudyEntry;
+use landmark_neighbors_experiment::{Coverage, Retrieval};
+use landmark_own::own_data::OwnData;
+use landmark_sms_nystrom::classification::Classification;
+use landmark_sms_nystrom::glue::Glue;
+use landmark_sms_nystrom::spectrum::Spectrum;
 
 /// Experiments over one matrix.
 pub static EXPERIMENTS: &[&dyn Experiment] =

@@ -173,10 +173,11 @@ fn start_threads(wanted: Option<usize>) -> Result<()> {
 pub(crate) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Answer> {
     let mut config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
     let options = options(overlay, places, log);
-    refuse_other_settings(&run::results_folder(&config, &options), overlay)?;
+    refuse_other_settings(&run::rows_folder(&config, &options), overlay)?;
     if let Subject::Collection(collection) = &mut config.subject {
         run::take_largest_runs(collection, &options, catalogue::catalogue())?;
     }
+    warn_of_changes(&config, &run::rows_folder(&config, &options))?;
     let busy = Busy::start("rendering the report", log.quiet);
     let folder = run::report_again(&config, &options)?;
     drop(busy);
@@ -185,14 +186,9 @@ pub(crate) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
     Ok(answer.with_files(vec![page]))
 }
 
-/// True of a folder with the rows of a run, but without its cells.
-fn is_published(folder: &Path) -> bool {
-    !folder.join("cells.jsonl").exists() && folder.join("run.json").exists()
-}
-
-/// Published rows are of the settings of their run, and no others can be drawn from them.
+/// Rows are of the settings of their run, and a report shows no others.
 fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
-    if !is_published(folder) {
+    if !folder.join("run.json").exists() {
         return Ok(());
     }
     let facts = published::facts(folder)?;
@@ -209,6 +205,19 @@ fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
         Some(format!("`{theirs}` renders them; run the configuration for results with these settings")),
     )
     .into())
+}
+
+/// Warns if the rows were made by another version of the configuration.
+fn warn_of_changes(config: &Config, folder: &Path) -> Result<()> {
+    if !folder.join("run.json").exists() {
+        return Ok(());
+    }
+    let (then, now) = (published::facts(folder)?, config.config_hash().into_diagnostic()?.to_hex());
+    if then["config"]["hash"].as_str().is_some_and(|then| then != now) {
+        let file = config.run.file.display();
+        output::note(&format!("warning: `{file}` has changed since the run; run it again for new rows"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

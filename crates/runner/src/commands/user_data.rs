@@ -3,10 +3,10 @@
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 
-use landmark_harness::experiments::own_data::export::Form;
 use landmark_harness::invocation::Invocation;
 use landmark_harness::recorded::CommandRecord;
 use landmark_harness::run::{Ended, RunOptions};
+use landmark_own::own_data::export::Form;
 use landmark_own::{self as matrix, InitWanted, LabelColumns, ListedPairs, Queries, ScoreKind, Scoring, Wanted};
 use miette::Result;
 

@@ -21,14 +21,13 @@ fn a_collection_runs_its_members_and_shows_them_on_one_page() {
         let scratch = collected(shown);
         scratch.run_well(&["--quiet"]);
         let page =
-            String::from_utf8(scratch.files("results/both").remove(std::path::Path::new("report.html")).unwrap())
-                .unwrap();
+            String::from_utf8(scratch.files("runs/both").remove(std::path::Path::new("report.html")).unwrap()).unwrap();
         assert!(page.contains("precomputed") && page.contains("random_psd"), "{shown}");
         // a member is a configuration like any other
-        assert!(scratch.path("results/first/report.html").exists() && scratch.path("results/second/run.json").exists());
-        let before = scratch.files("results");
+        assert!(scratch.path("runs/first/report.html").exists() && scratch.path("runs/second/run.json").exists());
+        let before = scratch.files("runs");
         scratch.run_well(&["--quiet"]);
-        assert_eq!(scratch.files("results"), before, "{shown}");
+        assert_eq!(scratch.files("runs"), before, "{shown}");
     }
 }
 
@@ -36,7 +35,7 @@ fn a_collection_runs_its_members_and_shows_them_on_one_page() {
 fn a_collection_shows_only_what_it_is_asked_for() {
     let scratch = collected("together");
     scratch.run_well(&["--quiet", "--set", "only=[table-entries]"]);
-    let names: Vec<String> = scratch.files("results/both").keys().map(|path| path.display().to_string()).collect();
+    let names: Vec<String> = scratch.files("runs/both").keys().map(|path| path.display().to_string()).collect();
     assert!(names.contains(&"table-entries.tex".to_owned()), "{names:?}");
     assert!(!names.iter().any(|name| name.starts_with("figure")), "{names:?}");
 }
@@ -53,19 +52,19 @@ fn a_broken_or_missing_member_is_named_with_its_file() {
 #[test]
 fn the_page_shows_what_is_there_and_names_what_is_not() {
     let scratch = collected("in_turn");
-    let page = || std::fs::read_to_string(scratch.path("results/both/report.html")).unwrap();
+    let page = || std::fs::read_to_string(scratch.path("runs/both/report.html")).unwrap();
 
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("`results/first` are not finished"), "{}", said.err);
-    assert!(!scratch.path("results").exists());
+    assert!(said.err.contains("cannot report `runs/first`"), "{}", said.err);
+    assert!(!scratch.path("runs").exists());
 
     scratch.say(&["first.yaml", "--quiet"]);
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(page().contains("The first matrix</h1>") && !page().contains("The second matrix</h1>"));
     assert!(page().contains("<li>The second matrix: <code>landmark second.yaml</code></li>"));
-    assert!(!scratch.path("results/second").exists());
+    assert!(!scratch.path("runs/second").exists());
 
     scratch.run_well(&["--quiet"]);
     assert!(page().contains("The first matrix</h1>") && page().contains("The second matrix</h1>"));
@@ -83,7 +82,7 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
     let draw = |profile: &str| {
         let said = scratch.say(&["report", "config.yaml", "--profile", profile]);
         assert_eq!(said.code, Some(0), "{}", said.err);
-        std::fs::read_to_string(scratch.path(&format!("results/{profile}/both/report.html"))).unwrap()
+        std::fs::read_to_string(scratch.path(&format!("runs/{profile}/both/report.html"))).unwrap()
     };
     scratch.say(&["first.yaml", "--quiet"]);
     for profile in ["medium", "paper"] {
@@ -95,7 +94,7 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
     scratch.say(&["first.yaml", "--quiet", "--profile", "medium"]);
     for published in [false, true] {
         if published {
-            std::fs::remove_file(scratch.path("results/medium/first/cells.jsonl")).unwrap();
+            std::fs::remove_file(scratch.path("runs/medium/first/cells.jsonl")).unwrap();
         }
         let page = draw("paper");
         assert!(
@@ -107,19 +106,19 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
     // a page of laptops shows no larger run, and none a test
     scratch.say(&["second.yaml", "--quiet", "--profile", "smoke"]);
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
-    let page = std::fs::read_to_string(scratch.path("results/both/report.html")).unwrap();
+    let page = std::fs::read_to_string(scratch.path("runs/both/report.html")).unwrap();
     assert!(page.contains("The first on a laptop</h1>") && !page.contains("The second matrix</h1>"));
 
-    scratch.write("results/medium/first/run.json", "{ \"command\"");
+    scratch.write("runs/medium/first/run.json", "{ \"command\"");
     let torn = scratch.say(&["report", "config.yaml", "--profile", "paper"]);
     assert_eq!(torn.code, Some(2), "{}", torn.err);
-    assert!(torn.err.contains("`results/medium/first/run.json` is no JSON"), "{}", torn.err);
+    assert!(torn.err.contains("`runs/medium/first/run.json` is no JSON"), "{}", torn.err);
 }
 
 #[test]
 fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
     let scratch = collected("together");
-    let summary = || std::fs::read_to_string(scratch.path("results/both/summary.md")).unwrap();
+    let summary = || std::fs::read_to_string(scratch.path("runs/both/summary.md")).unwrap();
     scratch.say(&["first.yaml", "--quiet"]);
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
     assert!(summary().contains("not run: The second matrix: `landmark second.yaml`"), "{}", summary());
@@ -133,8 +132,8 @@ fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
 fn a_published_member_is_drawn_under_the_settings_of_its_run() {
     let scratch = collected("in_turn");
     scratch.say(&["first.yaml", "--quiet", "--set", "ranks=[7]"]);
-    std::fs::remove_file(scratch.path("results/first/cells.jsonl")).unwrap();
-    let summary = || std::fs::read_to_string(scratch.path("results/first/summary.md")).unwrap();
+    std::fs::remove_file(scratch.path("runs/first/cells.jsonl")).unwrap();
+    let summary = || std::fs::read_to_string(scratch.path("runs/first/summary.md")).unwrap();
     let drawn = summary();
     assert!(drawn.contains("--set ranks=[7]"), "{drawn}");
     let said = scratch.say(&["report", "config.yaml"]);

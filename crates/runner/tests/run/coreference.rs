@@ -101,7 +101,7 @@ fn neighbours_of_mentions_are_looked_for_without_a_method() {
     scratch.write("near.yaml", &format!("{one}  calls: [2, 3, 500]\n"));
     let said = scratch.say(&["near.yaml", "--quiet"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    let summary = std::fs::read_to_string(scratch.path("results/news/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/news/summary.md")).unwrap();
     for wanted in
         ["recall@10 against calls an item", "| rounds ", "| GAR ", "perfect candidates", "looked for within a topic"]
     {
@@ -124,7 +124,7 @@ fn the_news_are_clustered_and_a_second_run_changes_nothing() {
     scratch.write("news.yaml", NEWS);
     let first = scratch.say(&["news.yaml", "--quiet"]);
     assert_eq!(first.code, Some(0), "{}", first.err);
-    let results = scratch.path("results/news");
+    let results = scratch.path("runs/news");
     let summary = std::fs::read_to_string(results.join("summary.md")).unwrap();
     for wanted in [
         "news, gold mentions",
@@ -157,11 +157,11 @@ fn scores_of_mentions_are_planned_kept_and_evaluated_once() {
     assert!(dry.out.contains("less what of it is in the store"), "{}", dry.out);
     assert!(!scratch.path("models").exists());
     scratch.run_well(&["--quiet"]);
-    assert_eq!(scratch.calls("results/news"), [planned, planned, 0]);
+    assert_eq!(scratch.calls("runs/news"), [planned, planned, 0]);
     assert_eq!(scratch.entries_kept("store"), planned);
     scratch.run_well(&["--quiet", "--results", "again"]);
     assert_eq!(scratch.calls("again/news"), [planned, 0, planned]);
-    assert_eq!(scratch.figures("results/news"), scratch.figures("again/news"));
+    assert_eq!(scratch.figures("runs/news"), scratch.figures("again/news"));
 }
 
 #[cfg(feature = "torch")]
@@ -171,7 +171,7 @@ fn an_approximation_from_all_mentions_clusters_as_the_exact_scores_do() {
     let text = NEWS.replace("[gold, predicted]", "[gold]").replace("replicates: 2", "replicates: 1");
     scratch.write("news.yaml", &text);
     assert_eq!(scratch.say(&["news.yaml", "--quiet"]).code, Some(0));
-    let rows = std::fs::read_to_string(scratch.path("results/news/cells.jsonl")).unwrap();
+    let rows = std::fs::read_to_string(scratch.path("runs/news/cells.jsonl")).unwrap();
     let mut f1 = std::collections::BTreeMap::new();
     for line in rows.lines() {
         let cell: serde_json::Value = serde_json::from_str(line).unwrap();

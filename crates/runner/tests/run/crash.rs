@@ -30,7 +30,7 @@ fn kills() -> impl Iterator<Item = u64> {
 
 /// Files of the results, by name.
 fn results(scratch: &Scratch, names: &[&str]) -> Vec<Vec<u8>> {
-    names.iter().map(|name| std::fs::read(scratch.path(&format!("results/mine/{name}"))).unwrap()).collect()
+    names.iter().map(|name| std::fs::read(scratch.path(&format!("runs/mine/{name}"))).unwrap()).collect()
 }
 
 fn well(scratch: &Scratch, arguments: &[&str]) {
@@ -164,8 +164,7 @@ fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
     for draw in kills() {
         let scratch = place();
         let (mut since, wait) = (None, Duration::from_millis(draw % 60));
-        let has_begun =
-            || scratch.path("results/mine/cells.jsonl").exists() || scratch.path("results/mine/factors").exists();
+        let has_begun = || scratch.path("runs/mine/cells.jsonl").exists() || scratch.path("runs/mine/factors").exists();
         let in_flight = killed(&scratch, &["config.yaml", "--quiet"], || {
             if since.is_none() && has_begun() {
                 since = Some(Instant::now());
@@ -175,7 +174,7 @@ fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
         scratch.run_well(&["--quiet"]);
         judge("writing", &scratch, in_flight);
         assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
-        assert_eq!(scratch.figures("results/mine"), whole.figures("results/mine"));
+        assert_eq!(scratch.figures("runs/mine"), whole.figures("runs/mine"));
     }
 }
 
@@ -207,7 +206,7 @@ fn without_file_handles_a_run_ends_with_the_reason_and_goes_on_where_it_was() {
     let mut may_be_lost = 0;
     // from too few to start the scoring program to enough for all of it
     for handles in 6..16 {
-        std::fs::remove_dir_all(scratch.path("results")).ok();
+        std::fs::remove_dir_all(scratch.path("runs")).ok();
         let mut run = scratch.command(&["config.yaml", "--quiet"]);
         run.env("RUST_LOG", "landmark_store=debug");
         let said = Said::of(&mut with_handles(handles, &run));

@@ -97,5 +97,5 @@ fn a_reader_that_has_gone_away_stops_no_run() {
         drop((child.stdout.take(), child.stderr.take()));
         assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");
     }
-    assert!(scratch.path("results/mine/report.html").exists());
+    assert!(scratch.path("runs/mine/report.html").exists());
 }

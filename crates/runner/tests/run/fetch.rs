@@ -34,7 +34,7 @@ fn a_licence_that_nobody_accepts_stops_a_run_before_it_starts() {
     assert_ne!(said.code, Some(0));
     assert!(said.err.contains("twitter: unstated"), "{}", said.err);
     said.must_complain("the licences of `twitter` were not accepted");
-    assert!(!scratch.path("store").exists() && !scratch.path("results").exists());
+    assert!(!scratch.path("store").exists() && !scratch.path("runs").exists());
 }
 
 #[test]

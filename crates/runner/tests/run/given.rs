@@ -29,7 +29,7 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
         let said = scratch.say(&[&["topk", "config.yaml", "-k", "2"], more].concat());
         assert!(said.code == Some(0) && said.out.contains("read off the matrix"), "{}{}", said.out, said.err);
     }
-    for row in rows(&scratch, "results/given/neighbours.tsv") {
+    for row in rows(&scratch, "runs/given/neighbours.tsv") {
         let [item, neighbour] = [&row[0], &row[2]].map(|id| id.parse::<usize>().unwrap());
         let (i, nearest) = (item, (0..30).filter(|&j| j != item));
         let best = nearest.map(|j| matrix[[i, j]]).fold(f64::NEG_INFINITY, f64::max);
@@ -43,7 +43,7 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
         let said = scratch.say(&[&["mine", "config.yaml", "--at-least", "0.6"], more].concat());
         assert!(said.code == Some(0) && said.out.contains(&format!("{wanted} ")), "{wanted}: {}{}", said.out, said.err);
     }
-    let pairs = rows(&scratch, "results/given/pairs.tsv");
+    let pairs = rows(&scratch, "runs/given/pairs.tsv");
     assert_eq!(pairs.len(), wanted);
     assert!(pairs.iter().all(|row| row[3] == "true"));
 }
@@ -57,8 +57,8 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     scratch.write_matrix("k.npy", &truth);
     let said = scratch.run_well(&[]);
     assert!(said.err.contains("; exact, against all of K.") && !said.err.contains("`project`"), "{}", said.err);
-    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
-    let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
+    let signs: Array1<f64> = read_npy(scratch.path("runs/mine/factors/signature.npy")).unwrap();
     let approximated = (&z * &signs).dot(&z.t());
     let off = |matrix: &Array2<f64>| {
         let squares = matrix.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, value)| value * value);
@@ -68,7 +68,7 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     let error = off(&(&truth - &approximated)) / off(&truth);
     assert!(text.contains(&format!("wrong by {error:.3} of the norm of K (exact, against all of K)")), "{error}");
     // the ten nearest of each item that is no landmark, by the columns of the landmarks and else by the factors
-    let info = scratch.json("results/mine/factors/factors.json");
+    let info = scratch.json("runs/mine/factors/factors.json");
     let landmarks: Vec<usize> =
         info["landmarks"].as_array().unwrap().iter().map(|item| item.as_u64().unwrap() as usize).collect();
     let nearest = |item: usize, of: &dyn Fn(usize) -> f64| {
@@ -88,7 +88,7 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     });
     let recall = found.sum::<usize>() as f64 / (10 * judged.len()) as f64;
     assert!(recall < 1.0, "a matrix that six columns give away tells nothing");
-    let rows = scratch.figures("results/mine");
+    let rows = scratch.figures("runs/mine");
     let told = rows.iter().find(|row| row["metric"] == "recall_at_10" && row["rank"] == 6).unwrap();
     assert!((told["value"].as_f64().unwrap() - recall).abs() < 1e-12, "{recall}: {told}");
     assert!(text.contains(" % are found from 6 landmarks."));

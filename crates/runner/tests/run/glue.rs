@@ -41,7 +41,7 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
     let first = scratch.run(&[]);
     assert_eq!(first.code, Some(0), "{}", first.err);
     assert!(first.err.contains("epoch 2: loss"), "{}", first.err);
-    let [_, bought, _] = scratch.calls("results/pairs");
+    let [_, bought, _] = scratch.calls("runs/pairs");
     // both orders of each of n(n − 1)/2 pairs, and n pairs of a sentence with itself
     assert_eq!(bought, planned);
 
@@ -51,7 +51,7 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
     let forced = scratch.run(&["--force"]);
     assert_eq!((forced.code, number_before(&forced.err, " new calls")), (Some(0), 0), "{}", forced.err);
 
-    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     for words in [
         "Table 3 of the paper. Pearson",
         "Table 4 of the paper",
@@ -66,36 +66,34 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
 }
 
 #[test]
-fn a_published_page_is_drawn_again_without_training_and_shows_the_curve_and_the_command_of_its_run() {
+fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
     let scratch = Scratch::with(GLUE);
     scratch.run_well(&["--quiet"]);
     // as a clone has it: no cells, no model
-    std::fs::remove_file(scratch.path("results/pairs/cells.jsonl")).unwrap();
+    std::fs::remove_file(scratch.path("runs/pairs/cells.jsonl")).unwrap();
     std::fs::remove_dir_all(scratch.path("models/fine-tuned")).unwrap();
     // and as an older version wrote it, of a model that was trained otherwise
-    let mut facts = scratch.json("results/pairs/run.json");
+    let mut facts = scratch.json("runs/pairs/run.json");
     facts["data"]["more"]["fine_tuned"][0]["loss"] = 0.4321.into();
-    facts["data"]["more"]["fine_tuned"][0]["score"] = 0.8765.into();
     let facts = facts.as_object_mut().unwrap();
     facts.remove("command").unwrap();
     let rows = facts.remove("rows").unwrap();
-    std::fs::write(scratch.path("results/pairs/run.json"), serde_json::to_vec(facts).unwrap()).unwrap();
+    std::fs::write(scratch.path("runs/pairs/run.json"), serde_json::to_vec(facts).unwrap()).unwrap();
 
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", said.err);
-    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     assert!(summary.contains("0.4321") && summary.contains("\nlandmark config.yaml\n"), "{summary}");
-    assert!(summary.contains("epoch 1 with Pearson 0.8765, is the one used"), "{summary}");
     assert!(!summary.contains("not fine-tuned yet"), "{summary}");
-    assert_eq!(scratch.json("results/pairs/run.json")["rows"], rows);
+    assert_eq!(scratch.json("runs/pairs/run.json")["rows"], rows);
 
     // rows can be drawn as those of their own settings alone
-    let mut facts = scratch.json("results/pairs/run.json");
+    let mut facts = scratch.json("runs/pairs/run.json");
     // as a version wrote them that kept the command alone
     facts["config"].as_object_mut().unwrap().remove("set");
     facts["command"] = "landmark config.yaml --set replicates=2".into();
-    std::fs::write(scratch.path("results/pairs/run.json"), facts.to_string()).unwrap();
+    std::fs::write(scratch.path("runs/pairs/run.json"), facts.to_string()).unwrap();
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
     assert!(said.err.contains("`landmark report config.yaml --set replicates=2`"), "{}", said.err);
@@ -132,14 +130,14 @@ fn a_run_killed_while_it_learns_and_while_it_scores_ends_as_one_that_was_not() {
 
     let last = scratch.run(&[]);
     assert_eq!(last.code, Some(0), "{}", last.err);
-    let [asked, bought, kept] = scratch.calls("results/pairs");
+    let [asked, bought, kept] = scratch.calls("runs/pairs");
     assert_eq!(asked, bought + kept);
 
     let at_one_go = Scratch::with(&text);
     assert_eq!(at_one_go.run(&[]).code, Some(0));
     let value = |row: &serde_json::Value| row["value"].as_f64().unwrap();
     let measured = |scratch: &Scratch| -> Vec<f64> {
-        let rows = scratch.figures("results/pairs");
+        let rows = scratch.figures("runs/pairs");
         rows.iter()
             .filter(|row| ["pearson", "relative_error"].contains(&row["metric"].as_str().unwrap()))
             .map(value)
@@ -164,7 +162,7 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
     let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.entries=1"]);
     assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
     assert!(scratch.tiles("store").len() > before);
-    let [planned, bought, reused] = scratch.calls("results/pairs");
+    let [planned, bought, reused] = scratch.calls("runs/pairs");
     assert_eq!((bought, reused), (0, planned));
 }
 
@@ -175,9 +173,9 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     let scratch = Scratch::with(&GLUE.replace(one, rows));
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&[]);
-    let [_, bought, _] = scratch.calls("results/pairs");
+    let [_, bought, _] = scratch.calls("runs/pairs");
     assert_eq!(bought, planned);
-    let rows = scratch.figures("results/pairs");
+    let rows = scratch.figures("runs/pairs");
     let has = |method: &str, metric: &str| rows.iter().any(|row| row["method"] == method && row["metric"] == metric);
     for method in ["one order", "both", "both, its embedding"] {
         for metric in ["pearson", "off_diagonal_error", "relative_error", "unevaluated_error"] {
@@ -185,14 +183,14 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
         }
     }
     assert!(has("one order a pair", "pearson") && has("one order a pair", "relative_error"));
-    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     let place = |words: &str| summary.find(words).unwrap_or_else(|| panic!("`{words}` is not in:\n{summary}"));
     assert!(place("their symmetrisation, off the diagonal") < place("against the scores as the model gives them"));
 
     // every method on one order: nothing is asked of the model that is there already
     let all = scratch.run_well(&["--set", "oracle.order=random"]);
     assert!(!all.err.contains("fine-tuning"), "{}", all.err);
-    let [planned, bought, reused] = scratch.calls("results/pairs");
+    let [planned, bought, reused] = scratch.calls("runs/pairs");
     assert_eq!((bought, reused), (0, planned));
 
     // nor by methods that all read the mean of both, whose scores are kept under another name
@@ -202,7 +200,7 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     std::fs::create_dir_all(mean.path("models")).unwrap();
     std::fs::rename(models, mean.path("models/fine-tuned")).unwrap();
     mean.run_well(&["--store", &shared]);
-    let [planned, bought, reused] = mean.calls("results/pairs");
+    let [planned, bought, reused] = mean.calls("runs/pairs");
     assert_eq!((bought, reused), (0, planned));
 }
 
@@ -223,7 +221,7 @@ fn a_budget_is_spent_on_calls_of_either_order_and_what_it_bought_is_not_bought_a
 
 /// Calls of each cell so far, those that a cut ended among them.
 fn bills(scratch: &Scratch) -> Vec<u64> {
-    let text = std::fs::read_to_string(scratch.path("results/pairs/bills.jsonl")).unwrap();
+    let text = std::fs::read_to_string(scratch.path("runs/pairs/bills.jsonl")).unwrap();
     let calls = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["calls"].as_u64().unwrap();
     text.lines().map(calls).collect()
 }
@@ -246,12 +244,12 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert_eq!(number_before(&said.err, " new calls outside the matrix"), 60, "{}", said.err);
     let threshold = |scratch: &Scratch| -> Vec<f64> {
-        let rows = scratch.figures("results/pairs");
+        let rows = scratch.figures("runs/pairs");
         rows.iter().filter(|row| row["metric"] == "threshold").map(|row| row["value"].as_f64().unwrap()).collect()
     };
     let chosen = threshold(&scratch);
     assert!(chosen.len() == 1 && chosen[0] > 0.0 && chosen[0] < 1.0, "{chosen:?}");
-    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     let words = format!("a pair is called positive above {:.3}", chosen[0]);
     assert!(summary.contains(&words) && summary.contains("of 30 pairs that were learned from"), "{summary}");
 
@@ -262,7 +260,7 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
 
     let half = scratch.run(&["--data", corpora, "--set", "dataset.threshold_pairs=0"]);
     assert_eq!(half.code, Some(0), "{}", half.err);
-    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     assert!(summary.contains("above 0.500, the same for the model's own scores and every K̃: nothing was calibrated"));
 }
 
@@ -284,7 +282,7 @@ fn a_missing_corpus_is_an_error_or_loudly_replaced() {
 
     let scratch = Scratch::with(&stsb.replace("limit: 12 }", "limit: 12, fallback: embedded }"));
     assert_eq!(scratch.run(&[]).code, Some(0));
-    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     assert!(summary.contains("FELL BACK to the embedded sample"), "{summary}");
 }
 

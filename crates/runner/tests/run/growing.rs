@@ -50,7 +50,7 @@ fn a_list_that_gains_loses_or_reorders_items_costs_its_new_columns_and_copies_co
         scratch.run_well(&["--quiet", "--force"]);
         let all = pairs_asked(&scratch);
         assert_eq!(all.len(), asked(&scratch).len(), "{case}: a pair was asked for twice, or one of two copies");
-        let landmarks = scratch.json("results/mine/factors/factors.json")["landmarks"].clone();
+        let landmarks = scratch.json("runs/mine/factors/factors.json")["landmarks"].clone();
         let landmarks: Vec<i64> =
             landmarks.as_array().unwrap().iter().map(|at| list[at.as_u64().unwrap() as usize]).collect();
         assert_eq!(landmarks.len(), 12, "{case}");
@@ -75,7 +75,7 @@ fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_as
     let start: Vec<i64> = (0..120).map(|i| (i * i * 7) % 4001).collect();
     let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
     let audited = |scratch: &Scratch, list: &[i64]| -> HashSet<i64> {
-        let rows = scratch.json("results/mine/neighbours.json")["audited"].clone();
+        let rows = scratch.json("runs/mine/neighbours.json")["audited"].clone();
         rows.as_array().unwrap().iter().map(|at| list[at.as_u64().unwrap() as usize]).collect()
     };
     let mut shuffled = start.clone();

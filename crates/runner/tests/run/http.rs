@@ -59,7 +59,7 @@ fn an_endpoint_gives_the_factors_of_the_program_that_it_serves() {
     let Some(Server(_, ref url)) = Server::start(&["--refuse", "0.2"]) else { return };
     let scratch = place();
     scratch.run_well(&[]);
-    let vectors = |name: &str| std::fs::read(scratch.path(&format!("results/{name}/factors/vectors.npy"))).unwrap();
+    let vectors = |name: &str| std::fs::read(scratch.path(&format!("runs/{name}/factors/vectors.npy"))).unwrap();
     let served = [
         ("rerank", format!("{{ kind: http, url: \"{url}/rerank\", symmetric: true, pairs_per_request: 7 }}")),
         ("score", format!("{{ kind: http, url: \"{url}/score\", shape: score, symmetric: true }}")),
@@ -70,7 +70,7 @@ fn an_endpoint_gives_the_factors_of_the_program_that_it_serves() {
         let planned = number_before(&scratch.run_well(&[&flags[..], &["--dry-run"]].concat()).out, " calls: ");
         scratch.run_well(&flags);
         assert!(planned > 300 && vectors(name) == vectors("mine"), "{name}");
-        assert_eq!(scratch.calls(&format!("results/{name}"))[1], planned, "{name}");
+        assert_eq!(scratch.calls(&format!("runs/{name}"))[1], planned, "{name}");
     }
 }
 
@@ -149,7 +149,7 @@ fn a_sample_prices_the_plan_with_an_interval() {
 fn jobs_give_the_ratings_of_single_requests() {
     let Some(Server(_, ref url)) = Server::start(&[]) else { return };
     let scratch = place();
-    let vectors = |name: &str| std::fs::read(scratch.path(&format!("results/{name}/factors/vectors.npy"))).unwrap();
+    let vectors = |name: &str| std::fs::read(scratch.path(&format!("runs/{name}/factors/vectors.npy"))).unwrap();
     for (name, batch) in [("singly", ""), ("jobs", ", batch: { poll_seconds: 0.05, requests: 300 }")] {
         let oracle = format!("oracle={{ {JUDGE}, url: \"{url}/v1/chat/completions\"{batch} }}");
         let (name, store) = (format!("name={name}"), format!("store-{name}"));

@@ -101,7 +101,7 @@ fn must_be(cases: &[Case], arguments: &[&str]) {
         let scratch = place(dataset, &format!("methods: [nystrom]\noracle: {oracle}\n"));
         let said = Said::of(scratch.command(&["config.yaml", "--quiet"]).args(arguments));
         assert_eq!(said.code, Some(0), "{oracle}: {}", said.err);
-        assert_eq!(scratch.json("results/m/run.json")["data"]["oracle"], wanted, "{oracle}");
+        assert_eq!(scratch.json("runs/m/run.json")["data"]["oracle"], wanted, "{oracle}");
         if dataset != MATRIX {
             assert!(scratch.path("store").join(wanted).is_dir(), "{oracle} is kept elsewhere");
         }
@@ -139,7 +139,7 @@ fn results_finished_before_are_read_with_a_proxy() {
     let methods = "methods: [{ id: shift_ridge, proxy: { kind: embedding_cosine, path: vectors.npy } }]";
     let scratch = place(MATRIX, &format!("{methods}\noracle: precomputed\n"));
     scratch.run_well(&["--quiet"]);
-    let cells = std::fs::read_to_string(scratch.path("results/m/cells.jsonl")).unwrap();
+    let cells = std::fs::read_to_string(scratch.path("runs/m/cells.jsonl")).unwrap();
     let last: Json = serde_json::from_str(cells.lines().last().unwrap()).unwrap();
     assert_eq!(last["key"], "fc28194c2220e0c4f8aa19e213021a42");
 }

@@ -17,7 +17,7 @@ fn a_missing_dataset_is_named_with_file_variable_and_source() {
     let source = "https://github.com/mkusner/wmd";
     scratch.complains(&[], &["`twitter`", "wmd/twitter.tsv.gz", "LANDMARK_DATA", "--data DIR", source]);
     scratch.complains(&["--data", "."], &["`./wmd/twitter.tsv.gz`, which does not exist", "LANDMARK_DATA", source]);
-    assert!(!scratch.path("store").exists() && !scratch.path("results").exists());
+    assert!(!scratch.path("store").exists() && !scratch.path("runs").exists());
 }
 
 #[test]
@@ -51,9 +51,9 @@ fn a_run_called_like_a_profile_is_refused() {
 fn settings_are_read_back_from_run_json_however_they_were_given() {
     let scratch = Scratch::with(SAMPLE);
     scratch.run_well(&["--set=replicates=2", "-sranks=[2]"]);
-    let facts = scratch.json("results/sample/run.json");
+    let facts = scratch.json("runs/sample/run.json");
     assert_eq!(facts["config"]["set"], serde_json::json!(["replicates=2", "ranks=[2]"]));
-    std::fs::remove_file(scratch.path("results/sample/cells.jsonl")).unwrap();
+    std::fs::remove_file(scratch.path("runs/sample/cells.jsonl")).unwrap();
     let other = scratch.say(&["report", "config.yaml"]);
     assert_eq!(other.code, Some(2), "{}", other.err);
     let same = scratch.say(&["report", "config.yaml", "-s", "replicates=2", "-s", "ranks=[2]"]);
@@ -67,7 +67,7 @@ fn a_secret_of_a_configuration_is_neither_printed_nor_kept() {
     let url = format!("title=see https://a.example/?key={secret} and Authorization= {secret}");
     scratch.run_well(&["--set", &url]);
     for file in ["run.json", "report.html", "summary.md"] {
-        let text = std::fs::read_to_string(scratch.path(&format!("results/sample/{file}"))).unwrap();
+        let text = std::fs::read_to_string(scratch.path(&format!("runs/sample/{file}"))).unwrap();
         assert!(!text.contains(secret), "{file}");
     }
     let refused =

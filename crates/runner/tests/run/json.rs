@@ -29,7 +29,7 @@ fn files_are_those_that_were_written_whatever_backticks_stand_in_texts() {
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.run_well(&["--quiet"]);
     let answer = json(&scratch, &["cluster", "config.yaml", "--clusters", "3"]);
-    assert_eq!(files(&answer), ["results/mine/clusters.tsv", "results/mine/report.html"]);
+    assert_eq!(files(&answer), ["runs/mine/clusters.tsv", "runs/mine/report.html"]);
     let clusters = answer["result"]["clusters"].as_array().unwrap();
     assert_eq!(clusters.len(), 3);
     assert!(clusters[0]["name"].as_str().is_some_and(|name| name.ends_with(" `store")), "{answer}");
@@ -43,11 +43,11 @@ fn commands_on_a_finished_run_give_their_figures_and_files_as_data() {
     scratch.run_well(&["--quiet"]);
     let found = json(&scratch, &["mine", "config.yaml", "--pairs", "5"]);
     assert_eq!(found["result"]["pairs"], 5);
-    assert_eq!(files(&found)[0], "results/mine/pairs.tsv");
+    assert_eq!(files(&found)[0], "runs/mine/pairs.tsv");
     let lists = json(&scratch, &["topk", "config.yaml", "--k", "3", "--out", "near.tsv"]);
     assert_eq!((files(&lists), &lists["result"]["listed"]), (vec!["near.tsv".to_owned()], &Json::from(3)));
     let exported = json(&scratch, &["export", "config.yaml", "--to", "npy"]);
-    assert!(files(&exported).contains(&"results/mine/export/items.npy".to_owned()), "{exported}");
+    assert!(files(&exported).contains(&"runs/mine/export/items.npy".to_owned()), "{exported}");
     assert!(files(&exported).iter().all(|file| scratch.path(file).is_file()), "{exported}");
     assert_eq!(exported["result"]["vectors"]["rows"], 60);
     let labels: String = (0..20).map(|i| format!("n{}\t{}\n", 3 * i, ["low", "high"][usize::from(i > 9)])).collect();

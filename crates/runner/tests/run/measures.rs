@@ -22,7 +22,7 @@ fn an_error_curve_of_a_matrix_falls_along_given_landmarks() {
     let said = scratch.run_well(&[]);
     said.must_complain("the matrix is given, no call is needed");
     assert!(!scratch.path("store").exists());
-    let errors = values(&scratch, "results/mine", "relative_error", "nystrom");
+    let errors = values(&scratch, "runs/mine", "relative_error", "nystrom");
     assert!(errors.len() == 3 && errors[0] > errors[1] && errors[1] > errors[2] && errors[2] < 0.05, "{errors:?}");
 }
 
@@ -37,8 +37,8 @@ fn landmarks_chosen_by_what_is_seen_are_enough_for_any_second_set_and_move_for_n
         scratch.run_well(&["--quiet"]);
         scratch.run_well(&["--quiet", "--results", "alone", "--set", "methods=[nystrom]"]);
         let errors = |folder| values(&scratch, folder, "relative_error", "nystrom");
-        assert_eq!(errors("results/mine"), errors("alone/mine"), "{policy}");
-        assert_eq!(values(&scratch, "results/mine", "relative_error", "sicur").len(), 1);
+        assert_eq!(errors("runs/mine"), errors("alone/mine"), "{policy}");
+        assert_eq!(values(&scratch, "runs/mine", "relative_error", "sicur").len(), 1);
     }
 }
 
@@ -46,12 +46,12 @@ fn landmarks_chosen_by_what_is_seen_are_enough_for_any_second_set_and_move_for_n
 fn a_spectrum_of_a_matrix_sums_to_its_trace() {
     let scratch = mine(&MATRIX.replace("error_curve", "spectrum"));
     scratch.run_well(&["--set", "spectrum={ from: 1, to: 30, samples: 3, sample_size: 10 }"]);
-    let eigenvalues = values(&scratch, "results/mine", "eigenvalue", "K");
+    let eigenvalues = values(&scratch, "runs/mine", "eigenvalue", "K");
     assert_eq!(eigenvalues.len(), 30);
     assert!(eigenvalues.windows(2).all(|pair| pair[0].abs() >= pair[1].abs()));
     // the diagonal is 30 ones; an eigenvalue is exact to some 1e-14 of the largest
     assert!((eigenvalues.iter().sum::<f64>() - 30.0).abs() < 1e-11, "{eigenvalues:?}");
-    assert_eq!(values(&scratch, "results/mine", "eigenvalue", "sampled K[S, S]").len(), 30);
+    assert_eq!(values(&scratch, "runs/mine", "eigenvalue", "sampled K[S, S]").len(), 30);
 }
 
 #[test]
@@ -71,12 +71,12 @@ fn figures_say_why_known_entries_may_bring_a_method_below_the_optimum() {
 fn an_estimated_error_costs_less_than_the_matrix_and_covers_the_exact_one() {
     let scratch = Scratch::with(SAMPLE);
     scratch.run_well(&["--quiet"]);
-    let [planned, ..] = scratch.calls("results/sample");
+    let [planned, ..] = scratch.calls("runs/sample");
     assert!(planned < 60 * 59 / 2, "{planned}");
     scratch.run_well(&["--quiet", "--results", "exact", "--set", "error_estimate=false"]);
     assert_eq!(scratch.calls("exact/sample")[0], 60 * 59 / 2);
     let exact = values(&scratch, "exact/sample", "relative_error", "nystrom")[0];
-    let rows = scratch.figures("results/sample");
+    let rows = scratch.figures("runs/sample");
     let row = rows.iter().find(|row| row["metric"] == "estimated_error" && row["method"] == "nystrom").unwrap();
     let [lower, upper] = ["lower", "upper"].map(|end| row[end].as_f64().unwrap());
     assert!(lower <= exact && exact <= upper, "{exact} is not in {lower} to {upper}");
@@ -87,10 +87,10 @@ fn another_list_of_landmarks_under_the_same_name_is_computed_anew() {
     let scratch = mine(&format!("{MATRIX}landmarks: {{ policy: given, path: list.txt }}\n"));
     scratch.write("list.txt", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n");
     scratch.run_well(&["--quiet"]);
-    let crowded = values(&scratch, "results/mine", "relative_error", "nystrom");
+    let crowded = values(&scratch, "runs/mine", "relative_error", "nystrom");
     scratch.write("list.txt", "2\n8\n14\n20\n26\n5\n11\n17\n23\n29\n");
     scratch.run_well(&["--quiet"]);
-    let spread = values(&scratch, "results/mine", "relative_error", "nystrom");
+    let spread = values(&scratch, "runs/mine", "relative_error", "nystrom");
     assert!(spread[0] < crowded[0], "{spread:?} {crowded:?}");
 }
 
@@ -102,11 +102,11 @@ fn other_labels_under_the_same_name_are_learned_anew() {
     let labels = |of: fn(usize) -> bool| (0..30).map(|i| if of(i) { "a\n" } else { "b\n" }).collect::<String>();
     scratch.write("labels.txt", &labels(|i| i < 15));
     scratch.run_well(&["--quiet"]);
-    let halves = values(&scratch, "results/mine", "accuracy", "nystrom");
+    let halves = values(&scratch, "runs/mine", "accuracy", "nystrom");
     scratch.write("labels.txt", &labels(|i| i % 2 == 0));
     scratch.run_well(&["--quiet"]);
     // neighbours tell which half an item is in, and nothing about its parity
-    let parity = values(&scratch, "results/mine", "accuracy", "nystrom");
+    let parity = values(&scratch, "runs/mine", "accuracy", "nystrom");
     assert!(halves[0] > parity[0], "{halves:?} {parity:?}");
 }
 
@@ -118,9 +118,9 @@ fn a_rank_grows_to_the_target_error_within_the_forecast() {
     assert!(dry.out.contains("planned at most"), "{}", dry.out);
     let most = number_before(&dry.out, " calls: ");
     scratch.run_well(&["--quiet"]);
-    let [planned, bought, reused] = scratch.calls("results/sample");
+    let [planned, bought, reused] = scratch.calls("runs/sample");
     assert!(planned == most && bought + reused <= most && bought > 0, "{planned} {bought} {reused} of {most}");
-    let errors = values(&scratch, "results/sample", "estimated_error", "sicur");
+    let errors = values(&scratch, "runs/sample", "estimated_error", "sicur");
     assert!(!errors.is_empty() && errors.iter().all(|&error| error <= 0.2), "{errors:?}");
     assert_eq!(number_before(&scratch.run_well(&["--force"]).err, " new calls"), 0);
 }
@@ -130,7 +130,7 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     let scratch = Scratch::with(SAMPLE);
     let exact = scratch.run_well(&[]);
     assert!(!exact.err.contains("were not solved"));
-    assert!(scratch.json("results/sample/run.json")["calls"]["skipped"].is_null());
+    assert!(scratch.json("runs/sample/run.json")["calls"]["skipped"].is_null());
     let bought = number_before(&exact.err, " new calls, ");
 
     // exp(−0.5 d) < 0.9 from d = 0.21 on: so near are few documents of the sample
@@ -139,9 +139,9 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     assert!(planned.err.contains("note: distances that WCD or RWMD prove to be 0.2107 or more are not solved"));
     let said = scratch.run_well(&cut);
     // the exact distances of the same store serve no oracle that may answer with a bound
-    let calls = scratch.calls("results/cut");
+    let calls = scratch.calls("runs/cut");
     assert!(calls[1] == bought && calls[0] == bought, "{calls:?}");
-    let skipped = &scratch.json("results/cut/run.json")["calls"]["skipped"];
+    let skipped = &scratch.json("runs/cut/run.json")["calls"]["skipped"];
     let solves = skipped["solves"].as_u64().unwrap();
     assert!(solves > 0 && solves <= calls[1]);
     assert_eq!(skipped["entry_bound"], 0.9);
@@ -151,10 +151,10 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     assert_eq!(number_before(&said.err, &format!(" of {} evaluated distances were not solved", calls[1])), solves);
 
     // a run that finds all done tells the same
-    let before = scratch.files("results");
+    let before = scratch.files("runs");
     scratch.run_well(&cut);
-    assert_eq!(scratch.files("results"), before);
-    let summary = std::fs::read_to_string(scratch.path("results/cut/summary.md")).unwrap();
+    assert_eq!(scratch.files("runs"), before);
+    let summary = std::fs::read_to_string(scratch.path("runs/cut/summary.md")).unwrap();
     assert!(summary.contains("evaluated distances were not solved"), "{summary}");
 }
 
@@ -171,14 +171,14 @@ fn a_share_that_is_none_is_refused() {
 fn a_comparison_of_ones_own_begins_with_its_conclusion_and_with_equal_entries() {
     let scratch = mine(MATRIX);
     let said = scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("results/mine/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/mine/summary.md")).unwrap();
     let conclusion = summary.lines().nth(2).unwrap();
     assert!(conclusion.starts_with("Error off the diagonal at equal entries: "), "{summary}");
     assert!(conclusion.ends_with("; exact, against all of K.") && said.err.contains(conclusion), "{conclusion}");
-    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
     assert!(page.contains(&format!("<p class=\"outcome\">{conclusion}</p>")), "{conclusion}");
     // the best of the table it speaks of
-    let rows = scratch.figures("results/mine");
+    let rows = scratch.figures("runs/mine");
     let at_entries = |row: &&serde_json::Value| row["metric"] == "off_diagonal_error" && row["comparison"] == "entries";
     let least = rows.iter().filter(at_entries).map(|row| row["value"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
     assert!(conclusion.contains(&format!(": {least:.3} at best, by ")), "{least}: {conclusion}");
@@ -201,7 +201,7 @@ fn claims_count_what_was_measured_and_not_what_stands_under_the_headings_of_a_pa
     let claim = "{ id: some, place: here, says: some, runs: [sample], test: accuracy(method=nystrom) >= 0 }";
     scratch.write("experiments/mine/claims.yaml", &format!("title: Mine\nshows: []\nclaims: [{claim}]\n"));
     scratch.run_well(&["--quiet"]);
-    let summary = std::fs::read_to_string(scratch.path("results/sample/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/sample/summary.md")).unwrap();
     // ranks 6 and 8 were measured, and 8 stands in the paper's table of small ranks too
     assert!(summary.contains("**embedded, small rank**") && summary.contains("at 2 of 2 places"), "{summary}");
 }
@@ -224,10 +224,10 @@ feature_time:
     let on = |threads: &str, arguments: &[&str]| {
         let said = scratch.command(arguments).env("RAYON_NUM_THREADS", threads).output().unwrap();
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-        std::fs::read_to_string(scratch.path("results/times/summary.md")).unwrap()
+        std::fs::read_to_string(scratch.path("runs/times/summary.md")).unwrap()
     };
     let drawn = on("1", &["config.yaml", "--quiet"]);
     // as it is published: rows, without the cells
-    std::fs::remove_file(scratch.path("results/times/cells.jsonl")).unwrap();
+    std::fs::remove_file(scratch.path("runs/times/cells.jsonl")).unwrap();
     assert_eq!(on("2", &["report", "config.yaml"]), drawn);
 }

@@ -47,7 +47,7 @@ fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
     assert!(said.out.contains("480 evaluations, 480 of them made now"), "{}", said.out);
     let pairs = asked(&scratch);
     assert_eq!((pairs.len(), distinct(&pairs)), (480, 480));
-    let found = lists(&scratch, "results/mine/neighbours.tsv");
+    let found = lists(&scratch, "runs/mine/neighbours.tsv");
     assert!(found.len() == 60 && found.values().all(|list| list.len() == 3));
     for (id, list) in &found {
         for (neighbour, score, exact) in list {
@@ -57,17 +57,17 @@ fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
             assert!(!exact || (score - wanted).abs() < 1e-12, "{id} {neighbour} {score} {wanted}");
         }
     }
-    let info = scratch.json("results/mine/neighbours.json");
+    let info = scratch.json("runs/mine/neighbours.json");
     assert_eq!([&info["k"], &info["calls_per_item"], &info["calls"], &info["columns"]], [3, 8, 480, 2]);
     assert_eq!((info["rounds"].as_array().unwrap().len(), &info["complete"]), (4, &serde_json::json!(true)));
     let exact = found.values().flatten().filter(|(_, _, exact)| *exact).count();
     assert_eq!(info["listed_exactly"], exact);
 
-    let before = scratch.files("results");
+    let before = scratch.files("runs");
     let again = scratch.say(&TOPK);
     assert!(again.out.contains("480 evaluations, 0 of them made now"), "{}", again.out);
     assert_eq!(asked(&scratch).len(), 480);
-    assert!(scratch.files("results") == before, "a second run changes no byte");
+    assert!(scratch.files("runs") == before, "a second run changes no byte");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_killed_search_goes_on_and_ends_in_the_same_lists() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     let now = number_before(&said.out, " of them made now");
     assert_eq!(now, 480 - kept, "{}", said.out);
-    let read = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/neighbours.tsv")).unwrap();
+    let read = |scratch: &Scratch| std::fs::read(scratch.path("runs/mine/neighbours.tsv")).unwrap();
     assert!(read(&scratch) == read(&whole), "the same lists as without the kill");
 }
 
@@ -133,20 +133,20 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     assert!((20..=120).contains(&(all.len() - columns)) && distinct(&all) == all.len(), "{}", said.out);
     let is_best = || {
         let best = best_of(&asked(&scratch), 3);
-        for (id, list) in lists(&scratch, "results/mine/neighbours.tsv") {
+        for (id, list) in lists(&scratch, "runs/mine/neighbours.tsv") {
             for ((_, score, exact), wanted) in list.iter().zip(&best[&id]) {
                 assert!(*exact && (score - wanted).abs() < 1e-12, "{id}: {list:?} {:?}", best[&id]);
             }
         }
     };
     is_best();
-    let info = scratch.json("results/mine/neighbours.json");
+    let info = scratch.json("runs/mine/neighbours.json");
     assert_eq!((&info["known_pairs"], &info["columns"]), (&serde_json::json!(642), &serde_json::json!(0)));
     assert!(info["proxies"].as_array().unwrap().contains(&serde_json::json!("factors")), "{info}");
-    let before = scratch.files("results");
+    let before = scratch.files("runs");
     let again = scratch.say(&topk);
     assert!(again.out.contains("120 evaluations, 0 of them made now"), "{}", again.out);
-    assert!(scratch.files("results") == before, "a second run changes no byte");
+    assert!(scratch.files("runs") == before, "a second run changes no byte");
     // what another command evaluates is in the lists, too
     let recall = ["topk", "config.yaml", "-k", "3", "--target-recall", "0.8", "--delta", "0.2", "--out", "other.tsv"];
     assert!(matches!(scratch.say(&recall).code, Some(0 | 3)));
@@ -167,15 +167,15 @@ fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
     assert_eq!(said.code, Some(3), "{}", said.err);
     assert!(said.out.contains("the budget ended first"), "{}", said.out);
     assert!(asked(&scratch).len() <= 300);
-    assert_eq!(scratch.json("results/mine/neighbours.json")["complete"], false);
-    assert_eq!(lists(&scratch, "results/mine/neighbours.tsv").len(), 60);
+    assert_eq!(scratch.json("runs/mine/neighbours.json")["complete"], false);
+    assert_eq!(lists(&scratch, "runs/mine/neighbours.tsv").len(), 60);
     // that of the command line stands in its place
     let limited = place();
     let dry = limited.say(&[&TOPK[..], &["--budget", "300", "--dry-run"]].concat());
     assert!(dry.code == Some(0) && dry.out.contains("lower `--calls-per-item` to 5"), "{}{}", dry.out, dry.err);
     let said = limited.say(&[&TOPK[..], &["--budget", "300"]].concat());
     assert_eq!((said.code, asked(&limited).len()), (Some(3), 300), "{}{}", said.out, said.err);
-    assert_eq!(limited.json("results/mine/neighbours.json")["complete"], false);
+    assert_eq!(limited.json("runs/mine/neighbours.json")["complete"], false);
     let said = limited.say(&[&TOPK[..], &["--budget", "180"]].concat());
     assert_eq!((said.code, asked(&limited).len()), (Some(0), 480), "it goes on from the store: {}", said.out);
     let said = scratch.say(&[&TOPK[..], &["--budget", "180"]].concat());
@@ -195,7 +195,7 @@ fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
         assert_eq!(cut.code, Some(3), "{}{}", cut.out, cut.err);
         assert!(cut.out.contains("the budget ended before") && cut.out.contains("nothing is listed"), "{}", cut.out);
         assert_eq!(scratch.entries_kept("store"), kept);
-        assert!(!scratch.path("results/sample/neighbours.tsv").exists());
+        assert!(!scratch.path("runs/sample/neighbours.tsv").exists());
         let dry = scratch.say(&[&exact[..], &budget, &["--dry-run"]].concat());
         assert!(dry.code == Some(0) && dry.out.contains(" may end before"), "{}{}", dry.out, dry.err);
     }
@@ -211,7 +211,7 @@ fn few_items_many_neighbours_and_wrong_words() {
     // more neighbours and calls than there are pairs
     let all = scratch.say(&["topk", "config.yaml", "-k", "500", "--calls-per-item", "100"]);
     assert!(all.out.contains("1,770 calls"), "{}{}", all.out, all.err);
-    assert!(lists(&scratch, "results/mine/neighbours.tsv").values().all(|list| list.len() == 59));
+    assert!(lists(&scratch, "runs/mine/neighbours.tsv").values().all(|list| list.len() == 59));
     let words: [(&[&str], &str); 4] = [
         (&["--calls-per-item", "8", "--proxy-share", "2"], "`share` is 2, but must be between 0 and 1"),
         (&["--dry-run"], "cannot use `--dry-run` in the mode `factors`"),
@@ -235,15 +235,15 @@ fn bounds_prove_what_all_pairs_show_with_fewer_of_them() {
     let proven = scratch.say(&["topk", "config.yaml", "-k", "3", "--mode", "exact"]);
     assert_eq!(proven.code, Some(0), "{}", proven.err);
     let pairs = number_before(&proven.out, " of 1,");
-    let by_bounds = lists(&scratch, "results/sample/neighbours.tsv");
+    let by_bounds = lists(&scratch, "runs/sample/neighbours.tsv");
     assert!(by_bounds.values().flatten().all(|(_, _, exact)| *exact));
-    let info = scratch.json("results/sample/neighbours.json");
+    let info = scratch.json("runs/sample/neighbours.json");
     assert_eq!((info["recall"].as_f64(), info["pairs"].as_u64()), (Some(1.0), Some(pairs)));
     let items = by_bounds.len() as u64;
     assert!(pairs < items * (items - 1) / 2 * 3 / 4, "{pairs} of all pairs of {items} items");
     let all = scratch.say(&["topk", "config.yaml", "-k", "3", "--calls-per-item", "60"]);
     assert_eq!(all.code, Some(0), "{}", all.err);
-    for (id, list) in lists(&scratch, "results/sample/neighbours.tsv") {
+    for (id, list) in lists(&scratch, "runs/sample/neighbours.tsv") {
         // equal scores at the last place may be told apart by chance
         let scores = |list: &[(String, f64, bool)]| list.iter().map(|(_, score, _)| *score).collect::<Vec<_>>();
         assert_eq!(scores(&list), scores(&by_bounds[&id]), "{id}");
@@ -258,7 +258,7 @@ fn a_list_of_proxies_and_popularity_serve_a_sweep_and_are_shown_as_written() {
     let scratch = Scratch::with(&config);
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&[]);
-    assert_eq!(scratch.calls("results/sample")[0], planned);
+    assert_eq!(scratch.calls("runs/sample")[0], planned);
     let shown = scratch.say(&["check", "--print", "config.yaml"]);
     assert!(shown.out.contains("link: hub") && shown.out.contains("kind: rwmd"), "{}", shown.out);
     scratch.write("shown.yaml", &shown.out);

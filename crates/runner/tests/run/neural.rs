@@ -53,7 +53,7 @@ fn whole_numbers_say_how_far_they_are_from_f32_and_train_nothing() {
     let scratch = Scratch::with(&MODEL.replace("device: cpu", "device: cpu, precision: int8"));
     let said = scratch.run(&[]);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     assert!(summary.contains("`int8` against f32 on 100 pairs: scores differ by 0.0"), "{summary}");
 
     let trained = MODEL.replace("device: cpu", "device: cpu, fine_tune: { precision: int8 }");
@@ -86,8 +86,7 @@ fn a_list_of_texts_that_grew_asks_a_model_only_for_pairs_of_new_ones() {
         assert_eq!(bought, to_buy, "{order}");
         // the factors are those of a store that knew nothing
         let estimates = || {
-            let z: ndarray::Array2<f64> =
-                ndarray_npy::read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+            let z: ndarray::Array2<f64> = ndarray_npy::read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
             z.dot(&z.t())
         };
         let grown = estimates();

@@ -60,7 +60,7 @@ fn a_pair_of_the_fit_takes_one_call_and_the_error_is_that_of_the_mean() {
     assert_eq!(pairs.len() as u64, planned);
     assert_eq!(pairs.iter().collect::<HashSet<_>>().len(), pairs.len(), "an order was asked for twice");
 
-    let summary = std::fs::read_to_string(scratch.path("results/mine/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/mine/summary.md")).unwrap();
     for words in ["relative error off the diagonal", "not evaluated", "large scores", "correlation with the score"] {
         assert!(summary.contains(words), "`{words}` is not in:\n{summary}");
     }
@@ -78,12 +78,12 @@ fn a_census_finds_the_error_against_the_mean_of_both_orders() {
     scratch.run_well(&["--quiet"]);
     // every order of every pair, and every item with itself
     assert_eq!(asked(&scratch).len(), 60 * 60);
-    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
-    let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
+    let signs: Array1<f64> = read_npy(scratch.path("runs/mine/factors/signature.npy")).unwrap();
     let ours = (&z * &signs).dot(&z.t());
     let wanted = Array2::from_shape_fn((60, 60), |(i, j)| 100.0 - (i as f64 - j as f64).abs());
     let error = (&ours - &wanted).mapv(|x| x * x).sum().sqrt() / wanted.mapv(|x| x * x).sum().sqrt();
-    let told = scratch.json("results/mine/factors/factors.json")["error"]["relative"].as_f64().unwrap();
+    let told = scratch.json("runs/mine/factors/factors.json")["error"]["relative"].as_f64().unwrap();
     // the same sums in another order
     assert!((told - error).abs() < 1e-9, "{told} and {error}");
 }
@@ -110,9 +110,9 @@ fn one_order_stands_beside_both_at_equal_calls() {
     };
     scratch.write_matrix("matrix.npy", &Array2::from_shape_fn((80, 80), skewed));
     scratch.run_well(&["--quiet"]);
-    let of = |method: &str, comparison: &str| value(&scratch, "results/m", method, "off_diagonal_error", comparison);
+    let of = |method: &str, comparison: &str| value(&scratch, "runs/m", method, "off_diagonal_error", comparison);
     assert!(of("shift_ridge + known, one order", "entries") < 0.5, "the effects of the items were not removed");
-    let rows = scratch.figures("results/m");
+    let rows = scratch.figures("runs/m");
     let row = |method: &str, comparison: &str| {
         rows.iter().find(|row| row["method"] == method && row["comparison"] == comparison).unwrap().clone()
     };
@@ -129,12 +129,12 @@ fn one_order_stands_beside_both_at_equal_calls() {
     );
     alone.write_matrix("matrix.npy", &Array2::from_shape_fn((80, 80), skewed));
     alone.run_well(&["--quiet"]);
-    let error = |scratch: &Scratch, method: &str| value(scratch, "results/m", method, "relative_error", "rank");
+    let error = |scratch: &Scratch, method: &str| value(scratch, "runs/m", method, "relative_error", "rank");
     for method in ["shift_ridge + known", "optimal"] {
         assert_eq!(error(&scratch, method), error(&alone, method));
     }
     let keys = |scratch: &Scratch| -> HashSet<String> {
-        let text = std::fs::read_to_string(scratch.path("results/m/cells.jsonl")).unwrap();
+        let text = std::fs::read_to_string(scratch.path("runs/m/cells.jsonl")).unwrap();
         text.lines().map(|line| line.split('"').nth(3).unwrap().to_owned()).collect()
     };
     assert!(keys(&alone).is_subset(&keys(&scratch)), "the keys of the others moved");

@@ -21,7 +21,7 @@ fn neighbours_pairs_clusters_and_labels_follow_the_score() {
         said.out
     };
     well(&["topk", "config.yaml", "-k", "2"]);
-    let near = table(&scratch, "results/mine/neighbours.tsv");
+    let near = table(&scratch, "runs/mine/neighbours.tsv");
     assert_eq!(near.len(), 120);
     let mean_gap = near
         .iter()
@@ -38,14 +38,14 @@ fn neighbours_pairs_clusters_and_labels_follow_the_score() {
     assert_eq!(std::fs::read_to_string(scratch.path("pairs.csv")).unwrap().lines().count(), 6);
     let said = well(&["cluster", "config.yaml", "--clusters", "3"]);
     assert!(said.contains("60 items in 3 clusters"), "{said}");
-    let clusters = table(&scratch, "results/mine/clusters.tsv");
+    let clusters = table(&scratch, "runs/mine/clusters.tsv");
     assert_eq!((clusters.len(), &clusters[0]["cluster"]), (60, &clusters[1]["cluster"]), "0 and 1 lie together");
     let labels: String =
         (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
     scratch.write("labels.tsv", &format!("id\tlabel\n{labels}"));
     let said = well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
     assert!(said.contains("20 labelled items in 2 classes, 40 labelled now"), "{said}");
-    let labelled = table(&scratch, "results/mine/labels.tsv");
+    let labelled = table(&scratch, "runs/mine/labels.tsv");
     let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
     assert!(right >= 57, "{right} of 60");
     assert_eq!(asked(&scratch).len(), bought, "factors cost nothing");
@@ -62,7 +62,7 @@ fn approximate_neighbours_come_with_the_recall_that_was_measured() {
     assert_eq!(say(&[]).code, Some(0));
     // the last digits of a score, which decide between two that are as far away, depend on the order of its products
     let lists = || {
-        let rows = table(&scratch, "results/mine/neighbours.tsv");
+        let rows = table(&scratch, "runs/mine/neighbours.tsv");
         let score = |row: &HashMap<String, String>| format!("{:.9}", row["score"].parse::<f64>().unwrap());
         rows.iter().map(|row| (row["id"].clone(), score(row))).collect::<Vec<_>>()
     };
@@ -92,7 +92,7 @@ fn rescoring_ranks_by_the_program_itself_within_a_budget() {
     let before = asked(&scratch).len();
     let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rerank", "20"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    let near = table(&scratch, "results/mine/neighbours.tsv");
+    let near = table(&scratch, "runs/mine/neighbours.tsv");
     for row in near.iter().filter(|row| row["rank"] == "1") {
         let number = |key: &str| row[key][1..].parse::<i64>().unwrap();
         assert_eq!((number("id") - number("neighbour")).abs(), 1, "{row:?}");
@@ -123,13 +123,13 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
         assert_eq!(asked(&scratch).len() - already, bought, "a new text and 30 landmarks, once: {}", said.out);
     }
     assert_eq!(asked(&scratch).len(), before + new);
-    let near = table(&scratch, "results/mine/projected/new/neighbours.tsv");
+    let near = table(&scratch, "runs/mine/projected/new/neighbours.tsv");
     for (row, wanted) in near.iter().zip([7.0, 41.0]) {
         let number = row["neighbour"][1..].parse::<f64>().unwrap();
         assert!((number - wanted).abs() <= 2.0, "{row:?}");
     }
-    let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
-    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     // an item of the matrix, handed in again as new, gets the row that it has
     for k in 0..z.ncols() {
         assert!((vectors[[0, k]] - z[[7, k]]).abs() < 1e-9, "column {k}");
@@ -152,10 +152,10 @@ fn factors_that_embed_no_new_items_are_refused_before_a_call() {
     refused(&stack, &["factors by `stack` can't embed new items", "`methods: [shift_ridge]`"]);
     // factors of an earlier version, which name no configuration
     scratch.run_well(&["--quiet"]);
-    let mut info = scratch.json("results/mine/factors/factors.json");
+    let mut info = scratch.json("runs/mine/factors/factors.json");
     info["proxy"] = true.into();
     info["config"] = serde_json::Value::Null;
-    scratch.write("results/mine/factors/factors.json", &info.to_string());
+    scratch.write("runs/mine/factors/factors.json", &info.to_string());
     refused(&[], &["the factors were made with a proxy, and the configuration names none"]);
 }
 
@@ -171,9 +171,9 @@ fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
     scratch.write("new.csv", "key,text\nfirst,41\n");
     let mine = ["mine", "config.yaml", "--at-least", "0.86", "--target-recall", "0.8", "--delta", "0.2"];
     let projected =
-        ["vectors.npy", "vectors.parquet", "neighbours.tsv"].map(|name| format!("results/mine/projected/new/{name}"));
+        ["vectors.npy", "vectors.parquet", "neighbours.tsv"].map(|name| format!("runs/mine/projected/new/{name}"));
     let answers: [(&[&str], [&[&str]; 2]); 5] = [
-        (&["results/mine/neighbours.tsv"], [&["topk", "config.yaml", "-k", "2"], &["topk", "config.yaml", "-k", "3"]]),
+        (&["runs/mine/neighbours.tsv"], [&["topk", "config.yaml", "-k", "2"], &["topk", "config.yaml", "-k", "3"]]),
         (
             &["list.parquet"],
             [
@@ -182,9 +182,9 @@ fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
             ],
         ),
         // the second time there is nothing to evaluate, which the statement says
-        (&["results/mine/pairs.json"], [&mine, &mine]),
+        (&["runs/mine/pairs.json"], [&mine, &mine]),
         (
-            &["results/mine/labels.tsv", "results/mine/labels.json"],
+            &["runs/mine/labels.tsv", "runs/mine/labels.json"],
             [&["classify", "config.yaml", "--labels", "few.tsv"], &["classify", "config.yaml", "--labels", "many.tsv"]],
         ),
         (
@@ -210,7 +210,7 @@ fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
             assert!(read(&format!("{file}.before")) == before, "`{file}` was written in place");
         }
     }
-    let left = scratch.files("results").into_keys().find(|path| path.extension().is_some_and(|name| name == "part"));
+    let left = scratch.files("runs").into_keys().find(|path| path.extension().is_some_and(|name| name == "part"));
     assert_eq!(left, None);
 }
 
@@ -228,8 +228,8 @@ fn a_proxy_from_embeddings_of_ones_own_takes_part_and_is_projected() {
     said.must_complain("--embeddings new.npy");
     let said = scratch.say(&["project", "config.yaml", "new.tsv", "--embeddings", "new.npy", "--set", method]);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
-    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     for k in 0..z.ncols() {
         assert!((vectors[[0, k]] - z[[7, k]]).abs() < 1e-8, "column {k}: {} and {}", vectors[[0, k]], z[[7, k]]);
     }
@@ -288,8 +288,8 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
             assert_eq!(said.code, Some(0), "{oracle}: {}", said.err);
             assert_eq!(number_before(&said.out, " new calls"), bought, "{oracle}: {}", said.out);
         }
-        let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
-        let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+        let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
+        let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
         for (new, old) in [(0, 5), (1, 17)] {
             let apart = (&vectors.row(new) - &z.row(old)).mapv(f64::abs).fold(0.0, |a: f64, &b| a.max(b));
             // a model in single precision scores a pair in another batch a little differently
@@ -418,7 +418,7 @@ fn a_list_of_items_that_changed_asks_only_for_pairs_of_new_items() {
     let (all, different) = distinct(&scratch);
     assert_eq!(all, different, "no pair of texts was asked for twice");
     // items that are here already are placed without a call
-    let factors = scratch.json("results/mine/factors/factors.json");
+    let factors = scratch.json("runs/mine/factors/factors.json");
     let landmarks: Vec<u64> = serde_json::from_value(factors["landmarks"].clone()).unwrap();
     let new: String = (10..50).filter(|i| !landmarks.contains(&(63 - i))).map(|i| format!("x{i}\t{i}\n")).collect();
     scratch.write("new.tsv", &format!("key\ttext\n{new}"));

@@ -77,17 +77,17 @@ fn the_factors_reproduce_the_score_and_are_made_once() {
     scratch.run_well(&["--dry-run", "--sample", "7"]);
     assert_eq!(asked(&scratch).len(), 7, "and as many as it is told");
     let said = scratch.run_well(&[]);
-    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
-    let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
+    let signs: Array1<f64> = read_npy(scratch.path("runs/mine/factors/signature.npy")).unwrap();
     let approximated = (&z * &signs).dot(&z.t());
     let wanted = Array2::from_shape_fn((60, 60), |(i, j)| (-0.05 * (i as f64 - j as f64).abs()).exp());
     let error = (&approximated - &wanted).mapv(|x| x * x).sum().sqrt() / wanted.mapv(|x| x * x).sum().sqrt();
     assert!(error < 0.2, "12 of 60 columns of a smooth kernel: {error}");
-    let info = scratch.json("results/mine/factors/factors.json");
+    let info = scratch.json("runs/mine/factors/factors.json");
     let [lower, upper] = ["lower", "upper"].map(|end| info["error"][end].as_f64().unwrap());
     assert!(lower <= error && error <= upper, "{error} is not between {lower} and {upper}");
     for file in ["factors.safetensors", "factors.parquet", "projector.npy"] {
-        assert!(scratch.path(&format!("results/mine/factors/{file}")).exists(), "{file}");
+        assert!(scratch.path(&format!("runs/mine/factors/{file}")).exists(), "{file}");
     }
     // as many as were planned, each once
     let mut pairs = asked(&scratch);
@@ -95,8 +95,8 @@ fn the_factors_reproduce_the_score_and_are_made_once() {
     pairs.sort();
     pairs.dedup();
     assert_eq!(pairs.len() as u64, planned);
-    let folder = "results/mine/factors";
-    let summary = || std::fs::read_to_string(scratch.path("results/mine/summary.md")).unwrap();
+    let folder = "runs/mine/factors";
+    let summary = || std::fs::read_to_string(scratch.path("runs/mine/summary.md")).unwrap();
     let (before, first) = (scratch.files(folder), summary());
     scratch.run_well(&["--quiet"]);
     assert!(scratch.files(folder) == before, "a finished run changes no byte");
@@ -109,21 +109,21 @@ fn the_factors_reproduce_the_score_and_are_made_once() {
 #[test]
 fn factors_are_those_of_the_setting_whatever_ran_before() {
     let scratch = place();
-    let rank = || scratch.json("results/mine/factors/factors.json")["rank"].as_u64().unwrap();
+    let rank = || scratch.json("runs/mine/factors/factors.json")["rank"].as_u64().unwrap();
     scratch.run_well(&["--quiet"]);
-    let first = scratch.files("results/mine/factors");
+    let first = scratch.files("runs/mine/factors");
     scratch.run_well(&["--quiet", "--set", "ranks=6"]);
     assert_eq!(rank(), 6);
     let before = asked(&scratch).len();
     scratch.run_well(&["--quiet"]);
     assert_eq!(rank(), 12);
-    assert!(scratch.files("results/mine/factors") == first, "the same factors as at first");
+    assert!(scratch.files("runs/mine/factors") == first, "the same factors as at first");
     // gone or torn, they are made again, and nothing is bought
-    std::fs::remove_dir_all(scratch.path("results/mine/factors")).unwrap();
+    std::fs::remove_dir_all(scratch.path("runs/mine/factors")).unwrap();
     scratch.run_well(&["--quiet"]);
-    scratch.write("results/mine/factors/vectors.npy", "torn");
+    scratch.write("runs/mine/factors/vectors.npy", "torn");
     scratch.run_well(&["--quiet"]);
-    assert!(scratch.files("results/mine/factors") == first);
+    assert!(scratch.files("runs/mine/factors") == first);
     assert_eq!(asked(&scratch).len(), before);
 }
 
@@ -140,7 +140,7 @@ fn choosing_landmarks_by_what_is_seen_is_counted() {
             let most = number_before(&said.out, " calls: ");
             scratch.run_well(&[&settings[..], &["--quiet"]].concat());
             let calls = asked(&scratch).len() as u64;
-            assert_eq!(scratch.figures("results/mine")[0]["evaluations"], calls, "{method} by {policy}");
+            assert_eq!(scratch.figures("runs/mine")[0]["evaluations"], calls, "{method} by {policy}");
             assert!(calls <= most && most < 2 * calls, "{method} by {policy}: {calls} of at most {most}");
             let wanted = match (method, policy) {
                 ("shift_ridge", _) => columns(12),
@@ -179,8 +179,8 @@ fn a_score_that_is_the_same_for_all_pairs_is_noticed() {
 
 /// ‖K − Z diag(signs) Zᵀ‖_F / ‖K‖_F of the files, K = exp(−γ|i − j|).
 fn error_of_files(scratch: &Scratch) -> f64 {
-    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
-    let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
+    let signs: Array1<f64> = read_npy(scratch.path("runs/mine/factors/signature.npy")).unwrap();
     let wanted = Array2::from_shape_fn((60, 60), |(i, j)| (-0.05 * (i as f64 - j as f64).abs()).exp());
     let norm = |matrix: &Array2<f64>| matrix.mapv(|x| x * x).sum().sqrt();
     norm(&(&(&z * &signs).dot(&z.t()) - &wanted)) / norm(&wanted)
@@ -201,12 +201,12 @@ fn the_error_that_is_reported_is_that_of_the_files() {
         for target in ["target_error=null", "target_error=0.0001"] {
             let scratch = place();
             scratch.run_well(&[&all[..], &["--set", method, "--set", target]].concat());
-            let info = scratch.json("results/mine/factors/factors.json");
+            let info = scratch.json("runs/mine/factors/factors.json");
             let reported = |key: &str| info[key]["relative"].as_f64();
             let measured = error_of_files(&scratch);
             // rounding of sums over 3,600 cells
             assert!((reported("error").unwrap() - measured).abs() < 1e-9, "{method}, {target}: {measured}, {info}");
-            let summary = std::fs::read_to_string(scratch.path("results/mine/summary.md")).unwrap();
+            let summary = std::fs::read_to_string(scratch.path("runs/mine/summary.md")).unwrap();
             assert!(summary.contains(&format!("{measured:.4}")), "{method}, {target}: {measured}, {summary}");
             // a growing rank is judged by what the files hold, without the known entries
             if has_both && !(method == known && target != "target_error=null") {
@@ -244,7 +244,7 @@ fn factors_and_tables_of_other_settings_are_not_used() {
     };
     scratch.write("given.tsv", "id\tlabel\nn1\ta\nn2\ta\nn50\tb\nn51\tb\n");
     let tables = ["neighbours.tsv", "pairs.tsv", "clusters.tsv", "labels.tsv"];
-    let there = || tables.map(|table| scratch.path(&format!("results/mine/{table}")).exists());
+    let there = || tables.map(|table| scratch.path(&format!("runs/mine/{table}")).exists());
     for command in [&["topk", "config.yaml"][..], &["mine", "config.yaml"], &["cluster", "config.yaml"]] {
         well(command);
     }
@@ -296,7 +296,7 @@ fn classify_learns_from_one_part_and_is_tested_on_the_other() {
     assert!(said.out.contains("28 labelled items in 2 classes, 32 labelled now"), "{}", said.out);
     // the label of 7 is wrong, and 7 is tested on
     assert!(said.out.contains("; test accuracy 96.9 % of 32"), "{}", said.out);
-    assert_eq!(table(&scratch, "results/mine/labels.tsv")[7]["label"], "low");
+    assert_eq!(table(&scratch, "runs/mine/labels.tsv")[7]["label"], "low");
     let said = classify(&["--split", "label"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
     said.must_complain("write `train` or `test`");
@@ -367,22 +367,22 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
         assert_eq!(dry.out.contains("they cost "), budget.contains("money"), "{}", dry.out);
         let said = scratch.run(&["--set", budget]);
         assert_eq!(said.code, Some(3), "{}", said.err);
-        let info = scratch.json("results/mine/factors/factors.json");
+        let info = scratch.json("runs/mine/factors/factors.json");
         // 60 r − r(r+1)/2 entries and 100 sampled ones, the diagonal known
         assert_eq!((info["rank"].as_u64(), info["cut_short"].as_bool()), (Some(6), Some(true)), "{}", said.err);
         assert!(asked(&scratch).len() <= 450);
         // the same budget once more goes on from there, and is not done before all is
         let said = scratch.run(&["--set", budget]);
         assert_eq!(said.code, Some(0), "{}", said.err);
-        assert_eq!(scratch.json("results/mine/factors/factors.json")["rank"].as_u64(), Some(12), "{}", said.err);
+        assert_eq!(scratch.json("runs/mine/factors/factors.json")["rank"].as_u64(), Some(12), "{}", said.err);
         let said = scratch.run_well(&["--set", "budget.entries=1000"]);
-        let info = scratch.json("results/mine/factors/factors.json");
+        let info = scratch.json("runs/mine/factors/factors.json");
         assert_eq!(info["rank"].as_u64(), Some(12), "{}", said.err);
     }
     let scratch = place();
     let said = scratch.run(&["--set", "budget.entries=5"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
-    assert!(!scratch.path("results/mine/factors").exists() && asked(&scratch).is_empty(), "not even rank 1");
+    assert!(!scratch.path("runs/mine/factors").exists() && asked(&scratch).is_empty(), "not even rank 1");
 }
 
 /// A program that says that it is symmetric, and is not, is found out whatever limits the run.
@@ -413,7 +413,7 @@ fn a_budget_of_seconds_keeps_the_best_so_far() {
     scratch.write("scorer.sh", &PROGRAM.replace("scores=\n", "scores=; sleep 0.2\n"));
     let said = scratch.run(&["--set", "oracle.batch=16", "--set", "budget.seconds=4"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
-    let rank = scratch.json("results/mine/factors/factors.json")["rank"].as_u64().unwrap();
+    let rank = scratch.json("runs/mine/factors/factors.json")["rank"].as_u64().unwrap();
     assert!((1..12).contains(&rank), "{rank}");
 }
 
@@ -422,14 +422,14 @@ fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
     let scratch = place();
     let said =
         scratch.run_well(&["--set", "target_error=0.3", "--set", "ranks=[4, 40]", "--set", "error_estimate=400"]);
-    let info = scratch.json("results/mine/factors/factors.json");
+    let info = scratch.json("runs/mine/factors/factors.json");
     assert!(info["error"]["upper"].as_f64().unwrap() <= 0.3, "{info}");
     let rank = info["rank"].as_u64().unwrap();
     assert!(rank < 40, "{info}");
     assert!(said.out.contains(&format!("at {rank} columns")), "{}", said.out);
     // what took them is counted once
     let kept = scratch.entries_kept("store");
-    let read = |file: &str| std::fs::read_to_string(scratch.path(&format!("results/mine/{file}"))).unwrap();
+    let read = |file: &str| std::fs::read_to_string(scratch.path(&format!("runs/mine/{file}"))).unwrap();
     let line =
         read("summary.md").lines().find(|line| line.contains("with those of the error estimate")).map(str::to_owned);
     assert!(line.as_ref().is_some_and(|line| line.contains(&format!(" {kept} |"))), "{kept}: {line:?}");
@@ -438,7 +438,7 @@ fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
     // a single rank is the largest
     let single = place();
     single.run_well(&["--set", "target_error=0.3", "--set", "ranks=40", "--set", "error_estimate=400"]);
-    assert!(single.json("results/mine/factors/factors.json")["rank"].as_u64().unwrap() < 40);
+    assert!(single.json("runs/mine/factors/factors.json")["rank"].as_u64().unwrap() < 40);
     // one that is not met is told
     let said = scratch.run_well(&["--set", "target_error=0.0001", "--set", "ranks=[4, 10]"]);
     assert!(said.out.contains("and not the 0.0001 that `target_error` asks for"), "{}", said.out);
@@ -520,7 +520,7 @@ fn factors_of_items_that_have_changed_are_refused_with_both_hashes() {
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     let said = scratch.say(&["topk", "config.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
-    let then = scratch.json("results/mine/factors/factors.json")["texts"].as_str().unwrap().to_owned();
+    let then = scratch.json("runs/mine/factors/factors.json")["texts"].as_str().unwrap().to_owned();
     said.must_complain("the items have changed");
     said.must_complain(&then);
     let said = scratch.say(&["topk", "../nowhere.yaml"]);

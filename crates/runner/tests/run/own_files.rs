@@ -46,7 +46,7 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     let bill = well(&scratch, &["my_texts.yaml", "--dry-run"]);
     assert!(bill.out.contains("of 1,770 pairs ("), "{}", bill.out);
     well(&scratch, &["my_texts.yaml"]);
-    assert!(scratch.path("results/my_texts/report.html").exists());
+    assert!(scratch.path("runs/my_texts/report.html").exists());
     // a profile of few, which commands find again; of one that is nowhere written a run says so
     let few = well(&scratch, &["my_texts.yaml", "--profile", "smoke", "--dry-run"]);
     assert!(few.out.contains("of 780 pairs (") && !few.err.contains("says nothing"), "{}{}", few.out, few.err);
@@ -137,7 +137,7 @@ fn init_reads_a_matrix_and_knows_distances() {
         said.out
     );
     well(&scratch, &["far.yaml", "--quiet"]);
-    assert!(scratch.path("results/far/factors/vectors.npy").exists());
+    assert!(scratch.path("runs/far/factors/vectors.npy").exists());
     // the same as numbers in lines
     let lines: String = distances
         .rows()
@@ -182,13 +182,13 @@ fn labelled_texts_are_classified_by_every_method_by_yaml_alone() {
     let scratch = Scratch::with(LABELLED);
     labelled(&scratch, "x.tsv", '\t');
     let said = scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("results/labelled/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/labelled/summary.md")).unwrap();
     for method in ["nystrom", "sms_nystrom", "sicur", "stacur", "shift_ridge", "wme", "exact"] {
         assert!(summary.contains(method), "{method}: {summary}");
     }
     assert!(said.err.contains("ccuracy") && said.err.contains("at best, by "), "{}", said.err);
     // the two kinds share no word
-    let rows = scratch.json("results/labelled/run.json");
+    let rows = scratch.json("runs/labelled/run.json");
     assert!(rows.is_object());
     // by a second file, and by seed
     let text = std::fs::read_to_string(scratch.path("x.tsv")).unwrap();
@@ -220,7 +220,7 @@ fn a_public_corpus_is_a_yaml_of_ten_lines() {
     let scratch = Scratch::with(&text);
     let data = data.display().to_string();
     scratch.run_well(&["--data", &data, "--profile", "smoke", "--quiet"]);
-    assert!(scratch.path("results/smoke/own_corpus/summary.md").exists());
+    assert!(scratch.path("runs/smoke/own_corpus/summary.md").exists());
     scratch.complains(&[], &["`$LANDMARK_DATA/wmd/classic.tsv.gz` starts at the folder of the corpora"]);
 }
 
@@ -257,7 +257,7 @@ fn pairs_of_ones_own_are_judged_under_any_score() {
     pairs.sort();
     pairs.dedup();
     assert_eq!(pairs.len() as u64, planned, "no pair twice");
-    let summary = std::fs::read_to_string(scratch.path("results/judged/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/judged/summary.md")).unwrap();
     assert!(summary.contains("Spearman"), "{summary}");
     // labels, and a threshold from pairs that are learned from
     let yes_no =
@@ -290,7 +290,7 @@ fn pairs_that_are_listed_are_scored_by_the_factors_and_by_the_program() {
         said.out
     );
     assert!(asked(&scratch).len() > before);
-    let table = std::fs::read_to_string(scratch.path("results/mine/listed.tsv")).unwrap();
+    let table = std::fs::read_to_string(scratch.path("runs/mine/listed.tsv")).unwrap();
     assert!(table.starts_with("first\tsecond\testimate\tscore\tagainst\nn0\tn59\t"), "{table}");
     scratch.write("wrong.tsv", "first\tsecond\nn1\tn99\n");
     let said = scratch.say(&["pairs", "config.yaml", "wrong.tsv"]);

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::own_data::{PROGRAM, asked, place};
 use crate::scratch::Scratch;
 
-const PAGE: &str = "results/mine/report.html";
+const PAGE: &str = "runs/mine/report.html";
 
 pub(crate) fn page(scratch: &Scratch) -> String {
     std::fs::read_to_string(scratch.path(PAGE)).unwrap()
@@ -59,7 +59,7 @@ fn the_map_lists_neighbours_exact_where_they_were_asked_and_no_call_is_made_for_
         let text = std::fs::read_to_string(scratch.path("asked")).unwrap();
         text.lines().any(|line| line == format!("{i} {j}") || line == format!("{j} {i}"))
     };
-    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     let [low, extent] = ["low", "extent"].map(|key| data[key].as_f64().unwrap());
     for (place, &other) in near.iter().enumerate().filter(|(place, _)| place % 7 == 0) {
         let item = place / 10;
@@ -90,7 +90,7 @@ fn the_curve_is_that_of_runs_at_those_ranks() {
     let text = page(&scratch);
     assert!(text.contains("Twice the budget, 48 landmarks, would bring the error to about"), "the sentence");
     assert!(text.contains("recall of the ten nearest"));
-    let rows = scratch.figures("results/mine");
+    let rows = scratch.figures("runs/mine");
     let of_curve = |metric: &str| -> Vec<(u64, f64)> {
         let is_one = |row: &&Json| row["metric"] == metric && row["comparison"] == "prefix";
         rows.iter().filter(is_one).map(|row| (row["rank"].as_u64().unwrap(), row["value"].as_f64().unwrap())).collect()
@@ -101,7 +101,7 @@ fn the_curve_is_that_of_runs_at_those_ranks() {
     let before = asked(&scratch).len();
     for (rank, error) in errors {
         scratch.run_well(&["--quiet", "--set", &format!("ranks={rank}"), "--set", "error_estimate=100000"]);
-        let alone = scratch.figures("results/mine");
+        let alone = scratch.figures("runs/mine");
         let first = alone.iter().find(|row| row["metric"] == "off_diagonal_error").unwrap();
         // the estimate sees all of K, so both are exact
         assert!((first["value"].as_f64().unwrap() - error).abs() < 1e-9, "rank {rank}: {error}, {first}");
@@ -129,7 +129,7 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     assert!(["topk", "mine", "clusters", "labels"].iter().all(|part| has(part)));
     let text = page(&scratch);
     assert!(text.contains("True labels down, predicted ones across") && text.contains("Least certain"));
-    let report = scratch.json("results/mine/labels.json");
+    let report = scratch.json("runs/mine/labels.json");
     let sum: u64 = report["confusion"]
         .as_array()
         .unwrap()
@@ -186,8 +186,8 @@ fn vectors_are_exported_for_other_programs() {
     scratch.run_well(&["--quiet"]);
     let said = well(&scratch, &["export", "config.yaml"]);
     assert!(said.contains("60 × 12 float32, norms "), "{said}");
-    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
-    let items: Array2<f32> = read_npy(scratch.path("results/mine/export/items.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
+    let items: Array2<f32> = read_npy(scratch.path("runs/mine/export/items.npy")).unwrap();
     assert_eq!(items, z.mapv(|value| value as f32));
     well(&scratch, &["export", "config.yaml", "--to", "arrow", "--out", "elsewhere"]);
     assert!(scratch.path("elsewhere/items.arrow").exists());

@@ -39,12 +39,12 @@ fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly()
         let set: Vec<&str> = limit.into_iter().flat_map(|limit| ["--set", limit]).collect();
         let with = |arguments: &[&'static str]| [arguments, &set].concat();
         scratch.run_well(&with(&["--quiet"]));
-        let items = scratch.json("results/mine/factors/factors.json")["items"].as_u64();
+        let items = scratch.json("runs/mine/factors/factors.json")["items"].as_u64();
         assert_eq!(items, Some(if limit.is_some() { 30 } else { 60 }));
         well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--rerank", "4"]));
-        is_right(&scratch, "results/mine/neighbours.tsv");
+        is_right(&scratch, "runs/mine/neighbours.tsv");
         well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "10"]));
-        is_right(&scratch, "results/mine/neighbours.tsv");
+        is_right(&scratch, "runs/mine/neighbours.tsv");
     }
     // the others get a label
     scratch.run_well(&["--quiet"]);
@@ -68,7 +68,7 @@ fn embeddings_of_the_whole_file_serve_a_part_of_it() {
         let settings = settings(file);
         let words: Vec<&str> = settings.iter().map(String::as_str).collect();
         scratch.run_well(&[&["--quiet", "--force"], &words[..]].concat());
-        std::fs::read(scratch.path("results/mine/factors/vectors.npy")).unwrap()
+        std::fs::read(scratch.path("runs/mine/factors/vectors.npy")).unwrap()
     };
     assert_eq!(vectors("part.npy"), vectors("whole.npy"));
     // which new items join

@@ -31,7 +31,7 @@ fn assert_asked_once(scratch: &Scratch) {
 
 /// Share of the true pairs that are listed, each once; every listed pair is true.
 fn share_of_pairs(scratch: &Scratch) -> f64 {
-    let pairs = table(scratch, "results/mine/pairs.tsv");
+    let pairs = table(scratch, "runs/mine/pairs.tsv");
     let ends = |row: &HashMap<String, String>| (item(row, "first"), item(row, "second"));
     let sorted = |(first, second): (i64, i64)| (first.min(second), first.max(second));
     let distinct: HashSet<(i64, i64)> = pairs.iter().map(|row| sorted(ends(row))).collect();
@@ -60,7 +60,7 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
     well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6"]);
     assert_eq!((asked(&scratch).len() - before) as u64, bill);
-    let pairs = table(&scratch, "results/mine/pairs.tsv");
+    let pairs = table(&scratch, "runs/mine/pairs.tsv");
     let neighbours = pairs.iter().filter(|row| (item(row, "first") - item(row, "second")).abs() == 1).count();
     // 59 pairs are one apart; from the factors alone far fewer are found
     assert!(neighbours >= 55, "{neighbours}");
@@ -69,7 +69,7 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     }
     let bare = well(&scratch, &["mine", "config.yaml", "--pairs", "3"]);
     assert!(bare.contains("the 3 most similar pairs"), "{bare}");
-    assert!(table(&scratch, "results/mine/pairs.tsv").iter().all(|row| row["exact"] == "false"));
+    assert!(table(&scratch, "runs/mine/pairs.tsv").iter().all(|row| row["exact"] == "false"));
     assert_asked_once(&scratch);
 }
 
@@ -88,13 +88,13 @@ fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
         "{}",
         ended.out
     );
-    assert!(!scratch.path("results/mine/pairs.json").exists(), "no recall is stated that was not audited");
+    assert!(!scratch.path("runs/mine/pairs.json").exists(), "no recall is stated that was not audited");
     let spent = asked(&scratch).len() - before;
     assert!(spent <= 444, "{spent}");
     // what was scored is kept
     let said = well(&scratch, &[&mine[..], &["--budget", "2000"]].concat());
     assert!(said.contains("recall at least 0.8") || said.contains("all pairs are known"), "{said}");
-    assert!(scratch.json("results/mine/pairs.json")["reached"].as_bool().unwrap());
+    assert!(scratch.json("runs/mine/pairs.json")["reached"].as_bool().unwrap());
     assert_asked_once(&scratch);
 }
 
@@ -113,14 +113,14 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
 
     let said = well(&scratch, &mine);
     assert!(said.contains("recall at least 0.8 with probability 0.8"), "{said}");
-    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
     assert!(page.contains("Stated recall") && page.contains("pairs at or above 0.86"));
     let spent = (asked(&scratch).len() - before) as u64;
     assert!(spent >= least, "{spent} {least}");
-    let pairs = table(&scratch, "results/mine/pairs.tsv");
+    let pairs = table(&scratch, "runs/mine/pairs.tsv");
     assert!(pairs.iter().all(|row| (item(row, "first") - item(row, "second")).abs() <= 3 && row["exact"] == "true"));
     let recall = pairs.len() as f64 / TRUE_PAIRS;
-    let statement = scratch.json("results/mine/pairs.json");
+    let statement = scratch.json("runs/mine/pairs.json");
     let lower = statement["lower"].as_f64().unwrap();
     // the target is what holds, not the bound of the cut at which the search stopped
     assert!(lower == 0.8 && recall >= 0.8, "{lower} {recall}");
@@ -132,7 +132,7 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     assert_asked_once(&scratch);
     // a list without a statement takes the old one away
     well(&scratch, &["mine", "config.yaml", "--pairs", "3"]);
-    assert!(!scratch.path("results/mine/pairs.json").exists());
+    assert!(!scratch.path("runs/mine/pairs.json").exists());
 }
 
 #[test]
@@ -159,11 +159,11 @@ fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_m
         (1..=3).contains(&(number(one) - number(other)).abs())
     };
     let known = asked(&scratch).iter().filter(similar).count();
-    let pairs = table(&scratch, "results/mine/pairs.tsv");
+    let pairs = table(&scratch, "runs/mine/pairs.tsv");
     assert!(pairs.iter().all(|row| row["exact"] == "true" && (item(row, "first") - item(row, "second")).abs() <= 3));
     assert_eq!(pairs.len(), known);
     assert!(pairs.len() as f64 >= 0.8 * TRUE_PAIRS, "{} of {TRUE_PAIRS}", pairs.len());
-    assert!(!scratch.path("results/mine/pairs.json").exists(), "no recall is stated that is not known");
+    assert!(!scratch.path("runs/mine/pairs.json").exists(), "no recall is stated that is not known");
     assert!(well(&scratch, &with_budget).contains(" 0 new calls"));
     let groups = ["mine", "config.yaml", "--groups", "--at-least", "0.86", "--budget", "300"];
     assert!(well(&scratch, &groups).contains(" 0 new calls"));
@@ -181,7 +181,7 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     let stated = ["--target-recall", "0.8", "--delta", "0.2"];
     let said = well(&scratch, &[&["mine", "config.yaml", "--groups", "--at-least", "0.9"][..], &stated].concat());
     assert!(said.contains("the largest of 3") && said.contains("one missed pair"), "{said}");
-    let rows = table(&scratch, "results/mine/groups.tsv");
+    let rows = table(&scratch, "runs/mine/groups.tsv");
     assert_eq!(rows.len(), 60);
     let mut group_of = HashMap::new();
     rows.iter().for_each(|row| drop(group_of.insert(item(row, "id"), row["group"].clone())));
@@ -190,7 +190,7 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     for row in rows.iter().filter(|row| row["size"] == "3") {
         assert_eq!(row["keep"] == "true", item(row, "id") % 3 == 0, "{row:?}");
     }
-    assert!(scratch.json("results/mine/groups.json")["lower"].as_f64().unwrap() >= 0.8);
+    assert!(scratch.json("runs/mine/groups.json")["lower"].as_f64().unwrap() >= 0.8);
     assert_asked_once(&scratch);
     // exp(−.05 · 8) = .67: the groups, eight apart, are one chain
     let chained = "more than a quarter of all items";
@@ -214,7 +214,7 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
     assert!(said.contains("60 items in 6 clusters, 6 of two and more"), "{said}");
     let bought = number_before(&said, " new calls");
     assert_eq!((asked(&scratch).len() - before) as u64, bought);
-    let rows = table(&scratch, "results/mine/clusters.tsv");
+    let rows = table(&scratch, "runs/mine/clusters.tsv");
     for one in &rows {
         for other in &rows {
             assert_eq!(one["cluster"] == other["cluster"], item(one, "id") / 10 == item(other, "id") / 10);
@@ -269,8 +269,8 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
         let said = scratch.say(&[&mine[..], &["--budget", &budget.to_string()]].concat());
         let spent = asked(&scratch).len() - before;
         assert!(spent <= budget, "{spent} of {budget}");
-        let file = scratch.path("results/mine/pairs.json");
-        let statement = file.exists().then(|| scratch.json("results/mine/pairs.json"));
+        let file = scratch.path("runs/mine/pairs.json");
+        let statement = file.exists().then(|| scratch.json("runs/mine/pairs.json"));
         let is_reached = statement.as_ref().is_some_and(|statement| statement["reached"].as_bool().unwrap());
         assert_eq!(said.code, Some(if is_reached { 0 } else { 3 }), "{budget}: {}{}", said.out, said.err);
         // what is stated is compared with the truth
@@ -286,7 +286,7 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
 /// Mean share of the k nearest numbers that the lists hold; as near as the k-th is as good.
 fn recall_of_lists(scratch: &Scratch, k: usize) -> f64 {
     let mut found = HashMap::<i64, Vec<i64>>::new();
-    for row in table(scratch, "results/mine/neighbours.tsv") {
+    for row in table(scratch, "runs/mine/neighbours.tsv") {
         found.entry(item(&row, "id")).or_default().push(item(&row, "neighbour"));
     }
     let share = |(&number, list): (&i64, &Vec<i64>)| {
@@ -311,7 +311,7 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     few.must_complain("at least `--budget 1140`");
     assert!(few.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", few.out);
     let cut = scratch.say(&[&topk[..], &["--budget", "1400"]].concat());
-    let statement = || scratch.json("results/mine/neighbours.json");
+    let statement = || scratch.json("runs/mine/neighbours.json");
     assert!(cut.code == Some(3) && cut.out.contains("is not reached"), "{}{}", cut.out, cut.err);
     assert_eq!((statement()["reached"].as_bool(), asked(&scratch).len() <= 1400), (Some(false), true));
 
@@ -320,17 +320,17 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     assert!(statement()["lower"].as_f64().unwrap() >= 0.8 && statement()["rows"] == 24);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
-    let (calls, before) = (asked(&scratch).len(), scratch.files("results/mine"));
+    let (calls, before) = (asked(&scratch).len(), scratch.files("runs/mine"));
     assert!(well(&scratch, &topk).contains(" 0 new calls"));
     assert_eq!(asked(&scratch).len(), calls);
     let same =
-        |path: &str| scratch.files("results/mine")[std::path::Path::new(path)] == before[std::path::Path::new(path)];
+        |path: &str| scratch.files("runs/mine")[std::path::Path::new(path)] == before[std::path::Path::new(path)];
     assert!(same("neighbours.tsv"), "the same lists");
     assert_asked_once(&scratch);
     // with factors there is a page, which says it
     scratch.run_well(&["--quiet"]);
     well(&scratch, &topk);
-    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
     assert!(page.contains("Stated recall") && page.contains("neighbours, k = 5"));
     assert_asked_once(&scratch);
 }
@@ -376,7 +376,7 @@ fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
     assert!(strict.code == Some(2) && strict.err.contains("a theorem"), "{}", strict.err);
     // a list without a statement takes the old one away
     well(&scratch, &[&["topk", "config.yaml"][..], &set].concat());
-    assert!(!scratch.path("results/mine/neighbours.json").exists());
+    assert!(!scratch.path("runs/mine/neighbours.json").exists());
 }
 
 #[test]

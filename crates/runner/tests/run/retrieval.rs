@@ -21,7 +21,7 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " new calls (");
     let said = scratch.run_well(&[]);
     assert_eq!(number_before(&said.err, " new calls, "), planned);
-    let rows = scratch.figures("results/near");
+    let rows = scratch.figures("runs/near");
     let n = rows[0]["items"].as_u64().unwrap();
     assert_eq!(planned, n * (n - 1) / 2);
     let value = |metric: &str, method: &str, proxy: &str, calls: u64| -> f64 {
@@ -52,10 +52,10 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
             assert!(rescored >= alone, "{proxy} {calls}: {rescored} below {alone}");
         }
     }
-    let before = scratch.files("results");
+    let before = scratch.files("runs");
     let again = scratch.run_well(&[]);
     assert_eq!(number_before(&again.err, " new calls, "), 0);
-    assert_eq!(scratch.files("results"), before);
+    assert_eq!(scratch.files("runs"), before);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn stated_recalls_are_held_against_true_ones_draw_by_draw() {
     );
     let scratch = Scratch::with(&statements);
     scratch.run_well(&[]);
-    let rows = scratch.figures("results/near");
+    let rows = scratch.figures("runs/near");
     let values = |metric: &str, method: &str| -> Vec<f64> {
         let is_it = |row: &&Json| row["metric"] == metric && row["method_id"] == method;
         rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
@@ -113,7 +113,7 @@ fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels()
     );
     let scratch = Scratch::with(&statements);
     scratch.run_well(&[]);
-    let rows = scratch.figures("results/near");
+    let rows = scratch.figures("runs/near");
     let n = rows[0]["items"].as_f64().unwrap();
     let values = |metric: &str, method: &str| -> Vec<f64> {
         let is_it = |row: &&Json| row["metric"] == metric && row["method"] == method;
@@ -173,10 +173,10 @@ fn place() -> Scratch {
 fn best(scratch: &Scratch, file: &str) -> Vec<(String, String, String)> {
     // named by stem and place: `new-3f2a9c10.tsv` of `new.tsv`
     let stem = format!("{}-", file.trim_end_matches(".tsv"));
-    let files = std::fs::read_dir(scratch.path("results/found/searched")).unwrap();
+    let files = std::fs::read_dir(scratch.path("runs/found/searched")).unwrap();
     let mut names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
     let name = names.find(|name| name.starts_with(&stem)).unwrap();
-    let text = std::fs::read_to_string(scratch.path(&format!("results/found/searched/{name}"))).unwrap();
+    let text = std::fs::read_to_string(scratch.path(&format!("runs/found/searched/{name}"))).unwrap();
     let cells = text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>());
     cells.filter(|cells| cells[1] == "1").map(|cells| (cells[0].clone(), cells[2].clone(), cells[4].clone())).collect()
 }
@@ -228,7 +228,7 @@ fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice
 fn how_well_an_index_does_is_seen_on_its_anchors() {
     let scratch = place();
     scratch.run_well(&[]);
-    let rows = scratch.figures("results/found");
+    let rows = scratch.figures("runs/found");
     let recall = |calls: u64| {
         let is_it = |row: &&Json| {
             row["metric"] == "recall_at_1" && row["method_id"] == "index" && row["columns"].as_u64() == Some(calls)
@@ -267,7 +267,7 @@ fn an_index_of_something_else_is_refused() {
     scratch.write("scorer.sh", &program);
     complains(&[], "from scores of `difference`, and those of now are by `another`");
     scratch.write("scorer.sh", PROGRAM);
-    let index = scratch.path("results/found/index/index.safetensors");
+    let index = scratch.path("runs/found/index/index.safetensors");
     let bytes = std::fs::read(&index).unwrap();
     std::fs::write(&index, &bytes[..bytes.len() / 2]).unwrap();
     complains(&[], "is damaged");

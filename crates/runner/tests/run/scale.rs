@@ -15,7 +15,7 @@ fn in_one_process() -> Vec<u8> {
 }
 
 fn factors(scratch: &Scratch) -> Vec<u8> {
-    std::fs::read(scratch.path("results/mine/factors/vectors.npy")).unwrap()
+    std::fs::read(scratch.path("runs/mine/factors/vectors.npy")).unwrap()
 }
 
 /// A place whose score is slow enough that processes overlap.

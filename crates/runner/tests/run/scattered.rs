@@ -22,7 +22,7 @@ fn distinct(scratch: &Scratch) -> usize {
 }
 
 fn pairs(scratch: &Scratch) -> (Array2<u64>, Array1<f64>) {
-    let folder = "results/mine/factors";
+    let folder = "runs/mine/factors";
     let read = |name: &str| scratch.path(&format!("{folder}/{name}"));
     (read_npy(read("scattered_pairs.npy")).unwrap(), read_npy(read("scattered_scores.npy")).unwrap())
 }
@@ -41,11 +41,11 @@ fn as_many_pairs_are_bought_as_the_columns_would_cost_and_none_twice() {
     for (pair, score) in pairs.rows().into_iter().zip(&scores) {
         assert_eq!(*score, (-0.05 * (pair[1] - pair[0]) as f64).exp());
     }
-    let before = scratch.files("results/mine/factors");
+    let before = scratch.files("runs/mine/factors");
     scratch.run_well(&["--quiet"]);
-    assert!(scratch.files("results/mine/factors") == before, "a finished run changes no byte");
+    assert!(scratch.files("runs/mine/factors") == before, "a finished run changes no byte");
     scratch.run_well(&["--quiet", "--force"]);
-    assert!(scratch.files("results/mine/factors") == before, "the same pairs are chosen again");
+    assert!(scratch.files("runs/mine/factors") == before, "the same pairs are chosen again");
     assert_eq!(asked(&scratch).len() as u64, planned, "and are in the store");
 }
 
@@ -77,7 +77,7 @@ fn the_columns_alone_are_a_row_of_their_own_and_no_better() {
     let scratch = Scratch::with(&config.replace("ranks: [5]", "ranks: [8]"));
     scratch.write_matrix("matrix.npy", &smooth_matrix());
     scratch.run_well(&["--quiet"]);
-    let rows = scratch.figures("results/mine");
+    let rows = scratch.figures("runs/mine");
     let error = |method: &str| -> Vec<f64> {
         let is_it = |row: &&serde_json::Value| row["metric"] == "relative_error" && row["method"] == method;
         rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
@@ -99,7 +99,7 @@ fn shares_evaluate_the_columns_and_the_run_the_pairs_that_follow_from_them() {
     }
     scratch.run_well(&["--quiet"]);
     assert_eq!((asked(&scratch).len() as u64, distinct(&scratch) as u64), (planned, planned));
-    let vectors = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    let vectors = |scratch: &Scratch| std::fs::read(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     assert!(vectors(&scratch) == vectors(&alone));
     assert_eq!(pairs(&scratch), pairs(&alone));
 }

@@ -30,7 +30,7 @@ fn a_search_keeps_to_its_ranks_and_its_bill_and_is_not_repeated() {
     assert_eq!(number_before(&said.err, " new calls, "), number_before(&forecast.out, " new calls ("));
     let beside = number_before(&said.err, " new calls outside the matrix");
     assert!(beside > 0 && beside <= number_before(&forecast.out, " calls outside the matrix"), "{beside}");
-    let rows = scratch.figures("results/searched");
+    let rows = scratch.figures("runs/searched");
     for (comparison, range) in [("small_rank", 4..=9), ("large_rank", 10..=16)] {
         for method in ["wme", "sms_nystrom"] {
             let is_it = |metric: &str, row: &&serde_json::Value| {
@@ -54,10 +54,10 @@ fn a_search_keeps_to_its_ranks_and_its_bill_and_is_not_repeated() {
             assert!(tested.iter().all(|row| row["rank"] == best["rank"]), "{method} {comparison}");
         }
     }
-    let before = scratch.files("results");
+    let before = scratch.files("runs");
     let again = scratch.run_well(&[]);
     assert_eq!(number_before(&again.err, " new calls, "), 0);
-    assert_eq!(scratch.files("results"), before);
+    assert_eq!(scratch.files("runs"), before);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_longer_search_begins_with_the_trials_of_the_shorter_one() {
     let trials = |scratch: &Scratch| -> Vec<(u64, f64)> {
         let is_trial =
             |row: &&serde_json::Value| row["metric"] == "validation_accuracy" && row["method"] == "sms_nystrom";
-        let rows = scratch.figures("results/searched");
+        let rows = scratch.figures("runs/searched");
         let rows = rows.iter().filter(is_trial).filter(|row| row["comparison"] == "small_rank");
         rows.map(|row| (row["rank"].as_u64().unwrap(), row["value"].as_f64().unwrap())).collect()
     };
@@ -80,7 +80,7 @@ fn a_longer_search_begins_with_the_trials_of_the_shorter_one() {
 fn wme_is_searched_for_on_its_own_grids() {
     let scratch = searched();
     scratch.run_well(&["--quiet", "--set", "tuning.wme={ c: [1000, 10000], gamma: [2, 4] }"]);
-    let rows = scratch.figures("results/searched");
+    let rows = scratch.figures("runs/searched");
     let tried = |method: &str, metric: &str| -> Vec<f64> {
         let is_it = |row: &&serde_json::Value| row["method"] == method && row["metric"] == metric;
         rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
@@ -107,7 +107,7 @@ fn a_dry_run_of_a_search_times_what_it_is_certain_of_and_the_search_asks_for_it(
 fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
     let scratch = searched();
     scratch.run_well(&["--quiet", "--set", "tuning.rank={ small: [7, 7], large: [10, 16] }"]);
-    let summary = std::fs::read_to_string(scratch.path("results/searched/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/searched/summary.md")).unwrap();
     for (heading, is_there) in [("small ranks", false), ("large ranks", true)] {
         assert_eq!(summary.contains(&format!("Validation accuracy for {heading}")), is_there, "{summary}");
         assert_eq!(summary.contains(&format!("Best of the {heading}")), is_there, "{summary}");
@@ -115,7 +115,7 @@ fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
     assert!(summary.contains("Small rank: at most 550"), "{summary}");
     assert!(summary.contains("rank, γ, C and s2 are searched for"), "{summary}");
     scratch.run_well(&["--quiet", "--set", "tuning.rank={ small: [7, 7] }", "--set", "tuning.trials=1"]);
-    let summary = std::fs::read_to_string(scratch.path("results/searched/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/searched/summary.md")).unwrap();
     assert!(summary.contains("rank, γ, C and s2 are those of one trial"), "{summary}");
     assert!(!summary.contains("chose by cross-validation"), "{summary}");
 }

@@ -36,9 +36,9 @@ fn batches_are_within_their_bounds_and_a_second_run_changes_nothing() {
     let scratch = Scratch::with(SKETCHING);
     let said = scratch.run_well(&[]);
     assert!(said.out.contains("figure_1") && said.out.contains("buffered"), "{}", said.out);
-    let before = scratch.files("results/batches");
+    let before = scratch.files("runs/batches");
     scratch.run_well(&[]);
-    assert_eq!(before, scratch.files("results/batches"));
+    assert_eq!(before, scratch.files("runs/batches"));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn intents_are_classified_without_a_download_and_the_average_is_that_of_the_doma
     for word in ["home", "travel", "average", "sent_plus", "no benchmark"] {
         assert!(said.out.contains(word), "{word}: {}", said.out);
     }
-    let rows = scratch.figures("results/requests");
+    let rows = scratch.figures("runs/requests");
     let accuracy = |dataset: &str| {
         let is_it = |row: &&serde_json::Value| {
             row["dataset"] == dataset
@@ -67,7 +67,7 @@ fn intents_are_classified_without_a_download_and_the_average_is_that_of_the_doma
 fn the_gain_is_what_a_representation_won_less_what_it_lost_over_domains_and_replicates() {
     let scratch = Scratch::with(INTENT);
     scratch.run_well(&["--set", "replicates=2"]);
-    let rows = scratch.figures("results/requests");
+    let rows = scratch.figures("runs/requests");
     for labels in ["5 labels an intent", "all labels"] {
         let of = |metric: &str| -> Vec<&serde_json::Value> {
             let is_it = |row: &&serde_json::Value| {
@@ -95,10 +95,10 @@ fn a_stream_counts_what_it_skips_and_writes_its_projection() {
     let scratch = stream(&[lines(0, 50).as_bytes(), b"\n  \ncaf\xe9\n", lines(50, 60).as_bytes()].concat());
     let said = scratch.run_well(&[]);
     assert!(said.out.contains("empty lines, skipped") && said.out.contains("not UTF-8, skipped"), "{}", said.out);
-    let rows = scratch.figures("results/mine");
+    let rows = scratch.figures("runs/mine");
     let count = |id: &str| rows.iter().find(|row| row["method"] == id).unwrap()["value"].as_f64().unwrap();
     assert_eq!((count("texts"), count("empty"), count("invalid_utf8")), (60.0, 2.0, 1.0));
-    let projection: ndarray::Array2<f64> = ndarray_npy::read_npy(scratch.path("results/mine/projection.npy")).unwrap();
+    let projection: ndarray::Array2<f64> = ndarray_npy::read_npy(scratch.path("runs/mine/projection.npy")).unwrap();
     assert_eq!(projection.dim(), (256, 4));
 }
 
@@ -110,7 +110,7 @@ fn a_file_that_has_grown_is_read_from_where_it_ended_to_the_same_sketch() {
     grown.run_well(&[]).must_complain("going on after line 40");
     whole.run_well(&[]);
     let saved = |scratch: &Scratch| {
-        let bytes = std::fs::read(scratch.path("results/mine/stream.sketch")).unwrap();
+        let bytes = std::fs::read(scratch.path("runs/mine/stream.sketch")).unwrap();
         // what stands before the sketch names the beginning it was first made from
         let sketch = bytes.windows(8).position(|bytes| bytes == b"LMSKETCH").unwrap();
         bytes[sketch..].to_vec()
@@ -136,10 +136,10 @@ fn a_stream_sketched_in_shares_is_merged_to_the_same_sketch_whichever_came_first
     let [one, other, whole] = [(); 3].map(|()| stream(&text));
     in_shares(&one, 8);
     in_shares(&other, 8);
-    let saved = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/stream.sketch")).unwrap();
+    let saved = |scratch: &Scratch| std::fs::read(scratch.path("runs/mine/stream.sketch")).unwrap();
     assert_eq!(saved(&one), saved(&other));
     let value = |scratch: &Scratch, id: &str| {
-        let rows = scratch.figures("results/mine");
+        let rows = scratch.figures("runs/mine");
         rows.iter().find(|row| row["method"] == id).unwrap()["value"].as_f64().unwrap()
     };
     for (id, count) in [("texts", 400.0), ("pieces", 8.0), ("empty", 2.0), ("invalid_utf8", 1.0)] {
@@ -183,7 +183,7 @@ fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_one
     // of shares that are not all there none is used
     std::fs::remove_file(&sketch).unwrap();
     scratch.run_well(&[]).must_complain("1 of 2 shares are missing, so the file is read without them");
-    assert_eq!(scratch.figures("results/mine").iter().find(|row| row["method"] == "pieces").unwrap()["value"], 1.0);
+    assert_eq!(scratch.figures("runs/mine").iter().find(|row| row["method"] == "pieces").unwrap()["value"], 1.0);
     // nothing, packed
     let packed = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0][..], &[0; 8]].concat();
     std::fs::write(scratch.path("texts.txt"), packed).unwrap();
@@ -198,10 +198,9 @@ fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_one
 fn a_saved_sketch_that_does_not_fit_is_named_with_the_next_step() {
     let scratch = stream(lines(0, 30).as_bytes());
     scratch.run_well(&[]);
-    let saved = "results/mine/stream.sketch";
+    let saved = "runs/mine/stream.sketch";
     let other = ["--set", "text_sketch.sketch_rows=5", "--set", "text_sketch.dimension=2"];
-    scratch
-        .complains(&other, &["`results/mine/stream.sketch` was made with rows 6, but now 5 is asked for", "remove it"]);
+    scratch.complains(&other, &["`runs/mine/stream.sketch` was made with rows 6, but now 5 is asked for", "remove it"]);
     scratch.complains(&["--set", "text_sketch.hash.bits=9"], &["cannot go on from", "another hash", "remove it"]);
     scratch.complains(&["--set", "text_sketch.form=figure_1"], &["made with the form buffered"]);
     let bytes = std::fs::read(scratch.path(saved)).unwrap();
@@ -238,5 +237,5 @@ fn impossible_sketches_are_refused_before_anything_is_read() {
     intent.complains(&set("intent.representations=[sent]"), &["must list `none`"]);
     intent.complains(&set("intent.labels=[0]"), &["numbers of at least 1, or `all`"]);
     intent.complains(&set("intent.corpora=[clinc150]"), &["LANDMARK_DATA", "Public source"]);
-    assert!(!intent.path("results").exists());
+    assert!(!intent.path("runs").exists());
 }

@@ -35,14 +35,14 @@ fn bought() -> (Scratch, PathBuf) {
 #[test]
 fn a_tile_with_a_flipped_byte_is_refused_by_name() {
     let (scratch, tile) = bought();
-    let (figures, all) = (scratch.figures("results/sample"), scratch.entries_kept("store"));
+    let (figures, all) = (scratch.figures("runs/sample"), scratch.entries_kept("store"));
     let mut bytes = std::fs::read(&tile).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&tile, bytes).unwrap();
     let sound = number_before(&scratch.say(&["store", "verify"]).out, " entries");
     refused_then_mended(&scratch, &tile, &["is torn or edited"], all - sound);
-    assert_eq!(scratch.figures("results/sample"), figures);
+    assert_eq!(scratch.figures("runs/sample"), figures);
 }
 
 #[test]

@@ -65,16 +65,16 @@ fn errors_fall_with_the_features_and_do_not_depend_on_threads() {
 fn a_finished_study_runs_again_without_changing_a_byte() {
     let scratch = Scratch::with(ERROR);
     scratch.run_well(&[]);
-    let before = scratch.files("results");
+    let before = scratch.files("runs");
     scratch.run_well(&[]);
-    assert_eq!(before, scratch.files("results"));
+    assert_eq!(before, scratch.files("runs"));
 }
 
 #[test]
 fn a_table_and_a_figure_show_the_chromatic_numbers_of_the_paper() {
     let scratch = Scratch::with(P_MODEL);
     scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("results/models/summary.md")).unwrap();
+    let summary = std::fs::read_to_string(scratch.path("runs/models/summary.md")).unwrap();
     let line = |start: &[&str]| {
         let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let lines = summary.lines().map(cells);
@@ -84,7 +84,7 @@ fn a_table_and_a_figure_show_the_chromatic_numbers_of_the_paper() {
     assert_eq!(line(&["8", "circulant"]), ["8", "2", "1.000", "0.000"]);
     assert_eq!(line(&["8", "Toeplitz"]), ["15", "2", "0.935", "0.000"]);
     assert_eq!(line(&["5", "dense (unstructured)"]), ["25", "0", "0.000", "0.000"]);
-    let figure = std::fs::read_to_string(scratch.path("results/models/figure-graphs.svg")).unwrap();
+    let figure = std::fs::read_to_string(scratch.path("runs/models/figure-graphs.svg")).unwrap();
     assert!(figure.contains("circulant, n = 5, rows 1, 2: χ = 3") && figure.contains("{1, 2}"));
 }
 
@@ -92,7 +92,7 @@ fn a_table_and_a_figure_show_the_chromatic_numbers_of_the_paper() {
 fn documents_are_classified_on_features_and_on_the_exact_kernel() {
     let scratch = Scratch::with(CLASSIFICATION);
     scratch.run_well(&[]);
-    let rows = scratch.figures("results/classes");
+    let rows = scratch.figures("runs/classes");
     let methods: Vec<_> = rows.iter().map(|row| row["method_id"].as_str().unwrap()).collect();
     assert_eq!(methods, ["exact", "linear", "circulant"]);
     // five classes of 80 documents: guessing gives a fifth
@@ -106,7 +106,7 @@ fn time_and_memory_are_measured_and_the_dense_matrix_stops_in_time() {
          largest_dense: 16, runs: 1 }\n",
     );
     scratch.run_well(&[]);
-    let rows = scratch.figures("results/speed");
+    let rows = scratch.figures("runs/speed");
     let megabytes = |method: &str, n: u64| {
         let of =
             |row: &&serde_json::Value| row["method_id"] == method && row["items"] == n && row["metric"] == "megabytes";

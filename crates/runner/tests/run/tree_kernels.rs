@@ -14,7 +14,7 @@ fn the_embedded_threads_are_ranked_and_a_second_run_changes_nothing() {
     scratch.write("threads.yaml", CQA);
     let first = scratch.say(&["threads.yaml", "--quiet"]);
     assert_eq!(first.code, Some(0), "{}", first.err);
-    let results = scratch.path("results/threads");
+    let results = scratch.path("runs/threads");
     let summary = std::fs::read_to_string(results.join("summary.md")).unwrap();
     for wanted in
         ["Nyström, ensemble of 4", "kernel SVM", "MRR (%)", "500 landmarks are more than the 69 training comments"]
@@ -33,20 +33,20 @@ fn entries_of_a_ranking_are_planned_kept_and_evaluated_once() {
     let planned = number_before(&dry.out, " calls: ");
     assert!(planned > 0 && dry.out.contains("planned exactly"), "{}", dry.out);
     scratch.run_well(&["--quiet"]);
-    assert_eq!(scratch.calls("results/threads"), [planned, planned, 0]);
+    assert_eq!(scratch.calls("runs/threads"), [planned, planned, 0]);
     assert_eq!(scratch.entries_kept("store"), planned);
     scratch.run_well(&["--quiet", "--results", "again"]);
     assert_eq!(scratch.calls("again/threads"), [planned, 0, planned]);
-    assert_eq!(scratch.figures("results/threads"), scratch.figures("again/threads"));
+    assert_eq!(scratch.figures("runs/threads"), scratch.figures("again/threads"));
 
     // which test comments meet which support shows only when the exact machine is trained
     let scratch = Scratch::with(CQA);
     let most = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&["--quiet"]);
-    let bought = scratch.calls("results/threads")[1];
+    let bought = scratch.calls("runs/threads")[1];
     assert!(bought > planned && bought <= most, "{planned} < {bought} <= {most}");
     assert_eq!(scratch.entries_kept("store"), bought);
-    assert_eq!(scratch.calls("results/threads"), [most, bought, 0]);
+    assert_eq!(scratch.calls("runs/threads"), [most, bought, 0]);
     // what lay in the store is told of a plan that is a bound, too
     scratch.run_well(&["--quiet", "--results", "again"]);
     assert_eq!(scratch.calls("again/threads"), [most, 0, bought]);

@@ -1,23 +1,25 @@
 //! Tables 1 and 2 from the rows of the intent study, and what the representations gain over none.
 
 use landmark_harness::layout::Layout;
-use landmark_report::{FigureKind, FigureSpec, Interval, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_report::{
+    FigureKind, FigureSpec, Interval, Metric, Reference, ResultRow, Selection, TableKind, TableSpec,
+};
 
-use super::work::{AVERAGE, Classifying, SHARE, share_of};
-use super::{Labels, Representation};
+use super::work::{AVERAGE, SHARE, share_of};
+use super::{Intent, Labels, Representation};
 
-pub(super) fn of(study: &Classifying, rows: &[ResultRow]) -> Layout {
-    let sheet = Lines { study, rows };
-    let shares = &study.settings.shares;
+pub(super) fn of(settings: &Intent, reference: Option<&Reference>, rows: &[ResultRow]) -> Layout {
+    let sheet = Lines { settings, reference, rows };
+    let shares = &settings.shares;
     let mut tables = Vec::new();
-    for labels in study.settings.labels() {
+    for labels in settings.labels() {
         tables.push(sheet.by_domain(labels));
     }
     tables.push(sheet.gains());
     let mut layout = Layout::default();
     if shares.len() > 1 {
         tables.insert(0, sheet.by_share());
-        let methods = study.settings.representations.iter().filter(|r| r.is_sketched() || **r == Representation::None);
+        let methods = settings.representations.iter().filter(|r| r.is_sketched() || **r == Representation::None);
         let select = Selection {
             datasets: vec![AVERAGE.to_owned()],
             methods: methods.map(|representation| representation.id().to_owned()).collect(),
@@ -38,14 +40,27 @@ pub(super) fn of(study: &Classifying, rows: &[ResultRow]) -> Layout {
 }
 
 struct Lines<'a> {
-    study: &'a Classifying,
+    settings: &'a Intent,
+    reference: Option<&'a Reference>,
     rows: &'a [ResultRow],
 }
 
 impl Lines<'_> {
+    /// Names of the domains, in the order in which they were measured.
+    fn domains(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for row in self.rows {
+            let name = row.subject.dataset.as_str();
+            if name != AVERAGE && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// The share at which tables by domain are made: the largest.
     fn share(&self, representation: &Representation) -> Option<u64> {
-        representation.is_sketched().then(|| self.study.settings.shares.iter().copied().max().unwrap_or(100))
+        representation.is_sketched().then(|| self.settings.shares.iter().copied().max().unwrap_or(100))
     }
 
     /// Values of a metric over replicates.
@@ -68,16 +83,16 @@ impl Lines<'_> {
 
     /// Table 1: domains down, representations across, and the paper's averages below.
     fn by_domain(&self, labels: Labels) -> TableSpec {
-        let representations = &self.study.settings.representations;
+        let representations = &self.settings.representations;
         let ids: Vec<&str> = representations.iter().map(Representation::id).collect();
         let head: Vec<String> = ["domain"].into_iter().chain(ids.iter().copied()).map(str::to_owned).collect();
-        let names = self.study.domains.iter().map(super::sentences::Domain::name).chain([AVERAGE]);
+        let names = self.domains().into_iter().chain([AVERAGE]);
         let line = |dataset: &str| {
             let cells = representations.iter().map(|r| self.mean(dataset, labels, r.id(), self.share(r)));
             [dataset.to_owned()].into_iter().chain(cells).collect()
         };
         let mut lines: Vec<Vec<String>> = names.map(line).collect();
-        if let (Labels::All(_), Some(reference)) = (labels, &self.study.reference) {
+        if let (Labels::All(_), Some(reference)) = (labels, self.reference) {
             let published = |representation: &Representation| {
                 let id = published_id(representation);
                 let is_it = |value: &&landmark_report::ReferenceValue| value.dataset == AVERAGE && value.method == id;
@@ -98,7 +113,7 @@ impl Lines<'_> {
 
     /// Table 2: shares across.
     fn by_share(&self) -> TableSpec {
-        let settings = &self.study.settings;
+        let settings = self.settings;
         let mut head = vec!["labels".to_owned(), "representation".to_owned()];
         head.extend(settings.shares.iter().map(|share| format!("{share} %")));
         let mut lines = Vec::new();
@@ -116,7 +131,7 @@ impl Lines<'_> {
             }
         }
         for domain in ["apps", "music", "tv"] {
-            let Some(reference) = &self.study.reference else { continue };
+            let Some(reference) = self.reference else { continue };
             let cell = |share: &u64| {
                 let comparison = format!("share_{share}");
                 let is_it = |value: &&landmark_report::ReferenceValue| {
@@ -137,8 +152,8 @@ impl Lines<'_> {
     fn gains(&self) -> TableSpec {
         let head = ["labels", "representation", "accuracy", "gain", "95 % interval", "won : lost", "verdict"];
         let mut lines = Vec::new();
-        for labels in self.study.settings.labels() {
-            for representation in self.study.settings.representations.iter().filter(|r| **r != Representation::None) {
+        for labels in self.settings.labels() {
+            for representation in self.settings.representations.iter().filter(|r| **r != Representation::None) {
                 lines.extend(self.gain(labels, representation));
             }
         }
@@ -158,8 +173,7 @@ impl Lines<'_> {
         let row = self.rows.iter().find(is_it)?;
         let Interval { lower: low, upper: high } = row.interval?;
         let total = |metric| -> f64 {
-            let domains = self.study.domains.iter();
-            domains.flat_map(|domain| self.values(domain.name(), labels, id, share, metric)).sum()
+            self.domains().into_iter().flat_map(|domain| self.values(domain, labels, id, share, metric)).sum()
         };
         let verdict = match (low > 0.0, high < 0.0) {
             (true, _) => "ahead",

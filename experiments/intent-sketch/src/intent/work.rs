@@ -3,10 +3,10 @@
 use landmark_core::stream::stream;
 use landmark_data::feature_hashing::NgramHash;
 use landmark_harness::config::RunSettings;
-use landmark_harness::layout::{About, Layout};
+use landmark_harness::layout::About;
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{Caveat, Metric, Reference, ResultRow, Subject};
+use landmark_report::{Caveat, Metric, ResultRow, Subject};
 use landmark_tasks::classification::{ClassificationValidParams, classify_sparse};
 use landmark_tasks::metrics::bootstrap_mean;
 use landmark_tasks::sentence_features::{hstack, predicted_labels, subsample_per_label};
@@ -29,10 +29,9 @@ const RESAMPLES: usize = 1000;
 
 /// The study with its data in memory.
 pub(super) struct Classifying {
-    pub(super) settings: Intent,
-    pub(super) run: RunSettings,
-    pub(super) reference: Option<Reference>,
-    pub(super) domains: Vec<Domain>,
+    settings: Intent,
+    run: RunSettings,
+    domains: Vec<Domain>,
     unlabelled: Unlabelled,
     machine: ClassificationValidParams,
     hash: NgramHash,
@@ -87,10 +86,6 @@ pub(super) fn share_of(row: &ResultRow) -> Option<u64> {
 impl Classifying {
     pub(super) fn open(settings: Intent, context: &StudyContext<'_>) -> Result<Self, StudyError> {
         let run = context.run.clone();
-        let reference = match &run.paper {
-            Some(paper) => Reference::find(paper, &run.file)?,
-            None => None,
-        };
         let (domains, mut notes) = sentences::read(&settings, context.data)?;
         let unlabelled = Unlabelled::read(&settings, context.data, run.seed)?;
         let used = settings.texts.unwrap_or(usize::MAX).min(unlabelled.len());
@@ -118,20 +113,7 @@ impl Classifying {
         let facts = json!({ "texts_without_labels": used, "utterances": utterances });
         let machine = settings.machine().check()?;
         let (hash, hash_plus) = (settings.hash(0).check()?, settings.hash(2).check()?);
-        Ok(Self {
-            settings,
-            run,
-            reference,
-            domains,
-            unlabelled,
-            machine,
-            hash,
-            hash_plus,
-            description,
-            stamps,
-            notes,
-            facts,
-        })
+        Ok(Self { settings, run, domains, unlabelled, machine, hash, hash_plus, description, stamps, notes, facts })
     }
 
     /// Replicate by replicate, for the sketches of one are gigabytes; the gains over all of them last.
@@ -377,9 +359,5 @@ impl StudyWork for Classifying {
             Scope::Average => self.average(part, case, finished),
             Scope::Gain => self.gain(part, case, finished),
         }
-    }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        super::layout::of(self, rows)
     }
 }

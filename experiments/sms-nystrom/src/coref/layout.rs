@@ -1,7 +1,7 @@
 //! Figures 4 and 6 of the paper, its numbers beside ours, and the other figures of the scorer.
 
-use landmark_harness::experiments::retrieval::{self, METRICS};
 use landmark_harness::layout::Layout;
+use landmark_neighbors_experiment::retrieval::{self, METRICS};
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 
 /// Figures of the scorer besides the CoNLL F1.

@@ -6,8 +6,8 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::OracleShape;
 use landmark_core::stream::Rng;
 use landmark_harness::config::ProxyKind;
-use landmark_harness::experiments::retrieval::{Finding, METRICS, Rival, Setup, findings};
 use landmark_harness::study::StudyError;
+use landmark_neighbors_experiment::retrieval::{Finding, METRICS, Rival, Setup, findings};
 use landmark_report::{Metric, Subject, Variant};
 use landmark_tasks::retrieval::Judgement;
 

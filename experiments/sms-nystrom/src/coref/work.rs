@@ -10,7 +10,7 @@ use landmark_data::{CorefPart, MentionCorpus, catalog};
 use landmark_harness::config::{ConfigPath, MethodConfig, ProxyKind, RunSettings};
 use landmark_harness::items::ItemsError;
 use landmark_harness::job::Request;
-use landmark_harness::layout::{About, Layout};
+use landmark_harness::layout::About;
 use landmark_harness::matrices::Matrix;
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
@@ -23,7 +23,7 @@ use serde_json::{Value as Json, json};
 use super::bench::{PairScoring, Scored, Topic, score};
 use super::draw::{Draw, dendrograms};
 use super::neighbours::{self, Pooled};
-use super::{Settings, Source, layout};
+use super::{Settings, Source};
 
 /// Computation of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -345,13 +345,6 @@ impl StudyWork for Clustering {
                 self.neighbours(source, &*self.scored(source, progress)?, replicate)
             }
         }
-    }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        if self.methods.is_empty() {
-            return layout::without_methods(rows);
-        }
-        layout::layout(&self.settings.dataset, &self.settings.fractions, rows)
     }
 }
 

@@ -103,6 +103,24 @@ impl ClassificationSettings {
         Some(Self { dataset, choices })
     }
 
+    pub(super) fn layout(&self, replicates: usize) -> Layout {
+        let caption = format!(
+            "Test accuracy of a linear machine on m projections (2m cosines and sines) of documents, mean word vectors, for the \
+             Gaussian kernel of σ = {} × the median distance; the exact kernel machine and the linear machine without features are \
+             levels. Mean over {} splits and draws with the 95 % interval.",
+            self.choices.width, replicates
+        );
+        let select = Selection::of(Metric::Accuracy);
+        let kind = FigureKind::Curve { across: "m", log_y: false, y_limits: None };
+        let grid = TableKind::Grid { select, across: "m" };
+        let title = "Accuracy on structured Gaussian features";
+        Layout {
+            tables: vec![table("table-accuracy", title, "Columns without m are machines that use no features.", grid)],
+            figures: vec![figure("figure-accuracy", title, &caption, Metric::Accuracy, kind)],
+            ..Layout::default()
+        }
+    }
+
     pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let items = self.dataset.documents().ok_or("the dataset has no documents")?;
         let placed = PlacedDocuments::load(context.run, &self.dataset, items, EmptyDocuments::Drop, context.data)?;
@@ -281,23 +299,5 @@ impl StudyWork for Classification {
             }
         }
         Ok(rows)
-    }
-
-    fn layout(&self, _: &[ResultRow]) -> Layout {
-        let caption = format!(
-            "Test accuracy of a linear machine on m projections (2m cosines and sines) of documents, mean word vectors, for the \
-             Gaussian kernel of σ = {} × the median distance; the exact kernel machine and the linear machine without features are \
-             levels. Mean over {} splits and draws with the 95 % interval.",
-            self.choices.width, self.run.replicates
-        );
-        let select = Selection::of(Metric::Accuracy);
-        let kind = FigureKind::Curve { across: "m", log_y: false, y_limits: None };
-        let grid = TableKind::Grid { select, across: "m" };
-        let title = "Accuracy on structured Gaussian features";
-        Layout {
-            tables: vec![table("table-accuracy", title, "Columns without m are machines that use no features.", grid)],
-            figures: vec![figure("figure-accuracy", title, &caption, Metric::Accuracy, kind)],
-            ..Layout::default()
-        }
     }
 }

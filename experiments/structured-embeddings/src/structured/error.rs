@@ -110,6 +110,47 @@ impl ErrorSettings {
         Some(settings)
     }
 
+    pub(super) fn layout(&self, replicates: usize, rows: &[ResultRow]) -> Layout {
+        let axis = match self.against {
+            Against::Features => "the number m of projections",
+            Against::Budget => "the budget t of randomness",
+        };
+        let across = self.against.axis();
+        let metric = Metric::RootMeanSquaredError;
+        let caption = format!(
+            "Root mean squared error of the kernel estimate over {} pairs of unit vectors of {} numbers at angles from 0 to π against {axis}: mean over \
+             {} draws of the matrix with its 95 % interval.",
+            self.pairs, self.dimension, replicates
+        );
+        let kind = FigureKind::Curve { across, log_y: true, y_limits: None };
+        let mut tables = Vec::new();
+        for (number, dataset) in datasets(rows).into_iter().enumerate() {
+            let select = Selection { datasets: vec![dataset.clone()], ..Selection::of(metric) };
+            let title = format!("Error of the estimate: {dataset}");
+            tables.push(table(
+                &format!("table-error-{}", number + 1),
+                &title,
+                "Mean over draws ± half the 95 % interval.",
+                TableKind::Grid { select, across },
+            ));
+        }
+        let dense = family_name(Family::Dense);
+        if self.against == Against::Features && self.families.contains(&Family::Dense) {
+            let ours = self.families.iter().map(|&family| family_name(family)).filter(|name| *name != dense);
+            let kind = TableKind::Paired {
+                select: Selection::of(metric),
+                across: "columns",
+                ours: ours.collect(),
+                baselines: vec![dense],
+            };
+            let caption = "Mean difference of the error to that of the unstructured matrix at the same m, with its bootstrap interval: \
+                           an interval around 0 says that the structure costs nothing.";
+            tables.push(table("table-paired", "Structured against unstructured", caption, kind));
+        }
+        let figures = vec![figure("figure-error", "Error of the estimate", &caption, metric, kind)];
+        Layout { tables, figures, ..Layout::default() }
+    }
+
     pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let mut cases = Vec::new();
         for &kernel in &self.kernels {
@@ -271,46 +312,5 @@ impl StudyWork for Estimates {
             }
         }
         Ok(rows)
-    }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        let axis = match self.settings.against {
-            Against::Features => "the number m of projections",
-            Against::Budget => "the budget t of randomness",
-        };
-        let across = self.settings.against.axis();
-        let metric = Metric::RootMeanSquaredError;
-        let caption = format!(
-            "Root mean squared error of the kernel estimate over {} pairs of unit vectors of {} numbers at angles from 0 to π against {axis}: mean over \
-             {} draws of the matrix with its 95 % interval.",
-            self.settings.pairs, self.settings.dimension, self.run.replicates
-        );
-        let kind = FigureKind::Curve { across, log_y: true, y_limits: None };
-        let mut tables = Vec::new();
-        for (number, dataset) in datasets(rows).into_iter().enumerate() {
-            let select = Selection { datasets: vec![dataset.clone()], ..Selection::of(metric) };
-            let title = format!("Error of the estimate: {dataset}");
-            tables.push(table(
-                &format!("table-error-{}", number + 1),
-                &title,
-                "Mean over draws ± half the 95 % interval.",
-                TableKind::Grid { select, across },
-            ));
-        }
-        let dense = family_name(Family::Dense);
-        if self.settings.against == Against::Features && self.settings.families.contains(&Family::Dense) {
-            let ours = self.settings.families.iter().map(|&family| family_name(family)).filter(|name| *name != dense);
-            let kind = TableKind::Paired {
-                select: Selection::of(metric),
-                across: "columns",
-                ours: ours.collect(),
-                baselines: vec![dense],
-            };
-            let caption = "Mean difference of the error to that of the unstructured matrix at the same m, with its bootstrap interval: \
-                           an interval around 0 says that the structure costs nothing.";
-            tables.push(table("table-paired", "Structured against unstructured", caption, kind));
-        }
-        let figures = vec![figure("figure-error", "Error of the estimate", &caption, metric, kind)];
-        Layout { tables, figures, ..Layout::default() }
     }
 }

@@ -76,16 +76,35 @@ impl PModelSettings {
         Some(settings)
     }
 
-    pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    /// Families and dimensions.
+    fn cases(&self) -> impl Iterator<Item = (Family, usize)> {
         // all pairs of rows differ, and all columns are full: n⁵ multiplications
-        let fits = |family: Family, n: usize| !matches!(family, Family::Fastfood { .. }) || n <= self.largest_fastfood;
-        let cases = self.dimensions.iter().flat_map(|&n| {
+        let fits =
+            move |family: Family, n: usize| !matches!(family, Family::Fastfood { .. }) || n <= self.largest_fastfood;
+        self.dimensions.iter().flat_map(move |&n| {
             let families = self.families.iter().copied().filter(move |&family| fits(family, n));
             families.map(move |family| (family, n))
-        });
+        })
+    }
+
+    pub(super) fn layout(&self, seed: u64, rows: &[ResultRow]) -> Layout {
+        let head = ["n", "family", "t", "χ[P]", "μ[P]", "μ̃[P]", "normalised", "orthogonal", "largest graph"];
+        let lines = self.cases().filter_map(|(family, n)| line(rows, family, n)).collect();
+        let caption = "m = n. χ[P] is the largest chromatic number of a coherence graph (a range where the search for a colouring ended \
+                       early: by Vizing's theorem it is one of two), μ[P] coherence, μ̃[P] unicoherence. The theory asks for \
+                       normalised columns and, for unbiased estimates, orthogonal ones; where a condition fails, by how much.";
+        let kind = TableKind::Plain {
+            head: head.iter().map(|&name| name.to_owned()).collect(),
+            lines,
+            figures: vec![0, 2, 3, 4, 5, 8],
+        };
+        let (figures, notes) = draw_graphs(&self.graphs, seed);
+        Layout { tables: vec![table("table-p-model", "P-models", caption, kind)], figures, notes, ..Layout::default() }
+    }
+
+    pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         Ok(Box::new(Constants {
-            cases: cases.collect(),
-            graphs: self.graphs.clone(),
+            cases: self.cases().collect(),
             effort: self.effort,
             run: context.run.clone(),
             description: format!("P-models of {} families", self.families.len()),
@@ -101,7 +120,6 @@ pub(super) fn draw(family: Family, n: usize, seed: u64) -> Result<Box<dyn Struct
 
 struct Constants {
     cases: Vec<(Family, usize)>,
-    graphs: Vec<GraphSettings>,
     effort: u64,
     run: RunSettings,
     description: String,
@@ -141,21 +159,6 @@ impl StudyWork for Constants {
             row(&self.run, subject(&format!("n = {n}"), family, n), metric, value).at("n", n)
         };
         Ok(values.into_iter().map(of).collect())
-    }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        let head = ["n", "family", "t", "χ[P]", "μ[P]", "μ̃[P]", "normalised", "orthogonal", "largest graph"];
-        let lines = self.cases.iter().filter_map(|&(family, n)| line(rows, family, n)).collect();
-        let caption = "m = n. χ[P] is the largest chromatic number of a coherence graph (a range where the search for a colouring ended \
-                       early: by Vizing's theorem it is one of two), μ[P] coherence, μ̃[P] unicoherence. The theory asks for \
-                       normalised columns and, for unbiased estimates, orthogonal ones; where a condition fails, by how much.";
-        let kind = TableKind::Plain {
-            head: head.iter().map(|&name| name.to_owned()).collect(),
-            lines,
-            figures: vec![0, 2, 3, 4, 5, 8],
-        };
-        let (figures, notes) = draw_graphs(&self.graphs, self.run.seed);
-        Layout { tables: vec![table("table-p-model", "P-models", caption, kind)], figures, notes, ..Layout::default() }
     }
 }
 

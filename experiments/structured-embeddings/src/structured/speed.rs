@@ -69,6 +69,37 @@ impl SpeedSettings {
             facts: json!({ "largest_dense": self.largest_dense }),
         }))
     }
+
+    pub(super) fn layout(rows: &[ResultRow]) -> Layout {
+        // four decades and more: all of them
+        let curve = |metric: Metric| {
+            let of_metric = rows.iter().filter(|row| row.metric == metric);
+            let (least, most) =
+                of_metric.fold((f64::INFINITY, 0.0), |(least, most), row| (row.value.min(least), row.value.max(most)));
+            let y_limits = (least < most).then_some((least / 1.5, most * 1.5));
+            FigureKind::Curve { across: "n", log_y: true, y_limits }
+        };
+        let time = "Microseconds an item on one thread, D₁HD₀ and ReLU included, against n with m = n features.";
+        let memory = "Megabytes of the map (D₁HD₀, matrix, spectra) against n with m = n features.";
+        let grid = |metric| TableKind::Grid { select: Selection::of(metric), across: "n" };
+        Layout {
+            tables: vec![
+                table("table-time", "Time of an item in microseconds", time, grid(Metric::ItemMicroseconds)),
+                table("table-memory", "Memory of the map in megabytes", memory, grid(Metric::Megabytes)),
+            ],
+            figures: vec![
+                figure(
+                    "figure-time",
+                    "Time of an item",
+                    time,
+                    Metric::ItemMicroseconds,
+                    curve(Metric::ItemMicroseconds),
+                ),
+                figure("figure-memory", "Memory of the map", memory, Metric::Megabytes, curve(Metric::Megabytes)),
+            ],
+            ..Layout::default()
+        }
+    }
 }
 
 struct Timing {
@@ -139,36 +170,5 @@ impl StudyWork for Timing {
             }
         }
         Ok(rows)
-    }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        // four decades and more: all of them
-        let curve = |metric: Metric| {
-            let of_metric = rows.iter().filter(|row| row.metric == metric);
-            let (least, most) =
-                of_metric.fold((f64::INFINITY, 0.0), |(least, most), row| (row.value.min(least), row.value.max(most)));
-            let y_limits = (least < most).then_some((least / 1.5, most * 1.5));
-            FigureKind::Curve { across: "n", log_y: true, y_limits }
-        };
-        let time = "Microseconds an item on one thread, D₁HD₀ and ReLU included, against n with m = n features.";
-        let memory = "Megabytes of the map (D₁HD₀, matrix, spectra) against n with m = n features.";
-        let grid = |metric| TableKind::Grid { select: Selection::of(metric), across: "n" };
-        Layout {
-            tables: vec![
-                table("table-time", "Time of an item in microseconds", time, grid(Metric::ItemMicroseconds)),
-                table("table-memory", "Memory of the map in megabytes", memory, grid(Metric::Megabytes)),
-            ],
-            figures: vec![
-                figure(
-                    "figure-time",
-                    "Time of an item",
-                    time,
-                    Metric::ItemMicroseconds,
-                    curve(Metric::ItemMicroseconds),
-                ),
-                figure("figure-memory", "Memory of the map", memory, Metric::Megabytes, curve(Metric::Megabytes)),
-            ],
-            ..Layout::default()
-        }
     }
 }

@@ -9,7 +9,7 @@ use landmark_data::{Thread, Threads, WordVectors, catalog};
 use landmark_harness::config::{ConfigPath, RunSettings};
 use landmark_harness::items::ItemsError;
 use landmark_harness::job::Request;
-use landmark_harness::layout::{About, Layout};
+use landmark_harness::layout::About;
 use landmark_harness::matrices::Matrix;
 use landmark_harness::metered_store::MeteredStore;
 use landmark_harness::progress::Progress;
@@ -21,7 +21,7 @@ use serde_json::{Value as Json, json};
 
 use super::kernel::{First, kernel};
 use super::learn::{Said, Task, block};
-use super::{Method, Settings, layout};
+use super::{Method, Settings};
 
 /// Computation of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -264,10 +264,6 @@ impl StudyWork for Ranking {
             .and_then(|rows| rows.iter().find(|row| row.metric == Metric::SupportVectors))
             .map(|row| row.value);
         self.rows(piece, &said, support, started.elapsed().as_secs_f64())
-    }
-
-    fn layout(&self, rows: &[ResultRow]) -> Layout {
-        layout::layout(rows)
     }
 }
 

@@ -1,0 +1,538 @@
+//! The page of one's own matrix: what it cost, a map of the items, curves, spectrum, similarities, and what was made from the factors.
+//!
+//! What needs texts or stored scores is gathered once, when a run ends ([`Gathered`]); the page is made from that file, the rows, and the tables
+//! next to them. It shows up to [`DRAWN`] items, a uniform sample if there are more. Cost of gathering: m²r flops and 9m² bytes for m items, and
+//! an arrangement by t-SNE.
+
+use std::path::Path;
+
+use landmark_core::rank::RankCmp;
+use landmark_core::stream::stream;
+use landmark_report::amounts::{count, counted};
+use landmark_report::{
+    Chapter, Colouring, Interval, ItemMap, Listed, Listing, MapLayout, Mark, MatrixPage, Metric, Near, Notation, Plot,
+    PlotAxis, ResultRow, Tile, write_file,
+};
+use rand::seq::index;
+use serde::{Deserialize, Serialize};
+
+use super::curve;
+use super::{FACTORS, error_level};
+use crate::factors::Factors;
+use landmark_harness::experiment::FinishedRun;
+use landmark_harness::experiments::errors::{self, Errors};
+use landmark_harness::facts::FactorCalls;
+use landmark_harness::job::JobError;
+use landmark_harness::sweep::context::{SweepContext, whole};
+use landmark_harness::sweep::{Cell, Comparison};
+
+mod answers;
+mod arrangement;
+mod axes;
+mod survey;
+mod table;
+
+use answers::Drawn;
+pub use answers::central_items;
+use survey::{Bin, Survey};
+
+/// Items drawn at most.
+const DRAWN: usize = 5_000;
+/// Neighbours listed of an item.
+const NEIGHBOURS: usize = 10;
+/// Lines of a list.
+const LINES: usize = 20;
+/// Bars of a histogram.
+const BARS: usize = 48;
+/// Bytes of factors that are read for a page at most.
+const LARGEST: u64 = 2_000_000_000;
+/// File of what the page shows of single items, in the folder of the results.
+pub(super) const GATHERED: &str = "items.json";
+
+/// What the page shows of single items. It needs their texts and the stored scores, so it is gathered when a run ends, into [`GATHERED`].
+#[derive(Serialize, Deserialize)]
+struct Gathered {
+    /// Hash of the configuration, and identity of the oracle.
+    of: (String, String),
+    /// Numbers of the drawn items, ascending.
+    items: Vec<usize>,
+    /// Ids of all items.
+    ids: Vec<String>,
+    /// Texts of the drawn items; empty if they have none.
+    texts: Vec<String>,
+    /// Classes of the drawn items, if the dataset has any.
+    classes: Option<Vec<String>>,
+    near: Vec<Vec<Near>>,
+    /// Most similar pairs: places among the drawn items, score, and whether it was evaluated.
+    pairs: Vec<(usize, usize, f64, bool)>,
+    /// Histogram of the similarities.
+    bins: Option<Vec<Bin>>,
+    /// Two principal axes, and the share of the variation that they hold.
+    plane: (Vec<(f64, f64)>, f64),
+    /// Places by t-SNE.
+    arranged: Option<Vec<(f64, f64)>>,
+    /// Eigenvalues of the factors over the drawn items.
+    eigenvalues: Vec<f64>,
+}
+
+/// Gathers what the page shows of the items, unless this was done for the same factors; answers why a part is missing.
+pub(super) fn gather(context: &SweepContext<'_>) -> Option<String> {
+    let folder = context.folder.join(FACTORS);
+    let path = context.folder.join(GATHERED);
+    let info = Factors::peek(&folder)?;
+    let of = (context.config_hash.clone(), context.problem.raw.identity().to_hex());
+    if info.config.as_ref() != Some(&of.0) || info.oracle != of.1 {
+        return None;
+    }
+    if read(&path).is_some_and(|gathered| gathered.of == of) {
+        return None;
+    }
+    if 8 * info.items as u64 * info.columns as u64 > LARGEST {
+        return Some("no map is drawn: the factors take more than 2 GB".to_owned());
+    }
+    let factors = Factors::read(&folder).map_err(|error| JobError::Failed(error.into()));
+    let written = factors.and_then(|factors| {
+        let gathered = Gathered::of(context, &factors, of)?;
+        let text = serde_json::to_vec(&gathered).map_err(|error| JobError::Failed(error.into()))?;
+        write_file(&path, &text).map_err(|error| JobError::Failed(error.into()))
+    });
+    // the page is no reason to lose a run
+    written.err().map(|error| format!("no map is drawn: {error}"))
+}
+
+fn read(path: &Path) -> Option<Gathered> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+impl Gathered {
+    fn of(context: &SweepContext<'_>, factors: &Factors, of: (String, String)) -> Result<Self, JobError> {
+        let items = sample(context);
+        let vectors = factors.vectors.select(ndarray::Axis(0), &items);
+        if vectors.iter().any(|value| !value.is_finite()) {
+            return Err("the factors hold a number that is not finite".into());
+        }
+        let scored = context.problem.texts();
+        let ids = match scored {
+            Some(scored) => scored.ids().to_vec(),
+            None => (0..context.problem.items()).map(|item| item.to_string()).collect(),
+        };
+        let texts = scored.map(|scored| items.iter().map(|&item| scored.texts()[item].clone()).collect());
+        let classes = context.problem.labels().map(|labels| {
+            let name = |&item: &usize| {
+                labels.of.get(item).and_then(|&label| labels.names.get(label)).cloned().unwrap_or_default()
+            };
+            items.iter().map(name).collect()
+        });
+        let survey = Survey::of(context, factors, &items)?;
+        let principal = axes::principal(vectors.view(), &factors.signature, 2)?;
+        let plane: Vec<(f64, f64)> = principal.points.rows().into_iter().map(|row| (row[0], row[1])).collect();
+        Ok(Self {
+            of,
+            ids,
+            texts: texts.unwrap_or_default(),
+            classes,
+            near: survey.nearest(NEIGHBOURS),
+            pairs: survey.best_pairs(LINES),
+            bins: survey.histogram(BARS),
+            arranged: arrangement::of(&survey, &plane),
+            plane: (plane, principal.share),
+            eigenvalues: axes::spectrum(vectors.view(), &factors.signature)?,
+            items,
+        })
+    }
+}
+
+/// Numbers of the items that are drawn, ascending.
+fn sample(context: &SweepContext<'_>) -> Vec<usize> {
+    let n = context.problem.items();
+    if n <= DRAWN {
+        return (0..n).collect();
+    }
+    let mut rng = stream(context.run.seed, &context.problem.dataset, "map", 0);
+    let mut drawn = index::sample(&mut rng, n, DRAWN).into_vec();
+    drawn.sort_unstable();
+    drawn
+}
+
+/// The page, if the folder holds factors of this configuration.
+pub(super) fn page(run: &FinishedRun<'_>) -> Option<MatrixPage> {
+    let FinishedRun { facts, rows, .. } = *run;
+    let info =
+        Factors::peek(&facts.folder.join(FACTORS)).filter(|info| info.config.as_ref() == Some(&facts.config_hash))?;
+    let mut page = MatrixPage { tiles: tiles(run), lead: lead(run), ..MatrixPage::default() };
+    page.chapters.extend(curve::chapter(rows));
+    let gathered = read(&facts.folder.join(GATHERED)).filter(|gathered| gathered.of.0 == facts.config_hash);
+    if let Some(gathered) = gathered {
+        show(run, &info.landmarks, gathered, &mut page);
+    }
+    Some(page)
+}
+
+fn show(run: &FinishedRun<'_>, landmarks: &[usize], gathered: Gathered, page: &mut MatrixPage) {
+    let (n, is_given) = (gathered.ids.len(), run.facts.is_given);
+    let drawn = Drawn::new(&gathered);
+    let mut colourings = answers::colourings(&run.facts.folder, &drawn, gathered.classes.as_deref());
+    colourings.push(landmark_colours(landmarks, &gathered.items));
+    let all = if n > gathered.items.len() {
+        format!(
+            "{} of {} items, drawn at random, and neighbours among them",
+            count(gathered.items.len() as u64),
+            count(n as u64)
+        )
+    } else {
+        format!("All {} items", count(n as u64))
+    };
+    page.map = Some(ItemMap {
+        caption: format!(
+            "{all}: near one another where the factors say that they are alike, as far as a plane can show it (these two axes hold {:.0} % of the \
+             variation). Point at an item to read it, click for its nearest{}.",
+            100.0 * gathered.plane.1,
+            if is_given { " in the matrix itself" } else { "" }
+        ),
+        ids: drawn.ids(),
+        texts: gathered.texts.clone(),
+        layouts: layouts(&gathered),
+        colourings,
+        near: gathered.near.clone(),
+    });
+    page.chapters.extend(spectrum(&gathered.eigenvalues, n, gathered.items.len()));
+    page.chapters.extend(gathered.bins.as_deref().map(|bins| histogram(bins, is_given)));
+    page.chapters.extend(pairs(&gathered.pairs, &drawn, is_given));
+    page.chapters.extend(alone(&gathered.near, &drawn));
+    page.chapters.extend(hubs(&gathered.near, &drawn));
+    page.chapters.extend(answers::chapters(&run.facts.folder, &drawn));
+}
+
+/// Arrangements of the items, the one that keeps neighbours first.
+fn layouts(gathered: &Gathered) -> Vec<MapLayout> {
+    let mut layouts = Vec::new();
+    if let Some(points) = &gathered.arranged {
+        layouts.push(MapLayout {
+            name: "neighbours kept (t-SNE)".to_owned(),
+            note: "t-SNE of the listed similarities: who stands together is alike; distances between groups, and their sizes, say little.".to_owned(),
+            points: arrangement::gathered(points),
+        });
+    }
+    layouts.push(MapLayout {
+        name: "principal axes (PCA)".to_owned(),
+        note: "The two principal axes of the centred K̃: distances are to scale, and what lies in other directions is projected onto these.".to_owned(),
+        points: gathered.plane.0.clone(),
+    });
+    layouts
+}
+
+fn landmark_colours(landmarks: &[usize], items: &[usize]) -> Colouring {
+    let landmarks: std::collections::HashSet<usize> = landmarks.iter().copied().collect();
+    Colouring {
+        name: "landmarks".to_owned(),
+        names: vec!["landmark: its whole column was evaluated".to_owned(), "other item".to_owned()],
+        of: items.iter().map(|item| Some(usize::from(!landmarks.contains(item)))).collect(),
+    }
+}
+
+/// The final cell of the rows, for what its entries would cost.
+fn cell(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<Cell> {
+    let rank = rows.iter().find(|row| row.metric == Metric::Rank)?.value;
+    let first = context.sweep.cells().into_iter().find(|cell| cell.comparison == Comparison::Rank)?;
+    // a rank is a small whole number
+    let rank = (rank as usize).max(1);
+    Some(Cell { rank, columns: rank, ..first })
+}
+
+/// Calls of the fit, of the error estimate and of all pairs.
+pub(super) fn calls(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<FactorCalls> {
+    let evaluations = rows.first()?.cost.evaluations;
+    let all = context.evaluations(&context.requests(whole(context.problem.items())));
+    let estimate = cell(context, rows).filter(|_| context.problem.is_priced).map_or(0, |cell| {
+        let Ok(plan) = context.sweep.plan(&cell, context.metered.shape()) else { return 0 };
+        let alone = context.evaluations(&context.requests(plan.clone()));
+        let both = errors::requests(context, Errors::of(context), &cell, &plan);
+        both.map_or(0, |both| context.evaluations(&both).saturating_sub(alone))
+    });
+    let fit_has_estimate = super::is_judged_on_the_way(context);
+    let fit = if fit_has_estimate { evaluations.saturating_sub(estimate) } else { evaluations };
+    Some(FactorCalls { fit, estimate, all, fit_has_estimate })
+}
+
+/// `4,950 of 44,850 calls (11 %)`.
+fn share(part: u64, all: u64) -> String {
+    let percent = 100.0 * part as f64 / all.max(1) as f64;
+    let decimals = usize::from(percent < 9.95);
+    format!("{percent:.decimals$} %")
+}
+
+fn lead(run: &FinishedRun<'_>) -> String {
+    let FinishedRun { matrix, facts, rows, .. } = *run;
+    let (Some(calls), Some(first)) = (facts.calls, rows.first()) else { return String::new() };
+    let rank = rows.iter().find(|row| row.metric == Metric::Rank).map_or(0.0, |row| row.value);
+    let items = counted(first.subject.items, "item");
+    let spent = calls.fit + calls.estimate;
+    let mut text = if !facts.is_given {
+        let estimate = match calls.estimate {
+            0 => String::new(),
+            some => format!(", {} of them to learn the error", count(some)),
+        };
+        format!(
+            "{items} and {rank:.0} landmarks took {} calls{estimate}; all pairs would have taken {}, so that {} of them were made.",
+            count(spent),
+            count(calls.all),
+            share(spent, calls.all)
+        )
+    } else {
+        format!(
+            "{items} and {rank:.0} landmarks: the matrix is given, and the factors read {} of its {} different entries ({}).",
+            count(calls.fit),
+            count(calls.all),
+            share(calls.fit, calls.all)
+        )
+    };
+    if let (Some(ours), Some(all)) = (matrix.budget.price(spent), matrix.budget.price(calls.all)) {
+        text += &format!(" They cost {ours:.2}, and all pairs would have cost {all:.2}.");
+    }
+    let error = rows.iter().find(|row| row.metric == Metric::OffDiagonalError);
+    if let Some(error) = error {
+        text += &format!(
+            " Off the diagonal the factors are wrong by {:.3} of the norm of K{}.",
+            error.value,
+            bounds(error, &error_level(matrix))
+        );
+    }
+    if let Some(recall) = curve::best_recall(rows) {
+        text += &format!(
+            " Of the ten nearest of an item {:.0} % are found from {} landmarks{}.",
+            100.0 * recall.value,
+            recall.count("rank"),
+            match recall.interval {
+                Some(Interval { lower, upper }) =>
+                    format!(" (95 % interval {:.0} to {:.0} %)", 100.0 * lower, 100.0 * upper),
+                None => String::new(),
+            }
+        );
+    }
+    text
+}
+
+/// ` (95 % interval .1 to .2)`, or that it is exact.
+fn bounds(row: &ResultRow, level: &str) -> String {
+    match row.interval {
+        Some(Interval { lower, upper }) => format!(" ({level} interval {lower:.3} to {upper:.3})"),
+        None => " (exact, against all of K)".to_owned(),
+    }
+}
+
+fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
+    let FinishedRun { matrix, facts, rows, .. } = *run;
+    let mut tiles = Vec::new();
+    if let Some(calls) = facts.calls {
+        let spent = calls.fit + calls.estimate;
+        let label = if facts.is_given { "entries read" } else { "calls" };
+        tiles.push(Tile {
+            label: label.to_owned(),
+            value: count(spent),
+            note: format!("{} of the {} of all pairs", share(spent, calls.all), count(calls.all)),
+        });
+    }
+    let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
+    if let Some(error) = find(Metric::OffDiagonalError) {
+        let note = match error.interval {
+            Some(Interval { lower, upper }) => {
+                format!("{lower:.3} to {upper:.3} with {} confidence", error_level(matrix))
+            }
+            None => "exact, against all of K".to_owned(),
+        };
+        tiles.push(Tile {
+            label: "relative error off the diagonal".to_owned(),
+            value: format!("{:.3}", error.value),
+            note,
+        });
+    } else {
+        let note =
+            "not measured: `error_estimate: 1000` in the configuration buys 1,000 entries to learn it".replace('`', "");
+        tiles.push(Tile { label: "relative error".to_owned(), value: "unknown".to_owned(), note });
+    }
+    if let Some(recall) = curve::best_recall(rows) {
+        let interval = recall.interval.map_or_else(String::new, |Interval { lower, upper }| {
+            format!("{:.0} to {:.0} % with 95 % confidence, ", 100.0 * lower, 100.0 * upper)
+        });
+        tiles.push(Tile {
+            label: "recall of the ten nearest".to_owned(),
+            value: format!("{:.0} %", 100.0 * recall.value),
+            note: match !facts.is_given {
+                true => {
+                    format!(
+                        "{interval}by the first {} landmarks, judged at the columns of the others",
+                        recall.count("rank")
+                    )
+                }
+                false => "exact, at all items that are no landmark".to_owned(),
+            },
+        });
+    }
+    if let Some(correlation) = find(Metric::ScoreCorrelation) {
+        tiles.push(Tile {
+            label: "correlation with the score".to_owned(),
+            value: format!("{:.3}", correlation.value),
+            note: "at sampled pairs that the fit never saw".to_owned(),
+        });
+    }
+    tiles
+}
+
+fn spectrum(eigenvalues: &[f64], n: usize, drawn: usize) -> Option<Chapter> {
+    // eigenvalues of a uniform sample grow with its size
+    let values: Vec<f64> = eigenvalues.iter().map(|value| value * (n as f64 / drawn.max(1) as f64)).collect();
+    let squares = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
+    if squares(&values) == 0.0 {
+        return None;
+    }
+    let bar = |(place, &value): (usize, &f64)| [place as f64 + 0.6, place as f64 + 1.4, value.min(0.0), value.max(0.0)];
+    let bars = |keep: fn(f64) -> bool| {
+        values.iter().enumerate().filter(|(_, value)| keep(**value)).map(bar).collect::<Vec<_>>()
+    };
+    let negative: Vec<f64> = values.iter().copied().filter(|&value| value < 0.0).collect();
+    let scaled = if n > drawn {
+        format!(" They are those of the drawn items, times {:.1}.", n as f64 / drawn as f64)
+    } else {
+        String::new()
+    };
+    let words = match negative.len() {
+        0 => "none is negative: K̃ is positive semidefinite".to_owned(),
+        some => format!(
+            "{} negative, with {:.1} % of the sum of squares: K̃ is indefinite, and no set of plain vectors has all of it",
+            if some == 1 { "one is".to_owned() } else { format!("{some} are") },
+            100.0 * squares(&negative) / squares(&values)
+        ),
+    };
+    Some(Chapter {
+        id: "spectrum".to_owned(),
+        title: "Spectrum of the factors".to_owned(),
+        caption: format!("Eigenvalues of K̃ by size; {words}.{scaled}"),
+        plots: vec![Plot {
+            title: "Eigenvalues of the factors by size, the negative ones below zero".to_owned(),
+            x: PlotAxis::linear("eigenvalue, by size", Notation::Whole),
+            y: PlotAxis::linear("eigenvalue", Notation::Fixed(2)).holding(&[0.0]),
+            marks: vec![
+                Mark::Bars { name: "positive".to_owned(), ink: 0, bars: bars(|value| value >= 0.0) },
+                Mark::Bars { name: "negative".to_owned(), ink: 1, bars: bars(|value| value < 0.0) },
+            ]
+            .into_iter()
+            .filter(|mark| !matches!(mark, Mark::Bars { bars, .. } if bars.is_empty()))
+            .collect(),
+        }],
+        ..Chapter::default()
+    })
+}
+
+fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
+    let bars = |of: fn(&Bin) -> (u64, u64)| -> Vec<[f64; 4]> {
+        let bar = |bin: &Bin| {
+            let (low, high) = of(bin);
+            [bin.from, bin.to, low as f64, high as f64]
+        };
+        bins.iter().map(bar).filter(|bar| bar[3] > bar[2]).collect()
+    };
+    let (exact, all): (u64, u64) =
+        bins.iter().fold((0, 0), |(a, b), bin| (a + bin.exact, b + bin.exact + bin.estimated));
+    Chapter {
+        id: "similarities".to_owned(),
+        title: "How alike are two items?".to_owned(),
+        caption: match is_given {
+            true => format!("Similarities of all {} pairs of drawn items, read off the matrix.", count(all)),
+            false => format!(
+                "Similarities of all {} pairs of drawn items; {} of them were evaluated ({}), the others are estimated by the factors.",
+                count(all),
+                count(exact),
+                share(exact, all)
+            ),
+        },
+        plots: vec![Plot {
+            title: "Histogram of similarities".to_owned(),
+            x: PlotAxis::linear("similarity", Notation::Fixed(2)),
+            y: PlotAxis::linear("pairs", Notation::Whole).holding(&[0.0]),
+            marks: vec![
+                Mark::Bars { name: "evaluated".to_owned(), ink: 0, bars: bars(|bin| (0, bin.exact)) },
+                Mark::Bars {
+                    name: "estimated".to_owned(),
+                    ink: 5,
+                    bars: bars(|bin| (bin.exact, bin.exact + bin.estimated)),
+                },
+            ]
+            .into_iter()
+            .filter(|mark| !matches!(mark, Mark::Bars { bars, .. } if bars.is_empty()))
+            .collect(),
+        }],
+        ..Chapter::default()
+    }
+}
+
+fn pairs(pairs: &[(usize, usize, f64, bool)], drawn: &Drawn<'_>, is_given: bool) -> Option<Chapter> {
+    let line = |&(first, second, score, is_exact): &(usize, usize, f64, bool)| {
+        vec![Listed::Score { value: score, is_exact }, drawn.listed(first), drawn.listed(second)]
+    };
+    let lines: Vec<_> = pairs.iter().map(line).collect();
+    (!lines.is_empty()).then(|| Chapter {
+        id: "pairs".to_owned(),
+        title: "Most similar pairs".to_owned(),
+        caption: match is_given {
+            true => "Read off the matrix; `landmark mine` lists more of them.",
+            false => "As far as the factors and the store know; `landmark mine` searches all items, and has the score itself check what it finds.",
+        }
+        .to_owned(),
+        listings: vec![Listing {
+            head: ["similarity", "one", "other"].map(str::to_owned).to_vec(),
+            lines,
+            ..Listing::default()
+        }],
+        ..Chapter::default()
+    })
+}
+
+fn alone(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
+    let mut nearest: Vec<(usize, Near)> =
+        near.iter().enumerate().filter_map(|(item, list)| Some((item, *list.first()?))).collect();
+    nearest.sort_by(|one, other| one.1.score.rank_cmp(&other.1.score).then(one.0.cmp(&other.0)));
+    let line = |(item, near): &(usize, Near)| {
+        vec![
+            Listed::Score { value: near.score, is_exact: near.is_exact },
+            drawn.listed(*item),
+            drawn.listed(near.place),
+        ]
+    };
+    let lines: Vec<_> = nearest.iter().take(LINES / 2).map(line).collect();
+    (!lines.is_empty()).then(|| Chapter {
+        id: "alone".to_owned(),
+        title: "Items that nothing resembles".to_owned(),
+        caption: "Those whose nearest is farthest: outliers, other languages, broken texts.".to_owned(),
+        listings: vec![Listing {
+            head: ["similarity to its nearest", "item", "its nearest"].map(str::to_owned).to_vec(),
+            lines,
+            ..Listing::default()
+        }],
+        ..Chapter::default()
+    })
+}
+
+fn hubs(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
+    let mut met = vec![0_u64; near.len()];
+    near.iter().flatten().for_each(|near| met[near.place] += 1);
+    let width = near.iter().map(Vec::len).max().filter(|&width| width > 0)?;
+    let mut order: Vec<usize> = (0..met.len()).collect();
+    order.sort_by_key(|&item| (std::cmp::Reverse(met[item]), item));
+    let line = |&item: &usize| vec![Listed::Number(count(met[item]), met[item] as f64), drawn.listed(item)];
+    let never = met.iter().filter(|&&times| times == 0).count() as u64;
+    Some(Chapter {
+        id: "hubs".to_owned(),
+        title: "Hubs".to_owned(),
+        caption: format!(
+            "Items that are among the {width} nearest of most others; on the mean an item is met {width} times, and {} are met by nobody. A hub that \
+             says nothing (boilerplate, a very short text) spoils lists of neighbours.",
+            count(never)
+        ),
+        listings: vec![Listing {
+            head: ["lists it is in", "item"].map(str::to_owned).to_vec(),
+            lines: order.iter().take(LINES / 2).filter(|&&item| met[item] > 0).map(line).collect(),
+            ..Listing::default()
+        }],
+        ..Chapter::default()
+    })
+}
