@@ -26,7 +26,6 @@ pub mod landmarks;
 pub mod matrix;
 pub mod method;
 pub mod method_entry;
-pub mod old_names;
 pub mod own_pairs;
 pub mod own_trees;
 pub mod proxy;
@@ -41,6 +40,7 @@ pub mod values;
 
 mod check;
 mod file;
+mod old_names;
 
 pub use coverage::CoverageConfig;
 pub use dataset::{

@@ -16,7 +16,6 @@ use serde_json::json;
 
 use crate::advice;
 use crate::bills::{self, Bill, BillTotal};
-use crate::config::old_names;
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::facts::Facts;
 use crate::job::{Job, JobError};
@@ -464,10 +463,7 @@ pub fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
     let is_given = options.results.is_some() || config.results.is_some();
     let (base, profile) = (results_base(config, options), &config.run.profile.name);
     let base = if is_given || profile == DEFAULT_PROFILE { base } else { base.join(profile) };
-    let folder = base.join(&config.run.name);
-    // a run of before is drawn where it lies
-    let before = old_names::former_profile(profile).map(|old| base.with_file_name(old).join(&config.run.name));
-    before.filter(|before| options.drawing && !folder.exists() && before.exists()).unwrap_or(folder)
+    base.join(&config.run.name)
 }
 
 /// The folder that holds the results of all configurations: the option's, the configuration's, or `runs`.

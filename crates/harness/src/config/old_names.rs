@@ -9,13 +9,8 @@ const KEYS: [(&str, &str, &str); 2] = [("", "search", "tuning"), ("budget", "ent
 const PROFILES: [(&str, &str); 1] = [("desk", "medium")];
 
 /// The name of a profile today.
-pub fn of_profile(name: &str) -> &str {
+pub(super) fn of_profile(name: &str) -> &str {
     PROFILES.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new)
-}
-
-/// The name that a profile had before.
-pub fn former_profile(name: &str) -> Option<&'static str> {
-    PROFILES.iter().find(|(_, new)| *new == name).map(|(old, _)| *old)
 }
 
 /// Every old key and profile of a file by its name of today.
