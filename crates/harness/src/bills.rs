@@ -1,4 +1,4 @@
-//! Bills of the cells: what each took when it was computed, in `results/<name>/bills.jsonl`, one line for each time that a cell was worked on.
+//! Bills of the cells: what each took when it was computed, in `runs/<name>/bills.jsonl`, one line for each time that a cell was worked on.
 //!
 //! `run.json` sums over them, so that calls, seconds and machines are those of the results and not of the run that happened to draw the page last.
 

@@ -30,7 +30,7 @@ pub(crate) const HOW_TO_READ_A_MATRIX: &str = "An entry is a cell of K, the matr
 pub struct ReportInput<'a> {
     /// Heading: `Word mover's distance classification of tweets`.
     pub title: String,
-    /// The configuration's `name`, also its folder under `results/`.
+    /// The configuration's `name`, also its folder under `runs/`.
     pub config_name: String,
     /// The profile it ran in.
     pub profile: String,

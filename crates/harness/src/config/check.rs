@@ -22,7 +22,7 @@ pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
     is_good
 }
 
-/// The folder `results/<profile>` holds the runs of a profile, and is no folder of a run. A name is refused in every profile, the default among them.
+/// The folder `runs/<profile>` holds the runs of a profile, and is no folder of a run. A name is refused in every profile, the default among them.
 pub(super) fn is_no_profile(name: &str, profiles: &[String], section: &Section<'_>) -> bool {
     let is_free = !profiles.iter().any(|profile| profile == name);
     if !is_free {

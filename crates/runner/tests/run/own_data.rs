@@ -252,8 +252,8 @@ fn factors_and_tables_of_other_settings_are_not_used() {
     scratch.run_well(&["--quiet"]);
     assert_eq!(there(), [true; 4]);
     // what is printed next finds the factors
-    let said = scratch.run_well(&["--set", "ranks=9", "--store", "store", "--results", "results"]);
-    let next = "landmark topk config.yaml --set ranks=9 --store store --results results";
+    let said = scratch.run_well(&["--set", "ranks=9", "--store", "store", "--results", "runs"]);
+    let next = "landmark topk config.yaml --set ranks=9 --store store --results runs";
     assert!(said.err.contains(&format!("Next: `{next}`")), "{}", said.err);
     assert_eq!(there(), [false; 4]);
     well(&next.split(' ').skip(1).collect::<Vec<_>>());
