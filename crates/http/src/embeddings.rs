@@ -31,9 +31,11 @@ use crate::vector_file::{VectorFile, digest};
 /// An endpoint that embeds texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["url"]))]
 pub struct EmbeddingParams {
     /// Address that requests are posted to.
     #[serde(serialize_with = "written_redacted")]
+    #[schemars(example = &"http://localhost:8000/embeddings")]
     pub url: String,
     /// Model, as the server calls it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -43,9 +43,11 @@ pub(crate) fn written_without_secrets<S: Serializer>(
 /// An endpoint, what is asked of it, and how it is treated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["url"]))]
 pub struct HttpParams {
     /// Address that requests are posted to. Its query may hold a key, and is written nowhere.
     #[serde(serialize_with = "written_redacted")]
+    #[schemars(example = &"http://localhost:8000/rerank")]
     pub url: String,
     /// Form of a request.
     pub shape: Shape,

@@ -2,6 +2,7 @@
 //! and it refuses what the program refuses.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use landmark_yaml::{Node, Value};
 use runner::catalogue::{KINDS, schema};
@@ -153,8 +154,8 @@ fn fault(value: &Json, schema: &Json, root: &Json, path: &str) -> Option<String>
 }
 
 fn wrong(text: &str) -> Option<String> {
-    let schema = schema::schema();
-    fault(&json_of(text), &schema, &schema, "")
+    static SCHEMA: LazyLock<Json> = LazyLock::new(schema::schema);
+    fault(&json_of(text), &SCHEMA, &SCHEMA, "")
 }
 
 fn configurations() -> Vec<PathBuf> {

@@ -134,6 +134,7 @@ struct Settings {
 struct MethodsKey {
     /// as in a sweep; the proxy is `mention_cosine`; may be left out if there are `calls`
     #[serde(default)]
+    #[schemars(extend("examples" = [[{ "id": "shift_ridge" }]]))]
     #[expect(dead_code, reason = "methods are read by their own list")]
     methods: Vec<String>,
 }

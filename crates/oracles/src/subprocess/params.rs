@@ -14,8 +14,10 @@ use super::SubprocessError;
 /// The program, and how it is treated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["command"]))]
 pub struct SubprocessParams {
     /// The program and its arguments.
+    #[schemars(example = ["python3", "score.py"])]
     pub command: Vec<String>,
     /// Number of its processes that run at a time; each answers batches of its own.
     pub processes: usize,

@@ -3,6 +3,8 @@
 //! `runner docs --write` writes it to [`FILE`]. What it accepts is a little more than what runs: requirements between keys are checked where a
 //! configuration is read.
 
+use std::collections::HashMap;
+
 use landmark_harness::config::{COLLECTION, DatasetConfig, Ranks, SECTIONS, top_keys};
 use landmark_yaml::{Entry, choice, schema_of};
 use serde_json::{Map, Value as Json, json};
@@ -97,7 +99,69 @@ pub fn schema() -> Json {
         );
         all.insert("definitions".to_owned(), json!({ "profile": keys(true) }));
     }
-    all
+    shared(all)
+}
+
+/// Schemas shorter than this stand where they are used.
+const SHORT: usize = 300;
+
+/// The same schema, with what occurs more than once in `definitions`.
+fn shared(mut whole: Json) -> Json {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    count(&whole, &mut seen);
+    let mut repeated: Vec<_> = seen.into_iter().filter(|(_, times)| *times > 1).map(|(text, _)| text).collect();
+    // the longest first: what is inside of them is shared as well
+    repeated.sort_by(|a, b| (b.len(), a).cmp(&(a.len(), b)));
+    let names: HashMap<String, String> =
+        repeated.iter().enumerate().map(|(number, text)| (text.clone(), format!("part{number}"))).collect();
+    let mut definitions = Map::new();
+    for text in &repeated {
+        if let (Some(name), Ok(mut part)) = (names.get(text), serde_json::from_str::<Json>(text)) {
+            children(&mut part, &mut |inner| refer(inner, &names));
+            definitions.insert(name.clone(), part);
+        }
+    }
+    children(&mut whole, &mut |inner| refer(inner, &names));
+    if let Some(known) = whole["definitions"].as_object_mut() {
+        known.extend(definitions);
+    }
+    whole
+}
+
+fn count(schema: &Json, seen: &mut HashMap<String, usize>) {
+    if schema.is_object() {
+        let text = schema.to_string();
+        if text.len() > SHORT && (schema.get("type").is_some() || schema.get("anyOf").is_some()) {
+            let times = seen.entry(text).or_default();
+            *times += 1;
+            if *times > 1 {
+                return;
+            }
+        }
+    }
+    match schema {
+        Json::Object(map) => map.values().for_each(|inner| count(inner, seen)),
+        Json::Array(items) => items.iter().for_each(|inner| count(inner, seen)),
+        _ => {}
+    }
+}
+
+fn children(schema: &mut Json, change: &mut dyn FnMut(&mut Json)) {
+    match schema {
+        Json::Object(map) => map.values_mut().for_each(change),
+        Json::Array(items) => items.iter_mut().for_each(change),
+        _ => {}
+    }
+}
+
+fn refer(schema: &mut Json, names: &HashMap<String, String>) {
+    if schema.is_object()
+        && let Some(name) = names.get(&schema.to_string())
+    {
+        *schema = json!({ "$ref": format!("#/definitions/{name}") });
+        return;
+    }
+    children(schema, &mut |inner| refer(inner, names));
 }
 
 /// The schema as the file holds it.

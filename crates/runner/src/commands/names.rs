@@ -79,6 +79,8 @@ fn example(kind: &Kind, entry: &Entry) -> Option<String> {
         let key = p.name.rsplit_once('.').map_or(p.name.as_str(), |(_, key)| key);
         match p.default.as_str() {
             _ if p.example != "none" => Some(format!("{key}: {}", p.example)),
+            // which of the others go together depends on the experiment
+            default if kind.singular == "experiment" && !default.is_empty() => None,
             "none" => None,
             default => Some(format!("{key}: {default}")),
         }
