@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use landmark_core::oracle::Identity;
 use landmark_core::rank::RankCmp;
 use ndarray::{Array2, ArrayView1, ArrayView2};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
@@ -23,7 +24,7 @@ mod text;
 pub use ppmi::{PpmiParams, ppmi_svd};
 
 /// Layout of a file of word vectors. Any may be packed with gzip or bzip2, or be the one file of a zip archive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VectorFormat {
     /// A line `V d`, then V lines of a word and d numbers.

@@ -16,6 +16,7 @@ use futures_util::stream::{self, StreamExt};
 use landmark_core::oracle::Identity;
 use landmark_core::parameter::BadParameter;
 use ndarray::Array2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use url::Url;
@@ -28,11 +29,13 @@ use crate::rating::shortened;
 use crate::vector_file::{VectorFile, digest};
 
 /// An endpoint that embeds texts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["url"]))]
 pub struct EmbeddingParams {
     /// Address that requests are posted to.
     #[serde(serialize_with = "written_redacted")]
+    #[schemars(example = &"http://localhost:8000/embeddings")]
     pub url: String,
     /// Model, as the server calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +71,7 @@ pub struct EmbeddingParams {
 }
 
 /// Names of JSON fields.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingFields {
     /// The texts of a request.

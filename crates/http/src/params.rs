@@ -7,6 +7,7 @@ use std::time::Duration;
 use landmark_core::parameter::BadParameter;
 use landmark_core::untrusted::{REDACTED, names_a_secret, redacted};
 use landmark_oracles::subprocess::FailedPairs;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 use url::Url;
@@ -40,11 +41,13 @@ pub(crate) fn written_without_secrets<S: Serializer>(
 }
 
 /// An endpoint, what is asked of it, and how it is treated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["url"]))]
 pub struct HttpParams {
     /// Address that requests are posted to. Its query may hold a key, and is written nowhere.
     #[serde(serialize_with = "written_redacted")]
+    #[schemars(example = &"http://localhost:8000/rerank")]
     pub url: String,
     /// Form of a request.
     pub shape: Shape,
@@ -119,7 +122,7 @@ pub struct HttpParams {
 }
 
 /// Jobs of many requests, handed over as a file and collected later.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BatchParams {
     /// Address under which `files` and `batches` are; where absent, that of the endpoint up to its `/v1`.
@@ -197,7 +200,7 @@ impl BatchParams {
 }
 
 /// Form of a request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// One query against many documents: a piece of a column.
@@ -210,7 +213,7 @@ pub enum Shape {
 }
 
 /// Treatment of a model that changes while it is asked: another name or fingerprint in an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangedModel {
     /// Said once, and counted.
@@ -221,7 +224,7 @@ pub enum ChangedModel {
 }
 
 /// Names of JSON fields; those of the shape where absent. `results` may be a path such as `output.results`, or empty for a bare list.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fields {
     /// The query of `rerank`.

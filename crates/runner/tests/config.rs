@@ -176,7 +176,7 @@ fn every_configuration_of_the_project_is_good() {
 }
 
 #[test]
-fn every_configuration_of_a_paper_states_the_hours_of_its_profile_desk() {
+fn every_configuration_of_a_paper_states_the_hours_of_its_profile_medium() {
     let mut folders = vec![repository().join("configs")];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {
@@ -192,8 +192,8 @@ fn every_configuration_of_a_paper_states_the_hours_of_its_profile_desk() {
                 && text.contains("\npaper: ")
                 && !is_collection
             {
-                let (_, desk) = text.split_once("\n  desk:").unwrap_or_else(|| panic!("{path:?}"));
-                assert!(desk.trim_start().starts_with("{ hours: ") || desk.contains("\n    hours: "), "{path:?}");
+                let (_, medium) = text.split_once("\n  medium:").unwrap_or_else(|| panic!("{path:?}"));
+                assert!(medium.trim_start().starts_with("{ hours: ") || medium.contains("\n    hours: "), "{path:?}");
                 seen += 1;
             }
         }

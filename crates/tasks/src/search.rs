@@ -4,6 +4,7 @@
 //! from its recorded trials exactly as if it had not been. Failures are trials too: they are recorded, never the best, and TPE
 //! keeps away from them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::stream::stream;
@@ -16,7 +17,7 @@ use grid::Grid;
 pub use space::{Dimension, Point, Space, Value};
 
 /// Strategy by which points are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Strategy {
     /// Every combination; a dimension that is no list is cut into `points` values.

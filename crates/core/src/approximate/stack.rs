@@ -32,6 +32,7 @@
 use std::sync::Arc;
 
 use ndarray::Array2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::anchors::{choose_anchors, usual_anchors};
@@ -76,7 +77,7 @@ const USUAL_SHARE: f64 = 0.75;
 const SHARES: [f64; 3] = [0.5, 0.75, 1.0];
 
 /// Raw parameters of stack.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StackParams {
     /// f, the part of the calls that goes to columns, 0 < f ≤ 1; chosen by what half of them hold where nothing is said.

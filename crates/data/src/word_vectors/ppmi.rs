@@ -16,6 +16,7 @@
 use landmark_core::linalg::{eigh, product, qr};
 use landmark_core::stream::stream;
 use ndarray::{Array2, ArrayView2, Axis, Zip};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::WordVectors;
@@ -30,7 +31,7 @@ const NOTHING: f64 = 1e-6;
 const OVERSAMPLING: usize = 10;
 
 /// Parameters of [`ppmi_svd`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PpmiParams {
     /// Numbers per word d.

@@ -10,6 +10,7 @@
 //! n / (buffer − l) times.
 
 use ndarray::{Array2, ArrayView2, Axis, s};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pending::Pending;
@@ -19,7 +20,7 @@ use landmark_core::linalg;
 use landmark_core::oracle::Identity;
 
 /// Form of the algorithm.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Form {
     /// Figure 1 of the paper: l rows, shrunk by the median.
     #[serde(rename = "figure_1")]

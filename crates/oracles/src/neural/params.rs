@@ -1,9 +1,10 @@
 //! Settings of a cross-encoder and of its fine-tuning.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Numbers that products are computed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// 24 bits of significance.
@@ -40,7 +41,7 @@ impl Precision {
 }
 
 /// The score that is made of a pair's outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Score {
     /// σ of a single output; of several, the softmax of the second.
@@ -109,7 +110,7 @@ impl Default for CrossEncoderParams {
 }
 
 /// The answer that a model is trained to give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
     /// A grade: an epoch is judged by Pearson's correlation.
@@ -119,7 +120,7 @@ pub enum Target {
 }
 
 /// The loss, with one output x and its target t in 0..1.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// Cross-entropy of σ(x) and t.
@@ -130,7 +131,7 @@ pub enum Loss {
 }
 
 /// Settings of a fine-tuning.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FineTuneParams {
     /// Passes over the training pairs.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
@@ -11,10 +12,12 @@ use landmark_core::parameter::BadParameter;
 use super::SubprocessError;
 
 /// The program, and how it is treated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["command"]))]
 pub struct SubprocessParams {
     /// The program and its arguments.
+    #[schemars(example = ["python3", "score.py"])]
     pub command: Vec<String>,
     /// Number of its processes that run at a time; each answers batches of its own.
     pub processes: usize,
@@ -34,7 +37,7 @@ pub struct SubprocessParams {
 }
 
 /// Treatment of a pair that the program refuses, or that ends it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedPairs {
     /// The run ends and names it.

@@ -15,8 +15,8 @@ use serde_json::Value as Json;
 use crate::amounts::count;
 use crate::results::{ResultRow, ResultsError, rows_from_parquet};
 
-/// Profiles, the largest first.
-const LARGEST_FIRST: [&str; 4] = ["paper", "full", "desk", "laptop"];
+/// Profiles, the largest first; `desk` was the name of `medium`.
+const LARGEST_FIRST: [&str; 5] = ["paper", "full", "medium", "desk", "laptop"];
 
 /// One run: its rows, and its `run.json`.
 #[derive(Debug, Clone)]
