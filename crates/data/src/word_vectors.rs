@@ -33,7 +33,7 @@ pub enum VectorFormat {
     Word2vecBinary,
     /// Lines of a word and d numbers, no header.
     GloveText,
-    /// A NumPy matrix V × d of f16, f32 or f64, and a vocabulary of V lines beside it: a word, or a word, a tab and
+    /// A NumPy matrix V × d of f16, f32 or f64, and a vocabulary of V lines next to it: a word, or a word, a tab and
     /// anything.
     Npy,
 }

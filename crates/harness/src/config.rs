@@ -262,13 +262,13 @@ pub static SECTIONS: &[Entry] = &[
     },
     Entry {
         id: "budget",
-        summary: "hard limits of one run: what is finished is written, the next run continues",
+        summary: "hard limits of one run; finished work is kept, and the next run resumes",
         keys: Keys::of::<Budget>().under("budget"),
         source: "this project",
     },
     Entry {
         id: "error_estimate",
-        summary: "the relative error, learned from random entries evaluated for the purpose, with its interval",
+        summary: "the relative error, learned from random entries evaluated for it, with its interval",
         keys: Keys::of::<ErrorEstimateConfig>().under("error_estimate"),
         source: "this project",
     },

@@ -292,13 +292,13 @@ impl OracleConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Orders {
-    /// The mean of both, at twice the price.
+    /// The mean of both, at twice the calls.
     Mean,
-    /// The larger of the two, at twice the price.
+    /// The larger of the two, at twice the calls.
     Max,
-    /// The smaller of the two, at twice the price.
+    /// The smaller of the two, at twice the calls.
     Min,
-    /// One of them by a coin, for the mean of both, at the price of one.
+    /// One random order per pair, an estimate of the mean of both, at the calls of one.
     Random,
 }
 

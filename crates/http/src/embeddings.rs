@@ -49,20 +49,20 @@ pub struct EmbeddingParams {
     /// Further headers; values of those that hold secrets, such as `Authorization`, are written nowhere.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "written_without_secrets")]
     pub headers: BTreeMap<String, String>,
-    /// Keys beside these in every request, such as `dimensions`.
+    /// Further keys of every request, such as `dimensions`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Json>,
     /// Names of JSON fields where they differ.
     pub fields: EmbeddingFields,
     /// Texts of a request, at most.
     pub texts_per_request: usize,
-    /// Requests under way at a time, at most.
+    /// Requests in flight at a time, at most.
     pub in_flight: usize,
     /// Seconds that a request may take.
     pub timeout_seconds: f64,
     /// Seconds after which a request that keeps failing is given up, waiting included.
     pub patience_seconds: f64,
-    /// PEM file of a certificate authority of one's own.
+    /// PEM file of a certificate authority of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
     /// Folder that keeps the vectors; moves none of them.

@@ -68,7 +68,7 @@ pub struct HttpParams {
     pub headers: BTreeMap<String, String>,
     /// Names of JSON fields where they differ from the shape's own.
     pub fields: Fields,
-    /// Keys beside these in every request, such as `temperature`.
+    /// Further keys of every request, such as `temperature`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Json>,
     /// System message of a chat.
@@ -89,7 +89,7 @@ pub struct HttpParams {
     pub diagonal: Option<f64>,
     /// Calls whose mean is the score, for a judge that varies.
     pub repeats: usize,
-    /// Requests under way at a time, at most.
+    /// Requests in flight at a time, at most.
     pub in_flight: usize,
     /// Limit of the server, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub struct HttpParams {
     /// Prices of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// PEM file of a certificate authority of one's own.
+    /// PEM file of a certificate authority of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
     /// Bytes above which an answer is refused.
@@ -128,7 +128,7 @@ pub struct BatchParams {
     /// Address under which `files` and `batches` are; where absent, that of the endpoint up to its `/v1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Folder that remembers the jobs under way; moves no score.
+    /// Folder that remembers the jobs in flight; moves no score.
     #[serde(skip_serializing)]
     pub folder: PathBuf,
     /// Requests of a job, at most.
@@ -216,7 +216,7 @@ pub enum Shape {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangedModel {
-    /// Said once, and counted.
+    /// Warned of once, and counted.
     #[default]
     Warn,
     /// The run ends.

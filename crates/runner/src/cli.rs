@@ -169,6 +169,8 @@ pub enum Command {
     /// List what a configuration can name, or explain one name
     List {
         /// A list such as `methods`, or a name such as `sicur`; all lists by default
+        ///
+        /// `schema` prints the JSON Schema of a configuration, for editors.
         #[arg(value_name = "NAME")]
         what: Option<String>,
     },

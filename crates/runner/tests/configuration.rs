@@ -157,7 +157,7 @@ fn everything_wrong_is_said_at_once() {
         [
             "unknown key `gama` in `oracle`",
             "unknown method `sms_nystorm`",
-            "`ranks[0]` is the number 0, but must be at least 1"
+            "`ranks[0]` is the number 0, but a rank must be at least 1"
         ]
     );
 }

@@ -2,6 +2,7 @@
 //! and it refuses what the program refuses.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::LazyLock;
 
 use landmark_yaml::{Node, Value};
@@ -170,6 +171,26 @@ fn configurations() -> Vec<PathBuf> {
         }
     }
     found
+}
+
+#[test]
+fn the_program_prints_the_schema_that_is_committed() {
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("landmark")).args(["list", "schema"]).output().unwrap();
+    let committed = std::fs::read_to_string(repository().join(schema::FILE)).unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap() == committed);
+}
+
+#[test]
+fn the_schema_stays_short_enough_to_review() {
+    let lines = schema::text().lines().count();
+    assert!(lines < 3_000, "{lines} lines");
+}
+
+#[test]
+fn a_profile_may_leave_out_what_a_file_must_have() {
+    assert_eq!(wrong(&sweep("profiles: { smoke: { dataset: { limit: 5 }, oracle: { gamma: 1 } } }")), None);
+    assert_eq!(wrong(&sweep("profiles: { smoke: { tuning: { gamma: { from: 1 } } } }")), None);
+    assert!(wrong(&sweep("profiles: { smoke: { methods: [{ alpha: 2 }] } }")).is_some(), "a list is replaced whole");
 }
 
 #[test]

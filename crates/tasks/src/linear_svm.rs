@@ -84,7 +84,7 @@ pub struct LinearSvmParams {
     pub class_weights: ClassWeights,
     /// When to stop.
     pub tolerance: Tolerance,
-    /// Give up after so many epochs (the report then says `converged: false`).
+    /// Give up after this many epochs (the report then shows `converged: false`).
     pub max_epochs: usize,
     /// Set coordinates aside that seem settled: the same solution, sooner.
     pub shrinking: bool,

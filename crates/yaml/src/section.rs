@@ -1,7 +1,6 @@
 //! A section read key by key; at the end it names the keys nobody asked for.
 
 use std::cell::RefCell;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -159,21 +158,6 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Reads a number and checks it: `wanted` completes "must be …".
-    pub fn checked<T: DeserializeOwned + fmt::Display>(
-        &self,
-        key: &'static str,
-        is_good: impl Fn(&T) -> bool,
-        wanted: &str,
-    ) -> Option<T> {
-        let value: T = self.optional(key)?;
-        if is_good(&value) {
-            return Some(value);
-        }
-        self.refuse(key, format!("`{}` is {value}, but must be {wanted}", self.path_of(key)));
-        None
-    }
-
     /// A problem at the value of a key.
     pub fn refuse(&self, key: &str, message: impl Into<String>) {
         let place = self.entries.iter().find(|(k, _)| k.text == key).map_or(self.place, |(_, node)| node.place);
@@ -188,13 +172,6 @@ impl<'a> Section<'a> {
     /// True where the key is written, even if empty.
     pub fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|(k, _)| k.text == key)
-    }
-
-    /// The entries nobody has asked for yet.
-    pub fn rest(&self) -> Node {
-        let asked = self.asked.borrow();
-        let rest = self.entries.iter().filter(|(key, _)| !asked.contains(&key.text));
-        Node { value: Value::Map(rest.cloned().collect()), place: self.place }
     }
 
     /// Names every key nobody asked for. `also` are keys that were read by other means.

@@ -38,7 +38,7 @@ mod work;
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "intent",
-        summary: "intent classification by domain with representations sketched from unlabelled text",
+        summary: "intent classification by domain with representations sketched from unlabeled text",
         keys: Keys::of::<Intent>().under("intent"),
         source: "matrix-sketching paper, tables 1 and 2",
     },
@@ -129,17 +129,17 @@ impl Labels {
 pub(super) struct Intent {
     /// utterances with intents: `utterances`, `clinc150`, `snips`, `atis`
     corpora: Vec<String>,
-    /// at most so many domains
+    /// most domains
     domains: Option<usize>,
     /// texts without labels: `sentences`, or `synthetic` from templates
     unlabelled: String,
-    /// all by default, or 4000 synthetic ones: at most so many of them, in an order drawn by replicate
+    /// most texts, in an order drawn by replicate; none: all, or 4,000 synthetic ones
     texts: Option<usize>,
     /// these, `sent_idf`, and names of word vectors: `glove50_8k`, `self300`
     representations: Vec<Representation>,
-    /// labelled utterances an intent: numbers, `all`
+    /// labeled utterances per intent: numbers, `all`
     labels: Vec<LabelsText>,
-    /// per cent of the unlabelled texts that are used
+    /// percentages of the unlabeled texts to use
     shares: Vec<u64>,
     /// columns 2^bits, longest n-gram
     hash: HashSettings,

@@ -39,7 +39,7 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
     ..ExperimentEntry::new(
         Entry {
             id: "coverage",
-            summary: "stated recalls of neighbors, or of pairs, against true ones, over many draws, and their price above knowing the truth",
+            summary: "stated recalls of neighbors, or of pairs, against true ones, over many draws, and their calls",
             keys: CoverageConfig::KEYS,
             source: "this project",
         },

@@ -120,7 +120,7 @@ struct Settings {
     /// landmark mentions, as a share of a topic's
     #[serde(default = "nine_fractions")]
     fractions: Vec<f64>,
-    /// at most so many topics of each part of the split
+    /// most topics of each part of the split
     #[serde(default, skip_serializing_if = "Option::is_none")]
     topics: Option<usize>,
     /// calls a mention at which its nearest in its topic are looked for: recall as in `experiment: retrieval`

@@ -42,9 +42,9 @@ pub const ENTRY: StudyEntry = StudyEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum FeatureKernel {
-    /// Inner product, normalised.
+    /// Inner product, normalized.
     Linear,
-    /// exp(−‖x − y‖² / d) of d standardised features.
+    /// exp(−‖x − y‖² / d) of d standardized features.
     Rbf,
     /// Left out.
     None,
@@ -108,16 +108,16 @@ struct Settings {
     /// The folder of the configuration, where their paths start.
     #[serde(skip)]
     folder: PathBuf,
-    /// which of its sets train; all whose name begins with `train`, of `files` all but the one that is ranked
+    /// training sets; default: all whose name begins with `train`, or of `files` all but the ranked one
     #[serde(default)]
     train: Vec<String>,
     /// which set is ranked
     #[serde(default = "test_set")]
     test: String,
-    /// at most so many threads of each training set
+    /// most threads of each training set
     #[serde(default, skip_serializing_if = "Option::is_none")]
     train_threads: Option<usize>,
-    /// at most so many threads of the test set
+    /// most threads of the test set
     #[serde(default, skip_serializing_if = "Option::is_none")]
     test_threads: Option<usize>,
     /// word vectors of the text similarities, such as `self300`

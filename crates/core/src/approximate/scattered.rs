@@ -61,8 +61,7 @@ pub struct ScatteredParams {
     /// Rounds in which the pairs are chosen, each with what was seen before.
     #[schemars(range(min = 1))]
     pub rounds: usize,
-    /// Pairs are looked for among so many nearest of each item under the first proxy, and in all of K where they are too few; in all
-    /// of K where nothing is said.
+    /// Looks for pairs among this many nearest items of each under the first proxy; none, or too few pairs: in all of K.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub nearest: Option<usize>,

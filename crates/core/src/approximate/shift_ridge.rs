@@ -59,7 +59,7 @@ pub struct ShiftRidgeParams {
     pub clip: bool,
     /// Let K̃ = 0 compete: for residuals, which may hold nothing to be learned.
     pub allow_zero: bool,
-    /// No choice: this (a, ρ), in the units of K.
+    /// This (a, ρ), in the units of K, without a choice.
     pub fixed: Option<FixedShiftRidge>,
 }
 

@@ -80,7 +80,7 @@ const SHARES: [f64; 3] = [0.5, 0.75, 1.0];
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StackParams {
-    /// f, the part of the calls that goes to columns, 0 < f ≤ 1; chosen by what half of them hold where nothing is said.
+    /// f, the part of the calls that goes to columns, 0 < f ≤ 1; none: chosen from the first half of them.
     pub columns: Option<f64>,
     /// Rounds in which scattered pairs are chosen.
     pub rounds: usize,

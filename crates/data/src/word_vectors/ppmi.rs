@@ -36,7 +36,7 @@ const OVERSAMPLING: usize = 10;
 pub struct PpmiParams {
     /// Numbers per word d.
     pub dimension: usize,
-    /// Words at most so far apart in a document count as together.
+    /// Greatest distance in a document at which two words count as together.
     pub window: usize,
     /// Words that occur less often get no vector.
     pub min_count: u64,
@@ -44,7 +44,7 @@ pub struct PpmiParams {
     pub shift: f64,
     /// Power iterations, two products with M each; more sharpen the last dimensions.
     pub iterations: usize,
-    /// Scales every vector to length 1; a word that stands beside no other gets none. Without it a word that stands in few texts has a vector
+    /// Scales every vector to length 1; a word without a neighbor gets none. Without it a word that stands in few texts has a vector
     /// near 0, so that all such words are alike.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unit_length: bool,

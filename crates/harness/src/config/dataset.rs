@@ -104,14 +104,14 @@ pub enum Items {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentsConfig {
-    /// a seeded, stratified sample of so many items; none: all
+    /// a seeded, stratified sample of this many items; none: all
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub limit: Option<usize>,
     /// `given`, or a random share to train on in each replicate
     #[serde(default)]
     pub split: SplitConfig,
-    /// keep the first so many labels; none: all
+    /// keep only this many labels, the first; none: all
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub classes: Option<usize>,
@@ -165,11 +165,11 @@ struct FallbackKeys {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairsConfig {
-    /// a seeded sample of so many of the pairs to judge by; all pairs are learned from
+    /// a seeded sample of this many pairs to judge by; training uses all pairs
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub limit: Option<usize>,
-    /// if pairs have labels, a seeded sample of so many to learn from, whose scores choose the threshold of a yes; 0: ½
+    /// if pairs have labels, a seeded sample of this many to choose the decision threshold on; 0: ½
     #[serde(default = "threshold_pairs")]
     pub threshold_pairs: usize,
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
@@ -190,7 +190,7 @@ fn threshold_pairs() -> usize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuestionsConfig {
-    /// a seeded, stratified sample of so many items; none: all
+    /// a seeded, stratified sample of this many items; none: all
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub limit: Option<usize>,
@@ -257,9 +257,9 @@ impl Default for RandomMatrix {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution {
-    /// N(0, 1), as the paper says.
+    /// N(0, 1), as in the paper's text.
     Normal,
-    /// U(0, 1), as its program did.
+    /// U(0, 1), as in its program.
     Uniform,
 }
 

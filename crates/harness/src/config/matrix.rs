@@ -71,7 +71,7 @@ pub(super) struct SweepKeys {
     target_error: Option<f64>,
     /// hard limits of one run
     budget: Budget,
-    /// the relative error, learned from random entries evaluated for the purpose: `true`, a number of them, or a section
+    /// the relative error, learned from random entries: `true`, a number of them, or a section
     error_estimate: Option<ErrorEstimateKey>,
 }
 

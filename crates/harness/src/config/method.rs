@@ -78,7 +78,7 @@ pub struct MethodKeys {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MethodOrder {
-    /// One of both by a coin.
+    /// One random order per pair.
     Random,
 }
 

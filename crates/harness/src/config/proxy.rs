@@ -152,7 +152,7 @@ pub enum ProxyLink {
     /// The scores of the proxies.
     #[default]
     Pair,
-    /// Popularity of its items, too, where columns that were left out are so predicted better.
+    /// Hubness of its items as well, if that predicts held-out columns better.
     Hub,
 }
 

@@ -5,8 +5,8 @@ use landmark_yaml::{ConfigPath, Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::matrix::OwnSection;
 use super::dataset::TextsConfig;
+use super::matrix::OwnSection;
 use super::proxy::ProxyKind;
 
 /// Past queries and how items are searched.
@@ -17,7 +17,7 @@ pub struct QueriesConfig {
     #[serde(flatten, skip_deserializing)]
     #[schemars(skip)]
     pub texts: TextsConfig,
-    /// so many of the past queries, drawn uniformly, are scored with every item
+    /// past queries, drawn uniformly, to score with every item
     #[schemars(range(min = 1))]
     pub anchors: usize,
     /// a cheap relative of the score, as under `proxy`

@@ -21,7 +21,7 @@ pub struct SearchConfig {
     /// candidates that `random` and `tpe` try
     #[schemars(range(min = 1))]
     pub trials: usize,
-    /// candidates for γ: a list, or a range (`scale: linear`; logarithmic unless said)
+    /// candidates for γ: a list, or a range (logarithmic, or `scale: linear`)
     pub gamma: Axis,
     /// candidates for C
     pub c: Axis,

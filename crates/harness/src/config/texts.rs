@@ -32,11 +32,11 @@ pub struct TextsConfig {
     #[serde(default, deserialize_with = "delimiter", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub delimiter: Option<char>,
-    /// a row without a text: `error`, or `drop`, counted
+    /// a row without a text: `error`, or `drop` it and count it
     #[serde(default, skip_serializing_if = "EmptyTexts::is_error")]
     #[schemars(extend("default" = "error"))]
     pub empty_texts: EmptyTexts,
-    /// only the first so many items; of labelled ones a stratified sample
+    /// only this many items: the first, or a stratified sample if they have labels
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub limit: Option<usize>,

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use landmark_yaml::ConfigPath;
+use landmark_yaml::{FromNode, Node, Problem, Problems, Value, read_from_node, schema_of};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::json;
 
 /// Number of landmarks: a count, or a share of the n items.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -19,44 +21,31 @@ pub enum Rank {
     Fraction(f64),
 }
 
-impl<'de> Deserialize<'de> for Rank {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number;
-        impl Visitor<'_> for Number {
-            type Value = Rank;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a rank: a whole number like `250`, or a share of the items like `0.1`")
-            }
-
-            fn visit_u64<E: Error>(self, count: u64) -> Result<Rank, E> {
-                let count = usize::try_from(count).ok().filter(|&count| count > 0);
-                count.map(Rank::Count).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(0), &"at least 1"))
-            }
-
-            fn visit_f64<E: Error>(self, share: f64) -> Result<Rank, E> {
-                let is_share = share > 0.0 && share <= 1.0;
-                is_share
-                    .then_some(Rank::Fraction(share))
-                    .ok_or_else(|| E::invalid_value(Unexpected::Float(share), &self))
-            }
+impl FromNode for Rank {
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
+        let rank = match node.value {
+            Value::Integer(count) => usize::try_from(count).ok().filter(|&count| count > 0).map(Self::Count),
+            Value::Number(share) if share > 0.0 && share <= 1.0 => Some(Self::Fraction(share)),
+            _ => None,
+        };
+        if rank.is_none() {
+            let wanted = match node.value {
+                Value::Integer(_) | Value::Number(_) => "a rank must be at least 1",
+                _ => "a rank must be a number",
+            };
+            let problem = Problem::new(format!("`{path}` is {}, but {wanted}", node.describe()));
+            problems.add(
+                problem.at(node.place).help("write a whole number like `250`, or a share of the items like `0.1`"),
+            );
         }
-        deserializer.deserialize_any(Number)
+        rank
     }
 }
 
-impl JsonSchema for Rank {
-    fn schema_name() -> Cow<'static, str> {
-        "Rank".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [
-            { "type": "integer", "minimum": 1 },
-            { "type": "number", "exclusiveMinimum": 0, "maximum": 1 },
-        ] })
-    }
-}
+read_from_node!(
+    Rank,
+    json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "number", "exclusiveMinimum": 0, "maximum": 1 }] })
+);
 
 impl Rank {
     /// The number of landmarks out of n; a share is rounded, and is never less than one.
@@ -72,52 +61,30 @@ impl Rank {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranks(pub Vec<Rank>);
 
-impl<'de> Deserialize<'de> for Ranks {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        one_or_several(deserializer, "a number, or a list of at least one, such as `[50, 100, 200]` or `[0.1, 0.2]`")
-            .map(Self)
+impl FromNode for Ranks {
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
+        match &node.value {
+            Value::List(items) if !items.is_empty() => {
+                let read = |(index, item)| Rank::from_node(item, &format!("{path}[{index}]"), problems);
+                // every fault, not only the first
+                let all: Vec<Option<Rank>> = items.iter().enumerate().map(read).collect();
+                all.into_iter().collect::<Option<_>>().map(Self)
+            }
+            Value::Integer(_) | Value::Number(_) => Rank::from_node(node, path, problems).map(|rank| Self(vec![rank])),
+            _ => {
+                let message =
+                    format!("`{path}` is {}, but must be a number, or a list of at least one", node.describe());
+                problems.add(Problem::new(message).at(node.place).help("for example `[50, 100, 200]` or `[0.1, 0.2]`"));
+                None
+            }
+        }
     }
 }
 
-impl JsonSchema for Ranks {
-    fn schema_name() -> Cow<'static, str> {
-        "Ranks".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let rank = generator.subschema_for::<Rank>();
-        json_schema!({ "anyOf": [rank, { "type": "array", "items": rank, "minItems": 1 }] })
-    }
-}
-
-/// A list of numbers, or a single one.
-fn one_or_several<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-    wanted: &'static str,
-) -> Result<Vec<T>, D::Error> {
-    struct Several<T>(&'static str, std::marker::PhantomData<T>);
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Several<T> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(self.0)
-        }
-
-        fn visit_u64<E: Error>(self, value: u64) -> Result<Vec<T>, E> {
-            T::deserialize(serde::de::value::U64Deserializer::new(value)).map(|one| vec![one])
-        }
-
-        fn visit_f64<E: Error>(self, value: f64) -> Result<Vec<T>, E> {
-            T::deserialize(serde::de::value::F64Deserializer::new(value)).map(|one| vec![one])
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<T>, A::Error> {
-            let all = Vec::deserialize(SeqAccessDeserializer::new(list))?;
-            if all.is_empty() { Err(A::Error::invalid_value(Unexpected::Seq, &self)) } else { Ok(all) }
-        }
-    }
-    deserializer.deserialize_any(Several(wanted, std::marker::PhantomData))
-}
+read_from_node!(Ranks, {
+    let rank = schema_of::<Rank>();
+    json!({ "anyOf": [rank, { "type": "array", "items": rank, "minItems": 1 }] })
+});
 
 /// A number, or to be searched for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -183,7 +150,7 @@ impl JsonSchema for Tuned {
 pub enum Compare {
     /// At equal rank, as the paper does.
     Rank,
-    /// At equal numbers of bought entries.
+    /// At equal numbers of evaluated entries.
     Entries,
     Both,
 }

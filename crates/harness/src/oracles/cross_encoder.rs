@@ -84,14 +84,14 @@ impl Default for CrossEncoderConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// The mean of both orders, at twice the price.
+    /// The mean of both orders, at twice the calls.
     #[default]
     Mean,
-    /// The larger of the two, at twice the price.
+    /// The larger of the two, at twice the calls.
     Max,
-    /// The smaller of the two, at twice the price.
+    /// The smaller of the two, at twice the calls.
     Min,
-    /// One order a pair by a coin, for the mean of both, at the price of one.
+    /// One random order per pair, an estimate of the mean of both, at the calls of one.
     Random,
     /// The pair as it is asked for: an asymmetric matrix.
     AsGiven,

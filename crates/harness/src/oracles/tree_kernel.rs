@@ -73,7 +73,7 @@ struct TreeKernelKeys {
     /// decay of depth (`ptk`, `sptk`)
     #[schemars(extend("exclusiveMinimum" = 0))]
     mu: f64,
-    /// what a match with a leaf is worth more; none: 5 for `ptk`, 0.2 for `sptk`
+    /// added weight of a match with a leaf; none: 5 for `ptk`, 0.2 for `sptk`
     #[schemars(range(min = 0))]
     terminal_factor: Option<f64>,
     /// whether equal leaves count λ (`st`, `sst`)

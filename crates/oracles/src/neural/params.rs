@@ -146,7 +146,7 @@ pub struct FineTuneParams {
     pub weight_decay: f64,
     /// The largest norm of the gradient.
     pub clip: f64,
-    /// Loss that is minimised.
+    /// Loss to minimize.
     pub loss: Loss,
     /// Dropout of hidden states and attention; the model's own where absent.
     pub dropout: Option<f64>,
@@ -154,7 +154,7 @@ pub struct FineTuneParams {
     pub random_order: bool,
     /// Precision of products; where absent, bf16 where the device is quick with it.
     pub precision: Option<Precision>,
-    /// Ends when so many epochs in a row were no better than the best.
+    /// Stop when this many epochs in a row are no better than the best.
     pub patience: Option<usize>,
     /// Running mean of the weights, which is then what is judged and kept: the share of the old mean that stays at each step. The
     /// weights themselves where absent.

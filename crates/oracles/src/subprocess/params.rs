@@ -29,7 +29,7 @@ pub struct SubprocessParams {
     pub start_seconds: f64,
     /// Treatment of a pair that it cannot score.
     pub failed_pairs: FailedPairs,
-    /// Variables it sees beside ours.
+    /// Environment variables to add to those of the run.
     pub environment: BTreeMap<String, String>,
     /// The folder it runs in; ours where absent.
     #[serde(skip)]

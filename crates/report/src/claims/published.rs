@@ -15,8 +15,8 @@ use serde_json::Value as Json;
 use crate::amounts::count;
 use crate::results::{ResultRow, ResultsError, rows_from_parquet};
 
-/// Profiles, the largest first; `desk` was the name of `medium`.
-const LARGEST_FIRST: [&str; 5] = ["paper", "full", "medium", "desk", "laptop"];
+/// Profiles, the largest first.
+const LARGEST_FIRST: [&str; 4] = ["paper", "full", "medium", "laptop"];
 
 /// One run: its rows, and its `run.json`.
 #[derive(Debug, Clone)]
@@ -116,9 +116,13 @@ impl PublishedRun {
         Ok(Self { name, folder, rows, facts })
     }
 
-    /// The profile it ran in.
+    /// The profile it ran in, by its name of today.
     pub fn profile(&self) -> &str {
-        self.rows.first().map_or("", |row| row.profile.as_str())
+        match self.rows.first().map(|row| row.profile.as_str()) {
+            // rows that were published before the profile was renamed
+            Some("desk") => "medium",
+            profile => profile.unwrap_or_default(),
+        }
     }
 
     /// Items of its largest dataset.

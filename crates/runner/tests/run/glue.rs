@@ -159,7 +159,7 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
     let dry = scratch.run_well(&["--set", "oracle.order=max", "--dry-run"]);
     assert_eq!(number_before(&dry.out, " new calls ("), 0, "{}", dry.out);
     // calls that were made are found below, and no budget is charged with them
-    let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.entries=1"]);
+    let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.calls=1"]);
     assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
     assert!(scratch.tiles("store").len() > before);
     let [planned, bought, reused] = scratch.calls("runs/pairs");
@@ -210,7 +210,7 @@ fn a_budget_is_spent_on_calls_of_either_order_and_what_it_bought_is_not_bought_a
     for text in [GLUE.to_owned(), GLUE.replace("ranks:", one)] {
         let scratch = Scratch::with(&text);
         let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
-        let cut = scratch.run(&["--set", "budget.entries=101", "--quiet"]);
+        let cut = scratch.run(&["--set", "budget.calls=101", "--quiet"]);
         assert_eq!(cut.code, Some(3), "{}", cut.err);
         let spent: u64 = bills(&scratch).iter().sum();
         assert!((100..=101).contains(&spent), "{spent}");

@@ -98,7 +98,7 @@ fn another_list_of_landmarks_under_the_same_name_is_computed_anew() {
 fn other_labels_under_the_same_name_are_learned_anew() {
     let config =
         MATRIX.replace("error_curve", "classification").replace("matrix.npy }", "matrix.npy, labels: labels.txt }");
-    let scratch = mine(&format!("{config}search: {{ folds: 2, c: [10] }}\n"));
+    let scratch = mine(&format!("{config}tuning: {{ folds: 2, c: [10] }}\n"));
     let labels = |of: fn(usize) -> bool| (0..30).map(|i| if of(i) { "a\n" } else { "b\n" }).collect::<String>();
     scratch.write("labels.txt", &labels(|i| i < 15));
     scratch.run_well(&["--quiet"]);
