@@ -27,6 +27,7 @@ pub mod matrix;
 pub mod method;
 pub mod method_entry;
 pub mod own_pairs;
+pub mod own_section;
 pub mod own_trees;
 pub mod proxy;
 pub mod queries;
@@ -35,13 +36,18 @@ pub mod retrieval;
 pub mod run_settings;
 pub mod search;
 pub mod settings;
+pub mod split;
 pub mod texts;
 pub mod values;
+pub mod word_vectors;
+
+pub(crate) mod collection;
 
 mod check;
 mod file;
 mod old_names;
 
+pub use collection::{COLLECTION, GATHERING, Shown};
 pub use coverage::CoverageConfig;
 pub use dataset::{
     DATASETS, DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig,
@@ -50,9 +56,11 @@ pub use dataset::{
 pub use entries::{ENTRY_POLICIES, EntriesConfig};
 pub use item_kind::ItemKind;
 pub use landmarks::{GivenLandmarks, LANDMARK_POLICIES, LandmarkConfig};
-pub use matrix::{ExperimentEntry, MatrixSubject, OwnSection, Purpose};
-pub use method::{MethodConfig, MethodKeys};
+pub use matrix::{ExperimentEntry, MatrixSubject, Purpose};
+pub use method::MethodConfig;
+pub use method_entry::MethodKeys;
 pub use own_pairs::{OwnPairsConfig, PairTarget};
+pub use own_section::OwnSection;
 pub use own_trees::OwnTreesConfig;
 pub use proxy::{PROXIES, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
 pub use queries::QueriesConfig;
@@ -73,6 +81,7 @@ use crate::experiment::{Experiment, FinishedRun};
 use crate::facts::Facts;
 use crate::layout::Layout;
 use crate::study::Study;
+use collection::CollectionKeys;
 
 /// Configuration of one run.
 #[derive(Clone, Serialize)]
@@ -168,17 +177,6 @@ pub struct Collection {
     pub only: Vec<String>,
 }
 
-/// Layout of the members of a collection on its page.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Shown {
-    /// A section of the page for each.
-    #[default]
-    InTurn,
-    /// One section: tables and figures of the same id hold the rows of all members.
-    Together,
-}
-
 /// The keys of every configuration, beside `experiment` and `profiles`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -219,32 +217,6 @@ fn one() -> usize {
 fn seed() -> u64 {
     2022
 }
-
-/// The keys of a collection.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct CollectionKeys {
-    /// their files, relative to this one
-    #[schemars(example = ["member.yaml"], length(min = 1))]
-    members: Vec<String>,
-    /// a section each (`in_turn`), or one with the rows of all (`together`)
-    #[serde(default)]
-    shown: Shown,
-    /// show only tables and figures whose ids begin with one of these
-    #[serde(default)]
-    only: Vec<String>,
-}
-
-/// The experiment that gathers others.
-pub const COLLECTION: &str = "collection";
-
-/// Its line of the list.
-pub static GATHERING: Entry = Entry {
-    id: COLLECTION,
-    summary: "other configurations, run one after the other and shown on one page",
-    keys: Keys::of::<CollectionKeys>(),
-    source: "this project",
-};
 
 /// Sections of a sweep that more than one experiment reads.
 pub static SECTIONS: &[Entry] = &[

@@ -5,7 +5,7 @@ use landmark_yaml::{Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::matrix::OwnSection;
+use super::own_section::OwnSection;
 use super::proxy::ProxyKind;
 
 /// Stated recalls compared with true ones.

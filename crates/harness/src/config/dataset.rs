@@ -3,20 +3,19 @@
 use std::sync::LazyLock;
 
 use landmark_data::catalog::{self, DocumentOptions, Holds};
-use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
+use landmark_data::{Headers, TokenRules};
 use landmark_yaml::{
-    ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, Span, Value, choice, find, ids, list,
-    read_from_node, schema_of,
+    ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, Span, choice, find, ids, list, read_from_node,
 };
 use schemars::JsonSchema;
-use serde::de::{Error, Unexpected};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 pub use super::own_pairs::OwnPairsConfig;
 pub use super::own_trees::OwnTreesConfig;
+pub use super::split::SplitConfig;
 use super::texts::LabelKeys;
 pub use super::texts::TextsConfig;
+pub use super::word_vectors::{Learned, VectorFile, VectorsConfig};
 
 /// Items that are the user's, or drawn at random.
 const MATRICES: [Entry; 5] = [
@@ -263,69 +262,6 @@ pub enum Distribution {
     Uniform,
 }
 
-/// Train/test split.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SplitConfig {
-    /// The dataset's own split.
-    Given,
-    /// In each replicate a random share to train on.
-    Train(#[serde(deserialize_with = "share")] f64),
-}
-
-impl Default for SplitConfig {
-    fn default() -> Self {
-        Self::Train(0.7)
-    }
-}
-
-/// A share between 0 and 1.
-pub(super) fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    let share = f64::deserialize(deserializer)?;
-    let is_good = share > 0.0 && share < 1.0;
-    is_good.then_some(share).ok_or_else(|| Error::invalid_value(Unexpected::Float(share), &"a share between 0 and 1"))
-}
-
-/// Source of the word vectors.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum VectorsConfig {
-    /// A set of the catalog, such as `self300`.
-    Named(&'static str),
-    /// A file of yours.
-    File(VectorFile),
-    /// Learned from the documents themselves.
-    Learned(Learned),
-}
-
-/// Word vectors in a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct VectorFile {
-    pub path: ConfigPath,
-    /// its layout
-    pub format: VectorFormat,
-    /// the words of a NumPy matrix
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vocabulary: Option<ConfigPath>,
-}
-
-/// Word vectors learned from the documents themselves.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Learned {
-    /// Positive pointwise mutual information of neighboring words, factored.
-    PpmiSvd(PpmiParams),
-}
-
-/// The ways to learn word vectors.
-static LEARNED: &[Entry] = &[Entry {
-    id: "ppmi_svd",
-    summary: "positive pointwise mutual information of neighboring words, factored",
-    keys: Keys::of::<PpmiParams>(),
-    source: "Levy & Goldberg 2014",
-}];
-
 impl DatasetConfig {
     /// True where a sample may stand in for files that are missing.
     pub fn falls_back(&self) -> bool {
@@ -475,53 +411,4 @@ impl PairsConfig {
         let pairs: Self = section.part()?;
         Some(Self { own: Some(Box::new(own?)), ..pairs })
     }
-}
-
-impl FromNode for VectorsConfig {
-    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
-        if let Value::Text(name) = &node.value {
-            return Self::named(name, node.place, problems);
-        }
-        if node.get("kind").is_some() {
-            let (kind, place, section) = Section::tagged(node, path, "kind", problems)?;
-            if kind != LEARNED[0].id {
-                problems.add(Problem::unknown("kind of word vectors", &kind, ids(LEARNED)).at(place));
-                return None;
-            }
-            return Some(Self::Learned(Learned::PpmiSvd(section.whole()?)));
-        }
-        if let Some(name) = node.get("name").and_then(Node::as_text) {
-            let section = Section::new(node, path, problems)?;
-            section.finish(&["name"]);
-            return Self::named(name, section.place(), problems);
-        }
-        let section = Section::new(node, path, problems)?;
-        if !section.has("path") || !section.has("format") {
-            let message = format!("`{path}` must have a `name`, or a `path` and its `format`, or `kind: ppmi_svd`");
-            problems.add(Problem::new(message).at(section.place()));
-            return None;
-        }
-        section.whole().map(Self::File)
-    }
-}
-
-impl VectorsConfig {
-    fn named(name: &str, place: Span, problems: &Problems) -> Option<Self> {
-        let found = catalog::word_vectors().find(|known| *known == name);
-        if found.is_none() {
-            problems.add(Problem::unknown("word vectors", name, catalog::word_vectors()).at(place));
-        }
-        found.map(Self::Named)
-    }
-}
-
-read_from_node!(VectorsConfig, vectors_schema());
-
-fn vectors_schema() -> Json {
-    let names = json!({ "enum": catalog::word_vectors().collect::<Vec<_>>() });
-    let named = json!({ "type": "object", "properties": { "name": names }, "required": ["name"] });
-    let mut learned = choice("kind", LEARNED);
-    // a bare id is the name of a set
-    let learned = learned["anyOf"].as_array_mut().and_then(Vec::pop);
-    json!({ "anyOf": [names, named, schema_of::<VectorFile>(), learned] })
 }

@@ -1,7 +1,6 @@
 //! A sweep of approximators over one similarity matrix: items, oracle, methods, ranks, and how the outcome is measured.
 
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 
 use landmark_store::SyncPolicy;
@@ -13,6 +12,7 @@ use serde_json::Value as Json;
 use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
 use super::method::MethodConfig;
+use super::own_section::OwnSection;
 use super::proxy::{ProxyConfig, ProxyKind};
 use super::queries::QueriesConfig;
 use super::reading::Reading;
@@ -73,25 +73,6 @@ pub(super) struct SweepKeys {
     budget: Budget,
     /// the relative error, learned from random entries: `true`, a number of them, or a section
     error_estimate: Option<ErrorEstimateKey>,
-}
-
-/// A section that an experiment reads for itself.
-pub trait OwnSection: Any + fmt::Debug + Send + Sync {
-    /// The resolved section, defaults included.
-    ///
-    /// # Errors
-    /// A value that JSON cannot hold.
-    fn to_json(&self) -> serde_json::Result<Json>;
-
-    /// The cheap relatives that it names.
-    fn proxies(&self) -> Vec<&ProxyKind> {
-        Vec::new()
-    }
-
-    /// Past queries, whose texts stand behind the items.
-    fn queries(&self) -> Option<&QueriesConfig> {
-        None
-    }
 }
 
 /// What an experiment is for, as far as reading its configuration needs to know it.

@@ -8,12 +8,11 @@ use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_yaml::{Node, Problem, Section, Span, Value};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::entries::EntriesConfig;
-use super::method_entry::MethodEntry;
+use super::method_entry::{MethodEntry, MethodKeys, MethodOrder};
 use super::proxy::{ProxyConfig, ProxyLink};
 use super::reading::Reading;
 
@@ -56,30 +55,6 @@ impl fmt::Debug for MethodConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {:?} {:?}", self.name, Json::Object(self.params.clone()), self.known, self.proxy)
     }
-}
-
-/// The keys that every method takes.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct MethodKeys {
-    /// label in tables and figures; its id and what distinguishes it unless given
-    name: Option<String>,
-    /// entries that the approximation returns exactly: `landmarks`, `diagonal`
-    known: Known,
-    /// `random`: one order a pair instead of the mean of both, at half the calls
-    order: Option<MethodOrder>,
-    /// approximate the residual of this instead of the matrix
-    proxy: Option<ProxyConfig>,
-    /// what its calls go to: `columns`, or also single pairs
-    entries: EntriesConfig,
-}
-
-/// Order of a pair that a method reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MethodOrder {
-    /// One random order per pair.
-    Random,
 }
 
 impl MethodConfig {

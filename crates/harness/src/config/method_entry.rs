@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError};
+use landmark_core::approximation::Known;
 use landmark_yaml::{Entry, Keys, Problem, Section};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::method::MethodKeys;
+use super::entries::EntriesConfig;
+use super::proxy::ProxyConfig;
 
 /// A method: how it is named, what it costs, how it is built from the keys of a configuration.
 pub struct MethodEntry {
@@ -51,6 +53,30 @@ impl MethodEntry {
     pub fn entry(&self) -> Entry {
         Entry { id: self.id, summary: self.summary, keys: self.keys, source: self.source }
     }
+}
+
+/// The keys that every method takes.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MethodKeys {
+    /// label in tables and figures; its id and what distinguishes it unless given
+    pub(super) name: Option<String>,
+    /// entries that the approximation returns exactly: `landmarks`, `diagonal`
+    pub(super) known: Known,
+    /// `random`: one order a pair instead of the mean of both, at half the calls
+    pub(super) order: Option<MethodOrder>,
+    /// approximate the residual of this instead of the matrix
+    pub(super) proxy: Option<ProxyConfig>,
+    /// what its calls go to: `columns`, or also single pairs
+    pub(super) entries: EntriesConfig,
+}
+
+/// Order of a pair that a method reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MethodOrder {
+    /// One random order per pair.
+    Random,
 }
 
 /// The keys of a method that takes none.

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::dataset::TextsConfig;
-use super::matrix::OwnSection;
 use super::proxy::ProxyKind;
 
 /// Past queries and how items are searched.
@@ -58,19 +57,5 @@ impl QueriesConfig {
             );
         }
         Some(queries)
-    }
-}
-
-impl OwnSection for QueriesConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
-    fn proxies(&self) -> Vec<&ProxyKind> {
-        self.proxy.iter().collect()
-    }
-
-    fn queries(&self) -> Option<&Self> {
-        Some(self)
     }
 }

@@ -4,7 +4,7 @@ use landmark_yaml::{FromNode, Keys, Node, Problems, Section, Value, from_node};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::matrix::OwnSection;
+use super::own_section::OwnSection;
 use super::proxy::{ProxyConfig, ProxyKind};
 
 /// Neighbors at a number of calls an item.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
-use super::matrix::OwnSection;
+use super::own_section::OwnSection;
 use super::values::Tuned;
 
 /// Hard limits of one run; a run that reaches one writes what it has and says so, and the next one may spend as much again.

@@ -6,7 +6,8 @@ use landmark_yaml::{ConfigPath, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::dataset::{SplitConfig, VectorsConfig};
+use super::split::SplitConfig;
+use super::word_vectors::VectorsConfig;
 
 /// A file of texts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,7 +74,7 @@ pub struct LabelsConfig {
 #[serde(rename_all = "snake_case")]
 pub enum RowSplit {
     /// In each replicate a random share to learn from.
-    Train(#[serde(deserialize_with = "super::dataset::share")] f64),
+    Train(#[serde(deserialize_with = "super::split::share")] f64),
     /// A column that says `train` or `test`.
     Column(String),
     /// A second file of the same columns, whose rows are judged.
