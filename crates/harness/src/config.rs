@@ -247,8 +247,8 @@ pub static SECTIONS: &[Entry] = &[
 ];
 
 /// The keys at the top of every file, of every sweep and of a collection, for the schema and for "did you mean".
-pub fn top_keys() -> [Keys; 2] {
-    [Keys::of::<RunKeys>().and::<CollectionKeys>(), Keys::of::<matrix::SweepKeys>()]
+pub fn top_keys() -> [Keys; 3] {
+    [Keys::of::<RunKeys>(), Keys::of::<matrix::SweepKeys>(), Keys::of::<CollectionKeys>()]
 }
 
 /// Settings that a person lays over a file on the command line.

@@ -79,12 +79,12 @@ fn keys() -> String {
     let rows = |keys: &Keys| {
         let row = |key: Parameter| {
             let default = if key.default.is_empty() { "required".to_owned() } else { format!("`{}`", key.default) };
-            format!("| `{}` | {default} | {} |\n", key.name, key.doc)
+            format!("| `{}` | {default} | {} |\n", key.name, key.doc.replace('|', "\\|"))
         };
         keys.list().into_iter().map(row).collect::<String>()
     };
     let head = "| key | default | effect |\n|---|---|---|\n";
-    let [run, sweep] = top_keys();
+    let [run, sweep, _] = top_keys();
     let mut text = format!("## Every file\n\n{head}{}\n## Every sweep\n\n{head}{}", rows(&run), rows(&sweep));
     for kind in KINDS {
         // entries of the same keys share a table
