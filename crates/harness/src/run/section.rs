@@ -69,7 +69,7 @@ impl ReportSection {
             name: config.run.name.clone(),
             profile: config.run.profile.name.clone(),
             // of what an earlier run made, and this one draws again, that one's
-            command: provenance["command"].as_str().map_or_else(|| options.command.clone(), str::to_owned),
+            command: provenance["command"].as_str().map_or_else(|| options.command.clone(), under_its_name),
             stamps,
             reference: reference(config)?,
             tables: layout.tables,
@@ -171,6 +171,11 @@ impl ReportSection {
             matrix: self.matrix.as_ref(),
         }
     }
+}
+
+/// A command under the name that the program has; runs of earlier versions recorded `runner`.
+fn under_its_name(command: &str) -> String {
+    command.strip_prefix("runner ").map_or_else(|| command.to_owned(), |rest| format!("landmark {rest}"))
 }
 
 /// What a page shows of `run.json`: the counts of verdicts are made with the page, which must not depend on whether they are there yet.

@@ -74,10 +74,10 @@ pub const AXES: [Axis; 16] = [
     Axis { name: "t", label: "budget of randomness t", head: "t = {}", is_logarithmic: true, columns: SIZE, ..PLAIN },
     Axis { name: "n", label: "dimension n", head: "n = {}", is_logarithmic: true, columns: SIZE, ..PLAIN },
     Axis { name: "recall", label: "recall stated", head: "ρ = {}", notation: Notation::Fixed(2), ..PLAIN },
-    Axis { name: "calls", label: "calls an item", head: "{} calls", is_logarithmic: true, columns: SIZE, ..PLAIN },
+    Axis { name: "calls", label: "calls per item", head: "{} calls", is_logarithmic: true, columns: SIZE, ..PLAIN },
     Axis {
         name: "query_calls",
-        label: "calls a query",
+        label: "calls per query",
         head: "{} calls",
         is_logarithmic: true,
         columns: &[Column::Columns],
