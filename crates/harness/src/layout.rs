@@ -22,7 +22,9 @@ impl Layout {
     /// The same with titles that start with a capital.
     pub(crate) fn with_sentence_case(mut self) -> Self {
         let tables = self.tables.iter_mut().map(|table| &mut table.title);
-        tables.chain(self.figures.iter_mut().map(|figure| &mut figure.title)).for_each(|title| *title = capitalized(title));
+        tables
+            .chain(self.figures.iter_mut().map(|figure| &mut figure.title))
+            .for_each(|title| *title = capitalized(title));
         self
     }
 }

@@ -7,8 +7,8 @@ use landmark_core::oracle::{EmbeddingProxy, Identity, Itemless, Oracle, Pair};
 use landmark_core::stream::stream;
 use landmark_data::matrices;
 use landmark_oracles::neural::{
-    CrossEncoderParams, DeviceChoice, FineTune, FineTuned, ModelFileError, ModelFiles, Neural, NeuralError,
-    Precision, TextScorer, TorchReport, TuningProgress, open,
+    CrossEncoderParams, DeviceChoice, FineTune, FineTuned, ModelFileError, ModelFiles, Neural, NeuralError, Precision,
+    TextScorer, TorchReport, TuningProgress, open,
 };
 use landmark_report::Caveat;
 use landmark_store::ItemList;

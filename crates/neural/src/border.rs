@@ -13,8 +13,8 @@ use landmark_core::oracle::{Oracle, OracleError, Pair};
 use landmark_data::MentionCorpus;
 use landmark_oracles::neural::{
     CrossEncoderParams, DeviceChoice, EncoderChoice, FineTune, FineTuned, MentionScorer, ModelFiles, ModelShape,
-    Neural, NeuralError, PairLayers, Precision, STAMP, ScorerEpoch, ScorerJudge, ScorerRecipe, SpanRows, TextScorer, TuningProgress,
-    TorchReport, Warn,
+    Neural, NeuralError, PairLayers, Precision, STAMP, ScorerEpoch, ScorerJudge, ScorerRecipe, SpanRows, TextScorer,
+    TorchReport, TuningProgress, Warn,
 };
 use tch::{Device, Tensor};
 

@@ -51,7 +51,8 @@ fn on_page(chart: &chart::Chart, title: &str) -> Result<String, ReportError> {
     let form = |size, class: &str| -> Result<String, ReportError> {
         let svg = encode::svg(chart, title, size)?;
         let (head, body) = svg.split_once(">\n").unwrap_or(("", &svg));
-        let view_box = head.split_once("viewBox=\"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(it, _)| it);
+        let view_box =
+            head.split_once("viewBox=\"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(it, _)| it);
         // the lines of the title and of the paper go
         let mut body: String = body.split_inclusive('\n').skip(2).collect();
         for ink in Palette::all() {

@@ -40,9 +40,7 @@ pub use error::ReportError;
 pub use figure::{Mark, Plot, PlotAxis};
 pub use groups::half_width;
 pub use input::ReportInput;
-pub use matrix_page::{
-    Chapter, Colouring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile,
-};
+pub use matrix_page::{Chapter, Colouring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile};
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
     AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,

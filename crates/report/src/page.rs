@@ -233,7 +233,8 @@ mod tests {
     fn in_a_browser_it_is_seen_in_light_and_dark_on_a_desk_and_a_phone() {
         let Some(browser) = Browser::find() else { return };
         let page = fixture_page();
-        let without_figures = page.replace("svg.wide, svg.narrow { display: block;", "svg.wide, svg.narrow { display: none !important;");
+        let without_figures =
+            page.replace("svg.wide, svg.narrow { display: block;", "svg.wide, svg.narrow { display: none !important;");
         assert_ne!(page, without_figures);
         let share = |picture: &image::RgbImage, is_it: &dyn Fn([u8; 3]) -> bool| {
             picture.pixels().filter(|pixel| is_it(pixel.0)).count() as f64 / picture.pixels().count() as f64

@@ -349,7 +349,8 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
     let rows = run.rows;
     let errors = error_layout(run);
     let has_paper = run.settings.paper.is_some();
-    let of_paper = |place: &str, words: String| if has_paper { format!("{place} of the paper. {words}") } else { words };
+    let of_paper =
+        |place: &str, words: String| if has_paper { format!("{place} of the paper. {words}") } else { words };
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     for metric in [Metric::Pearson, Metric::Spearman, Metric::F1, Metric::Accuracy] {
         let spec = metric.spec();
@@ -371,7 +372,7 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
             }
             figures.push(FigureSpec {
                 id: format!("figure-{}-{}", spec.id, comparison.id()),
-                title: format!("{} against s/n, {words}", spec.label),
+                title: format!("{} against the share of landmarks, {words}", spec.label),
                 caption: "Mean over replicates at the labelled pairs; the band is the 95 % interval.".to_owned(),
                 select,
                 kind: FigureKind::Curve { across: "fraction", log_y: false, y_limits: None },
@@ -414,7 +415,9 @@ fn description(facts: &Facts, has_paper: bool) -> Vec<TableSpec> {
         "table4",
         if has_paper { "Table 4 of the paper. The pairs" } else { "The pairs" },
         match has_paper {
-            true => "Items are the distinct sentences of the pairs to judge by; the paper counts both sentences of every pair (STS-B 3,000, MRPC 816, RTE 554).",
+            true => {
+                "Items are the distinct sentences of the pairs to judge by; the paper counts both sentences of every pair (STS-B 3,000, MRPC 816, RTE 554)."
+            }
             false => "Items are the distinct sentences of the pairs to judge by.",
         },
         &["dataset", "pairs to learn from", "pairs to judge by", "items"],

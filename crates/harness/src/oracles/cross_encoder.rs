@@ -453,7 +453,9 @@ fn train(
         let &Epoch { number, loss, score, both_orders, .. } = match progress {
             TuningProgress::Epoch(epoch) => epoch,
             TuningProgress::Steps { epoch, done, all, .. } if done < all => {
-                busy.now(format!("fine-tuning, epoch {epoch} of {all_epochs}, step {done} of {all}, {per_epoch} per epoch"));
+                busy.now(format!(
+                    "fine-tuning, epoch {epoch} of {all_epochs}, step {done} of {all}, {per_epoch} per epoch"
+                ));
                 return;
             }
             TuningProgress::Steps { epoch, .. } => {

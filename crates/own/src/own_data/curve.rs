@@ -101,7 +101,9 @@ fn prefix_rows(
     rows.retain(|row| matches!(row.metric, Metric::OffDiagonalError | Metric::UnevaluatedError));
     let is_fair = !context.problem.is_priced || held_out::not_uniform(context.matrix).is_none();
     if is_fair && context.metered.other_order().is_none() {
-        rows.extend(recall(context, prefix, all, gamma, &Lists::Factors(&made.approximation))?.map(|one| one.row(&blank)));
+        rows.extend(
+            recall(context, prefix, all, gamma, &Lists::Factors(&made.approximation))?.map(|one| one.row(&blank)),
+        );
         let wanted = context.sweep.method(prefix).proxy.as_ref();
         if let Some(proxy) = context.problem.proxies(wanted, gamma)?.first() {
             let alone = recall(context, prefix, all, gamma, &Lists::Proxy(proxy.as_ref()))?;
@@ -176,7 +178,9 @@ fn recall(
         let has_exact = matches!(lists, Lists::Factors(_));
         shares.extend(judged.iter().enumerate().map(|(place, &item)| {
             let truth = truth.index_axis(Axis(1), place);
-            let ours = |other: usize| if has_exact && known.contains(&other) { truth[other] } else { estimate[[place, other]] };
+            let ours = |other: usize| {
+                if has_exact && known.contains(&other) { truth[other] } else { estimate[[place, other]] }
+            };
             share_found(item, |other| truth[other], ours, n)
         }));
     }

@@ -358,9 +358,8 @@ fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
             true => "exact, at all items that are no landmarks".to_owned(),
             false => format!("{interval}from {} landmarks, judged at the others", recall.count("rank")),
         };
-        let proxy = curve::proxy_recall(rows).map_or_else(String::new, |proxy| {
-            format!("; the proxy alone finds {:.0} %", 100.0 * proxy)
-        });
+        let proxy = curve::proxy_recall(rows)
+            .map_or_else(String::new, |proxy| format!("; the proxy alone finds {:.0} %", 100.0 * proxy));
         tiles.push(Tile {
             label: "recall of the ten nearest".to_owned(),
             value: format!("{:.0} %", 100.0 * recall.value),
@@ -477,7 +476,9 @@ fn pairs(pairs: &[(usize, usize, f64, bool)], drawn: &Drawn<'_>, is_given: bool)
         title: "Most similar pairs".to_owned(),
         caption: match is_given {
             true => "Read off the matrix; `landmark mine` lists more of them.",
-            false => "By the factors and the stored scores; `landmark mine` searches all items and scores what it finds.",
+            false => {
+                "By the factors and the stored scores; `landmark mine` searches all items and scores what it finds."
+            }
         }
         .to_owned(),
         listings: vec![Listing {

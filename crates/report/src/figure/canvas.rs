@@ -120,7 +120,7 @@ where
     /// A pale rim around a curve that others lie on, so that it is seen below them.
     fn rim(&self, series: &Series, panel: &Panel, corner: (f64, f64), plot: (f64, f64)) -> Result<(), Failure> {
         let Shape::Curve(points) = &series.shape else { return Ok(()) };
-        if series.style.covered_by == 0 {
+        if !series.style.has_rim() {
             return Ok(());
         }
         let places = points.iter().filter_map(|&(x, mean, ..)| Some((panel.x.place(x)?, panel.y.place(mean)?)));
@@ -133,7 +133,7 @@ where
     /// A wide pale line: wider if several curves lie on it.
     fn pale(&self, points: &[(f64, f64)], style: &SeriesStyle) -> Result<(), Failure> {
         let points: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
-        let width = style.width + 3.5 * style.covered_by.min(2) as f64;
+        let width = style.width + 3.5 * style.covered_by as f64;
         let stroke = style.colour().mix(0.35).stroke_width((width * self.scale).round() as u32);
         self.area.draw(&PathElement::new(points, stroke)).map_err(fail)
     }
@@ -176,7 +176,7 @@ where
 
     fn legend_sample(&self, style: &SeriesStyle, (x, y): (f64, f64)) -> Result<(), Failure> {
         if style.width > 0.0 {
-            if style.covered_by > 0 {
+            if style.has_rim() {
                 self.pale(&[(x, y), (x + sample(style), y)], style)?;
             }
             self.dashed(&[(x, y), (x + sample(style), y)], style.dash, style.colour(), style.width)?;

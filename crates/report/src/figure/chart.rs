@@ -122,6 +122,10 @@ impl Chart {
             let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
             chart.caveat = format!("{so_far}shaded: 95 % interval{of}");
         }
+        if chart.legend.iter().any(|(_, style)| style.has_rim()) {
+            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
+            chart.caveat = format!("{so_far}pale rim: another curve coincides with this one");
+        }
         // one entry says what the heading says already
         if chart.legend.len() == 1 && !matches!(spec.kind, FigureKind::Curve { .. }) {
             chart.legend.clear();
@@ -339,7 +343,6 @@ fn tell_apart(series: &mut [Series], x: &Axis, y: &Axis) {
         one.style.covered_by = all[place + 1..].iter().filter(lies_on).count();
     }
 }
-
 
 /// An arrow with its value for every series that leaves the plot: at the place where it is highest.
 fn above(series: &[Series], x: &Axis, y: &Axis, notation: Notation) -> Vec<(f64, f64, String, Option<usize>)> {

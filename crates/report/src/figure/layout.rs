@@ -214,7 +214,8 @@ mod tests {
         let (x_label, y_label) = ("x".to_owned(), "y".to_owned());
         let chart = Chart { panels: vec![panel; 3], x_label, y_label, legend: Vec::new(), caveat: String::new() };
         let all = Layout::of(&chart, Size::Wide).unwrap().texts(&chart);
-        let ticks: Vec<_> = all.iter().filter(|text| text.text.starts_with(|sign: char| sign.is_ascii_digit())).collect();
+        let ticks: Vec<_> =
+            all.iter().filter(|text| text.text.starts_with(|sign: char| sign.is_ascii_digit())).collect();
         assert!(ticks.len() > 12, "{ticks:?}");
         for pair in ticks.windows(2).filter(|pair| pair[1].at.0 > pair[0].at.0) {
             let half = |text: &Text| 0.5 * width(&text.text, TICK, false).unwrap();

@@ -114,6 +114,11 @@ impl SeriesStyle {
         Self { colour: None, marker: Marker::None, dash, width: 1.6, covered_by: 0 }
     }
 
+    /// True of a curve with a rim: the two below the topmost one of those that coincide. More of them would hide each other.
+    pub(super) fn has_rim(&self) -> bool {
+        (1..=2).contains(&self.covered_by)
+    }
+
     pub(super) fn colour(&self) -> RGBColor {
         match self.colour {
             Some(index) => Palette::SERIES[index].colour(),

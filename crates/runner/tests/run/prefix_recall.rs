@@ -40,9 +40,11 @@ fn the_recall_of_a_smaller_fit_is_that_of_items_that_are_no_landmarks() {
         ));
         scratch.run_well(&["--quiet"]);
         let rows = json(&scratch, "runs/mine/results.json");
-        let of_75 = rows.as_array().unwrap().iter().find(|row| {
-            row["metric"] == "recall_at_10" && row["comparison"] == "prefix" && row["rank"] == 75
-        });
+        let of_75 = rows
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["metric"] == "recall_at_10" && row["comparison"] == "prefix" && row["rank"] == 75);
         stated += of_75.unwrap()["value"].as_f64().unwrap() / seeds.len() as f64;
         // the same landmarks, fitted alone
         let all: HashSet<usize> = landmarks(&scratch, "runs").into_iter().collect();
@@ -64,7 +66,8 @@ fn the_recall_of_a_smaller_fit_is_that_of_items_that_are_no_landmarks() {
         let said = scratch.say(&["pairs", "config.yaml", "pairs.tsv", "--evaluate", "--out", "exact.tsv", "--quiet"]);
         assert_eq!(said.code, Some(0), "{}", said.err);
         let table = std::fs::read_to_string(scratch.path("exact.tsv")).unwrap();
-        let exact: Vec<f64> = table.lines().skip(1).map(|line| line.rsplit('\t').next().unwrap().parse().unwrap()).collect();
+        let exact: Vec<f64> =
+            table.lines().skip(1).map(|line| line.rsplit('\t').next().unwrap().parse().unwrap()).collect();
         for (&item, scores) in judged.iter().zip(exact.chunks(n - 1)) {
             let mut truth = scores.to_vec();
             truth.insert(item, f64::NAN);
