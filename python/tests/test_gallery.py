@@ -31,7 +31,7 @@ def test_a_script_of_the_gallery_runs(name: str) -> None:
     assert SAYS[name] in done.stdout, done.stdout
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 1), ("SKILL.md", 1), ("docs/tutorials/python.md", 3), ("docs/how-to/scikit-learn.md", 1), ("docs/how-to/sketches.md", 1), ("docs/python.md", 5), *((f"docs/how-to/{name}.md", 3) for name in ("cache-a-model", "two-lists", "python-engines"))])
+@pytest.mark.parametrize(("page", "least"), [("README.md", 1), ("SKILL.md", 1), ("docs/tutorials/python.md", 3), ("docs/how-to/scikit-learn.md", 1), ("docs/how-to/sketches.md", 1), ("docs/how-to/judge.md", 1), ("docs/python.md", 5), *((f"docs/how-to/{name}.md", 2) for name in ("audit", "cache-a-model", "two-lists", "python-engines"))])
 def test_the_code_of_a_page_runs_from_top_to_bottom(page: str, least: int, tmp_path: Path) -> None:
     guide = ROOT / page
     if not guide.exists():
