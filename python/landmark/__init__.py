@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     )
     from .transport import emd as emd, wmd as wmd, wmd_matrix as wmd_matrix
     from .two_sided import TwoSided as TwoSided, join as join
-    from .workers import Tile as Tile, Worker as Worker, work as work
+    from .workers import Tile as Tile, Worker as Worker, search_tiles as search_tiles, work as work
 
 __version__ = "0.1.0"
 
@@ -80,6 +80,7 @@ _HOMES = {
     "join": "two_sided",
     "Tile": "workers",
     "Worker": "workers",
+    "search_tiles": "workers",
     "work": "workers",
 }
 
@@ -118,6 +119,7 @@ __all__ = [
     "plan_recall_of",
     "ranking_scores",
     "recall_of",
+    "search_tiles",
     "wmd",
     "wmd_matrix",
     "work",
