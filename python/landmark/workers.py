@@ -173,7 +173,7 @@ class Worker:
         """
         return [{"tile": number} for number in range(len(self))]
 
-    def __call__(self, batch: Any) -> dict[str, NDArray[np.int64]]:
+    def __call__(self, batch: Any) -> dict[str, NDArray[Any]]:
         """Score tiles into the store.
 
         Parameters
