@@ -53,7 +53,7 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
     ..ExperimentEntry::new(
         Entry {
             id: "retrieval",
-            summary: "recall of the true nearest neighbors against calls an item: reranking, GAR, ANNCUR, AXN-like, sums and rounds",
+            summary: "recall of the true nearest neighbors against calls per item: reranking, GAR, ANNCUR, AXN-like, sums and rounds",
             keys: RetrievalConfig::KEYS,
             source: "this project",
         },

@@ -15,7 +15,7 @@ pub struct RetrievalConfig {
     #[serde(deserialize_with = "proxies")]
     #[schemars(with = "ProxyConfig", example = ["rwmd"])]
     pub proxies: Vec<ProxyKind>,
-    /// calls an item
+    /// calls per item
     #[serde(default = "calls")]
     #[schemars(inner(range(min = 1)), length(min = 1))]
     pub calls: Vec<usize>,
