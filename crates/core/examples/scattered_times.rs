@@ -18,10 +18,8 @@ use landmark_core::stream::stream;
 use ndarray::{Array2, ArrayViewMut2, s};
 use rand::Rng as _;
 
-/// Numbers that the score sees.
 const SEEN: usize = 24;
 
-/// A bent cosine with item effects.
 struct Score {
     cosine: EmbeddingProxy,
     effects: Vec<f64>,

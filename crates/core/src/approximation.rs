@@ -230,7 +230,6 @@ impl Approximation {
         Ok(())
     }
 
-    /// Everything but the known diagonal.
     fn pairs_before_diagonal(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.factors.pairs(pairs, out);
         for (&(i, j), out) in pairs.iter().zip(&mut *out) {

@@ -64,7 +64,6 @@ macro_rules! conformance {
     };
 }
 
-/// Items of the test matrices.
 const N: usize = 24;
 
 /// A symmetric matrix that writes down who was asked for.
@@ -124,7 +123,6 @@ fn gaussian_like(rows: usize, cols: usize) -> Array2<f64> {
     Array2::from_shape_fn((rows, cols), |_| (0..4).map(|_| rng.gen_range(-1.0..1.0)).sum::<f64>() / 2.0)
 }
 
-/// ZZᵀ of the given rank.
 fn psd(rank: usize) -> Array2<f64> {
     let factor = gaussian_like(N, rank);
     factor.dot(&factor.t())

@@ -23,14 +23,12 @@ pub const DIGEST: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contents {
     digests: Vec<[u8; DIGEST]>,
-    /// How many equal items stand before each.
     occurrence: Vec<u64>,
     /// The first item that is equal to each.
     first: Vec<usize>,
     distinct: usize,
 }
 
-/// Hashes of an item under one key.
 #[derive(Debug, Clone, Copy)]
 struct Hashes {
     order: u128,

@@ -151,7 +151,6 @@ impl EntrySet {
         self.contents.as_ref().map_or(item, |contents| contents.first(item))
     }
 
-    /// Number of items that are asked for.
     fn items(&self) -> u64 {
         self.contents.as_ref().map_or(self.shape.len, |contents| contents.distinct()) as u64
     }

@@ -20,7 +20,6 @@ const NAMES: [&str; 13] = [
     "secret",
     "subscription-key",
 ];
-/// Beginnings of keys of well-known services.
 const BEGINNINGS: [&str; 14] = [
     "sk-",
     "sk_",
@@ -93,7 +92,6 @@ pub fn redacted(text: &str) -> String {
     text.split_inclusive('\n').map(|line| without_keys(&without_values(&without_queries(line)))).collect()
 }
 
-/// Characters that end an address.
 fn ends_address(c: char) -> bool {
     c.is_whitespace() || "'\"`<>{}[]()".contains(c)
 }

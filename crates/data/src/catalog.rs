@@ -76,30 +76,20 @@ impl Dataset {
 
 /// The kind of items and their layout.
 #[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Holds {
     /// Documents with a label, in one file.
-    Documents {
-        /// The layout of the file.
-        format: RowFormat,
-        /// Its columns or fields.
-        columns: Columns,
-    },
+    Documents { format: RowFormat, columns: Columns },
     /// The sample that ships inside.
     EmbeddedDocuments,
     /// Examples with named representations (texts, vectors, trees): one file to train on, one to test on.
-    Kelp {
-        /// The representation that is the text.
-        text: &'static str,
-    },
+    Kelp { text: &'static str },
     /// Question threads: files to train on, then one to tune on and one to test on.
     Threads,
     /// The question threads that ship inside.
     EmbeddedThreads,
     /// Utterances with an intent each, by domain: a file to train on, one to test on, perhaps one that says which domain an intent is of.
-    Intents {
-        /// Source of the domains.
-        layout: IntentLayout,
-    },
+    Intents { layout: IntentLayout },
     /// News documents and their mentions of events and entities: a file of each.
     Mentions,
     /// The news stories that ship inside.
@@ -107,20 +97,13 @@ pub enum Holds {
     /// The sample of utterances that ships inside.
     EmbeddedIntents,
     /// Pairs of sentences with a grade or a label: a file to train on, one to judge by.
-    Pairs {
-        /// Columns of a file.
-        columns: PairColumns,
-    },
+    Pairs { columns: PairColumns },
     /// The pairs that ship inside.
     EmbeddedPairs,
     /// Texts without labels.
-    Texts {
-        /// Layout of the texts in each file.
-        layouts: &'static [TextLayout],
-    },
+    Texts { layouts: &'static [TextLayout] },
     /// Word vectors; the second file, where there is one, is the vocabulary.
     WordVectors {
-        /// The layout of the first file.
         format: VectorFormat,
         /// Its member that holds them, where it is an archive.
         member: Option<&'static str>,
@@ -373,16 +356,14 @@ fn wrong_kind(dataset: &Dataset, holds: &Holds, wanted: &'static str) -> DataErr
 /// State of a file of the catalog, as found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum FileState {
     /// There, with the right sha256.
     Present,
     /// Not there, or no data folder is known.
     Missing,
     /// There, with another sha256.
-    Corrupt {
-        /// That of the file.
-        sha256: String,
-    },
+    Corrupt { sha256: String },
 }
 
 /// A dataset and how each of its files was found, in the catalog's order.

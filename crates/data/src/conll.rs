@@ -306,7 +306,6 @@ fn marks(label: &str) -> Result<Vec<Mark>, &str> {
     Ok(marks)
 }
 
-/// A document while it is read.
 struct OpenDocument {
     document: ConllDocument,
     line: usize,

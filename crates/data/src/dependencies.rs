@@ -54,27 +54,20 @@ pub enum DependencyTree {
 /// Defect of a parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ParseError {
-    /// No word.
     #[error("the sentence has no words")]
     Empty,
-    /// Not one root.
     #[error("{roots} words have no head; want exactly one, the root")]
-    Roots {
-        /// Number of words without a head.
-        roots: usize,
-    },
-    /// A head that is not there.
+    Roots { roots: usize },
     #[error("word {word} has the head {head}, but the sentence has {words} words")]
     Head {
         /// The word, from 1.
         word: usize,
         /// Its head, from 1.
         head: usize,
-        /// Words of the sentence.
         words: usize,
     },
-    /// A word that does not hang on the root.
     #[error("word {word} hangs in a circle of heads, not on the root")]
     Circle {
         /// The word, from 1.

@@ -77,7 +77,6 @@ struct Example {
     number: usize,
     id: String,
     line: String,
-    /// Trees that were never text.
     trees: Vec<(String, Tree)>,
 }
 
@@ -312,7 +311,6 @@ fn opening(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl Example {
-    /// The first word before the first representation.
     fn label(&self) -> Option<&str> {
         let head = self.line.find("|B").map_or(self.line.as_str(), |start| &self.line[..start]);
         head.split_whitespace().next()

@@ -94,7 +94,6 @@ fn read_npy(path: &Path) -> Result<Array2<f64>, DataError> {
     read_numbers(path, &header, &mut reader)
 }
 
-/// Numbers that a header promises, in words.
 fn promise(header: &Header) -> String {
     format!("a matrix of {} × {} numbers", header.rows, header.cols)
 }
@@ -190,7 +189,6 @@ fn delimiter_of(text: &str) -> char {
     [',', ';', '\t', ' '].into_iter().find(|&one| outside.contains(one)).unwrap_or(',')
 }
 
-/// Rows of numbers as they are read.
 #[derive(Default)]
 struct Rows {
     /// Numbers in front of each row, of which there may be none: a column of names, if one of them is no number.

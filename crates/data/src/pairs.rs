@@ -38,19 +38,14 @@ pub struct PairColumns {
 
 /// Scale in which a target is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum PairScale {
     /// A number from 0 to 5.
     Grade,
     /// One of two words: the one for yes, the one for no.
-    Label {
-        /// Yes.
-        yes: &'static str,
-        /// No.
-        no: &'static str,
-    },
+    Label { yes: &'static str, no: &'static str },
 }
 
-/// The largest grade.
 const MOST: f64 = 5.0;
 
 impl PairScale {

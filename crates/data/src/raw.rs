@@ -84,7 +84,6 @@ impl RawFiles {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
 
-    /// The file of this name.
     fn get(&self, name: &str) -> Result<&[u8], DataError> {
         self.0.get(name).map(Vec::as_slice).ok_or_else(|| DataError::Archive {
             path: name.into(),
@@ -123,6 +122,7 @@ pub fn text_sha256(path: &Path) -> Result<String, DataError> {
 
 /// A conversion of raw files into the text of one of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Conversion {
     /// As it is: KeLP examples, maps of names, word vectors.
     Copy(&'static str),
@@ -136,29 +136,18 @@ pub enum Conversion {
     GlueRte(&'static str),
     /// The Microsoft paraphrase corpus in the order of its files.
     Paraphrases {
-        /// Its tables.
         tables: &'static [&'static str],
         /// A table whose columns 2 and 3 say which pairs, in which order; all where there is none.
         order: Option<&'static str>,
     },
     /// The Microsoft paraphrase corpus in the order of its file: pairs that GLUE's list names, or all others.
-    GlueParaphrases {
-        /// Its table.
-        table: &'static str,
-        /// The list: lines of two ids.
-        ids: &'static str,
-        /// True for the pairs of the list.
-        is_named: bool,
-    },
+    GlueParaphrases { table: &'static str, ids: &'static str, is_named: bool },
     /// Tweets of the WMD paper: `"label"`, a tab, the words.
     Tweets(&'static str),
     /// Yummly recipes: a JSON list of `id`, `cuisine`, `ingredients`.
     Recipes(&'static str),
     /// Documents in folders `<split>/<label>/<id>`, as columns.
-    Abstracts {
-        /// Folder that holds the split.
-        below: &'static str,
-    },
+    Abstracts { below: &'static str },
     /// Newsgroup posts in folders `20news-bydate-<split>/<label>/<id>`, as JSON lines.
     Posts,
     /// Reviews by domain: `<domain>/<sentiment>.review`.
@@ -167,18 +156,12 @@ pub enum Conversion {
     Smart(&'static [(&'static str, &'static str)]),
     /// CLINC150: a JSON object of lists, of which one part is taken, then its out-of-scope one.
     Clinc {
-        /// File.
         file: &'static str,
         /// `train`, `val` or `test`.
         part: &'static str,
     },
     /// SNIPS: a JSON file an intent, called `<before><intent><after>`.
-    Snips {
-        /// Beginning of a name.
-        before: &'static str,
-        /// End of a name.
-        after: &'static str,
-    },
+    Snips { before: &'static str, after: &'static str },
     /// ATIS: `BOS words EOS`, a tab, slots and the intent.
     Atis(&'static str),
     /// Threads of SemEval-2016 Task 3, from XML.

@@ -15,7 +15,6 @@ pub struct SyntheticUtterances {
     slots: Vec<(String, Vec<String>)>,
 }
 
-/// A stretch of a template.
 #[derive(Debug, Clone)]
 enum Piece {
     Text(String),

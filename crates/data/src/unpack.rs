@@ -180,7 +180,6 @@ fn only_file<R: Read + Seek>(path: &Path, archive: &ZipArchive<R>) -> Result<Str
     }
 }
 
-/// Place of a member within an archive.
 struct Place {
     start: u64,
     bytes: u64,

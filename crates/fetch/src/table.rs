@@ -20,7 +20,6 @@ const ADDED: [(&str, &str); 5] = [
     ("self300", "nothing: trained for this project; `googlenews300` is what the papers have"),
 ];
 
-/// The table in Markdown.
 pub fn markdown() -> String {
     let mut text =
         "| dataset | size | licence | source | what the full source adds | conversion |\n|---|---|---|---|---|---|\n"

@@ -128,7 +128,6 @@ fn serve_in(delay: Duration) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The body of the next message.
 fn message(reader: &mut BufReader<TcpStream>) -> std::io::Result<Vec<u8>> {
     let (mut length, mut line) = (0, String::new());
     loop {

@@ -49,13 +49,10 @@ pub struct EmbeddingParams {
     /// Keys beside these in every request, such as `dimensions`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Json>,
-    /// Names of JSON fields where they differ.
     pub fields: EmbeddingFields,
-    /// Texts of a request, at most.
     pub texts_per_request: usize,
     /// Requests under way at a time, at most.
     pub in_flight: usize,
-    /// Seconds that a request may take.
     pub timeout_seconds: f64,
     /// Seconds after which a request that keeps failing is given up, waiting included.
     pub patience_seconds: f64,
@@ -71,7 +68,6 @@ pub struct EmbeddingParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingFields {
-    /// The texts of a request.
     pub input: String,
     /// The list of results in an answer; empty for a bare list.
     pub results: String,
@@ -161,7 +157,6 @@ impl EmbeddingParams {
         }
     }
 
-    /// Digest of all that moves a vector.
     fn identity(&self, url: &Url) -> Identity {
         // numbers, texts and lists of them always have a form in JSON
         let json = |value: &Json| value.to_string().into_bytes();
@@ -206,7 +201,6 @@ impl Embedder {
         self.identity
     }
 
-    /// The address, without what might be secret.
     pub fn url(&self) -> &Url {
         &self.client.url
     }
@@ -324,7 +318,6 @@ impl Embedder {
     }
 }
 
-/// Distinct texts whose vectors are not there.
 fn missing<'a>(file: &VectorFile, texts: &'a [String]) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     texts.iter().map(String::as_str).filter(|text| file.get(&digest(text)).is_none() && seen.insert(*text)).collect()

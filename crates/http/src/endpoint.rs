@@ -30,23 +30,18 @@ pub use company::Company;
 use company::CompanySample;
 use jobs::Jobs;
 
-/// The scorer, in messages.
 const ENDPOINT: &str = "an endpoint";
-/// Failed pairs that are named.
 const WARNINGS: u64 = 5;
 /// Failed pairs after which an endpoint that scored none is given up, whatever failed pairs may do.
 const HOPELESS: u64 = 20;
 
-/// Circumstances of a request.
 #[derive(Debug, Clone, Copy)]
 struct Under<'a> {
-    /// Nobody waits for its answer any more.
     stop: &'a AtomicBool,
     /// It is part of the search for an item at fault.
     is_inquiry: bool,
 }
 
-/// An endpoint as an oracle over texts.
 pub struct Http {
     params: HttpParams,
     items: Arc<ScoredItems>,
@@ -56,7 +51,6 @@ pub struct Http {
     jobs: Option<Jobs>,
     /// Pairs of a request that the server takes, as far as it is known.
     largest: AtomicUsize,
-    /// Model and fingerprint of the first answer.
     model: Mutex<Option<String>>,
     changed: AtomicU64,
     scored: AtomicBool,
@@ -98,7 +92,6 @@ impl Http {
         })
     }
 
-    /// The address, without what might be secret.
     pub fn url(&self) -> &Url {
         &self.client.url
     }
@@ -108,7 +101,6 @@ impl Http {
         identity(&self.params, FailedPairs::Error, self.url(), ScoredItems::NONE)
     }
 
-    /// The items.
     pub fn items(&self) -> &Arc<ScoredItems> {
         &self.items
     }
@@ -118,7 +110,6 @@ impl Http {
         self.params.price.is_some()
     }
 
-    /// Money paid so far.
     pub fn paid(&self) -> Paid {
         self.client.purse.paid()
     }
@@ -134,7 +125,6 @@ impl Http {
         self.company.measured()
     }
 
-    /// Model and fingerprint of the first answer.
     pub fn model(&self) -> Option<String> {
         self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -149,7 +139,6 @@ impl Http {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Requests that were made again so far.
     pub fn retries(&self) -> u64 {
         self.client.retries()
     }
@@ -420,7 +409,6 @@ impl Http {
         Ok(scores)
     }
 
-    /// Notices another model than the first.
     fn recognise(&self, answer: &serde_json::Value) -> Result<(), HttpError> {
         let Some(second) = shape::answered_by(answer) else { return Ok(()) };
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);

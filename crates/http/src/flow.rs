@@ -26,10 +26,8 @@ pub(crate) struct Flow {
 
 #[derive(Debug)]
 struct State {
-    /// Requests that may be under way.
     limit: f64,
     under_way: usize,
-    /// Nothing leaves before.
     paused_until: Option<Instant>,
     halved_at: Instant,
 }
@@ -98,7 +96,6 @@ impl Flow {
         }
     }
 
-    /// Holds everything back for so long.
     pub(crate) fn pause(&self, wait: Duration) {
         let mut state = self.lock();
         let until = Instant::now() + wait;
@@ -111,7 +108,6 @@ impl Flow {
 }
 
 impl Place<'_> {
-    /// The server kept up.
     pub(crate) fn succeeded(self) {
         let mut state = self.flow.lock();
         let limit = state.limit;

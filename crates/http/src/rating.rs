@@ -15,13 +15,11 @@ use serde_json::Value as Json;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rating {
-    /// Place of the rating.
     pub read: RatingSource,
     /// The field of `read: json`.
     pub field: String,
     /// Least rating; one below it is no answer.
     pub low: f64,
-    /// Greatest rating.
     pub high: f64,
 }
 

@@ -17,7 +17,6 @@ use serde_json::{Map, Value as Json, json};
 use crate::params::{HttpParams, Shape};
 use crate::rating::shortened;
 
-/// Texts of a pair: row, column.
 pub(crate) type Texts<'a> = (&'a str, &'a str);
 
 /// A few pairs in one request: places in the list that was asked for, and the pair as it is sent.
@@ -53,7 +52,6 @@ pub(crate) fn cut(params: &HttpParams, pairs: &[Pair], largest: usize) -> Vec<Ba
     order.chunk_by(same_query).flat_map(|queries| queries.chunks(largest)).map(batch).collect()
 }
 
-/// The request of a few pairs.
 pub(crate) fn request(params: &HttpParams, pairs: &[Texts<'_>]) -> Json {
     let mut body = Map::new();
     if let Some(model) = &params.model {
@@ -149,7 +147,6 @@ pub(crate) fn scores(params: &HttpParams, answer: &Json, count: usize) -> Result
     scores.into_iter().collect::<Option<Vec<f64>>>().ok_or_else(|| format!("{given} scores for {count} pairs"))
 }
 
-/// Model and fingerprint that an answer names.
 pub(crate) fn answered_by(answer: &Json) -> Option<String> {
     let named = |key: &str| answer.get(key).and_then(Json::as_str).filter(|name| !name.is_empty());
     match (named("model"), named("system_fingerprint")) {

@@ -10,7 +10,6 @@
 
 use tch::{Kind, TchError, Tensor};
 
-/// Settings of the optimiser.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AdamWParams {
     pub(crate) beta1: f64,
@@ -64,7 +63,6 @@ impl AdamW {
         (&self.first, &self.second, self.steps)
     }
 
-    /// Goes on from a state.
     pub(crate) fn load(&mut self, first: &[Tensor], second: &[Tensor], steps: u64) -> Result<(), TchError> {
         let _no_gradients = tch::no_grad_guard();
         for (mine, theirs) in self.first.iter_mut().zip(first).chain(self.second.iter_mut().zip(second)) {
@@ -108,7 +106,6 @@ struct Piece {
 }
 
 impl AdamWParams {
-    /// The factor that clips the gradient.
     fn scale(&self, gradients: &[Tensor]) -> Result<f64, TchError> {
         if self.clip.is_infinite() {
             return Ok(1.0);

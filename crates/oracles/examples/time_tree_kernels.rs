@@ -52,7 +52,6 @@ fn synthetic(nodes: usize) -> Vec<Tree> {
     (0..40).map(|_| grow()).collect()
 }
 
-/// Best of five rounds.
 fn seconds(mut run: impl FnMut()) -> f64 {
     let timed = |_| {
         let start = Instant::now();

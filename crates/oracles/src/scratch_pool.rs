@@ -3,7 +3,6 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
-/// Scratch memory that nobody works in.
 #[derive(Debug)]
 pub(crate) struct ScratchPool<S> {
     free: Mutex<Vec<S>>,

@@ -51,9 +51,7 @@ use process::{Heard, Lost, Process};
 /// Batches that are on their way to one process: it need not wait for us.
 const WINDOW: usize = 2;
 
-/// The scorer, in messages.
 const PROGRAM: &str = "a scoring program";
-/// Failed pairs that are named.
 const WARNINGS: u64 = 5;
 /// Failed pairs without a common item after which a program that scored none is given up, whatever failed pairs may do.
 const HOPELESS: u64 = 20;
@@ -66,7 +64,6 @@ pub struct Subprocess {
     identity: Identity,
     slots: Vec<Mutex<Slot>>,
     batches: AtomicU64,
-    /// True once any pair got a score.
     scored: AtomicBool,
     failed: AtomicU64,
     /// The pair that failed first; one bad item may fail with all others.
@@ -81,10 +78,8 @@ pub struct Subprocess {
 #[derive(Default)]
 struct Slot(Option<Process>);
 
-/// A batch, and where its scores go.
 type Work<'a> = (&'a [Pair], &'a mut [f64]);
 
-/// Why a batch has no scores.
 enum Trouble {
     /// The process is gone or hangs: a fresh one may do better.
     Lost(Lost),
@@ -395,7 +390,6 @@ impl Slot {
     }
 }
 
-/// Digest of all that moves a score.
 fn identity(greeting: &Greeting, failed_pairs: FailedPairs, items: Identity) -> Identity {
     Identity::of(&[
         ("kind", b"subprocess v1"),
@@ -407,7 +401,6 @@ fn identity(greeting: &Greeting, failed_pairs: FailedPairs, items: Identity) -> 
     ])
 }
 
-/// Starts a process and exchanges greetings.
 fn greet(params: &SubprocessParams, items: usize) -> Result<(Process, Greeting), SubprocessError> {
     let command = || params.in_words();
     let mut process = Process::start(params).map_err(|source| SubprocessError::Start { command: command(), source })?;

@@ -65,7 +65,6 @@ fn items(n: usize) -> Arc<ScoredItems> {
     Arc::new(ScoredItems::new(ids, (0..n).map(|i| format!("text {i}")).collect()).unwrap())
 }
 
-/// Some distinct pairs.
 fn pairs(n: usize) -> Vec<Pair> {
     (0..n).map(|k| (k % 40, (k * 7 + k / 40) % 40)).collect()
 }

@@ -26,15 +26,11 @@ pub(super) struct Backend {
     runtime: PerProcess<Worker>,
 }
 
-/// Folders and objects directly under a name.
 pub(super) struct Listing {
-    /// Names of the folders.
     pub(super) folders: Vec<String>,
-    /// The objects, by name.
     pub(super) objects: Vec<Object>,
 }
 
-/// One object of a listing.
 pub(super) struct Object {
     pub(super) name: String,
     pub(super) bytes: u64,
@@ -67,7 +63,6 @@ impl Backend {
         Ok(Self { address: address.to_owned(), storage: wrap(storage), root, folder, runtime })
     }
 
-    /// The address as it was given.
     pub(super) fn address(&self) -> &str {
         &self.address
     }

@@ -20,18 +20,15 @@ use super::tile::Entry;
 const DENSE: usize = 32;
 /// Scattered entries are walked over when at least this part of them moves.
 const WORTH_A_WALK: usize = 4;
-/// Numbers of the largest slab.
 const SLAB: usize = 1 << 23;
 /// Rows copied at a time: the lines of the output they touch stay in the first-level cache.
 const ROWS_AT_A_TIME: usize = 128;
 
-/// Entries by pair.
 pub(super) struct EntryCache {
     len: usize,
     symmetric: bool,
     columns: Vec<Option<Column>>,
     scattered: HashMap<u64, f64, BuildHasherDefault<PairHasher>>,
-    /// Scattered entries by column.
     counts: Vec<u32>,
     /// Open columns that some of them belong to still.
     unsettled: BTreeSet<usize>,
@@ -76,7 +73,6 @@ impl EntryCache {
         })
     }
 
-    /// Number of distinct pairs held.
     pub(super) fn entries(&self) -> u64 {
         self.entries
     }

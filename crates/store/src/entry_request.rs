@@ -21,7 +21,6 @@ pub(super) enum EntryRequest<'a> {
 pub(super) struct Cursor(usize);
 
 impl EntryRequest<'_> {
-    /// Number of cells, repetitions included.
     pub(super) fn cells(&self) -> usize {
         match self {
             Self::Block { rows, cols } => rows.len() * cols.len(),
@@ -29,12 +28,10 @@ impl EntryRequest<'_> {
         }
     }
 
-    /// A cursor at the first cell.
     pub(super) fn cursor(&self) -> Cursor {
         Cursor(0)
     }
 
-    /// Refuses an index that is no item.
     pub(super) fn check(&self, len: usize) -> Result<(), OracleError> {
         let beyond = |index: &usize| *index >= len;
         let found = match self {

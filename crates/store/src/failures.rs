@@ -68,7 +68,6 @@ pub(super) fn kept_as(store: &TileStore, oracle: &impl Oracle) -> Result<(Identi
     Ok((scores, true))
 }
 
-/// Failures at hand, by pair.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     by_pair: HashMap<u64, StoredFailure>,
@@ -120,13 +119,11 @@ impl Failures {
         waiting.filter_map(|key| self.by_pair.get(key).cloned()).collect()
     }
 
-    /// All that was due is written.
     pub(super) fn published(&mut self) {
         self.unpublished.clear();
     }
 }
 
-/// Names of the lists of failures.
 pub(super) fn listed(objects: &[Object]) -> Vec<String> {
     objects.iter().map(|object| &object.name).filter(|name| is_list(name)).cloned().collect()
 }
@@ -174,12 +171,10 @@ impl TileStore {
         Ok(count)
     }
 
-    /// Folders of oracles.
     fn failing(&self) -> Result<impl Iterator<Item = String>, StoreError> {
         Ok(self.backend.list("")?.folders.into_iter().filter(|name| identity_of(name).is_some()))
     }
 
-    /// Publishes failures; none write nothing.
     pub(super) fn write_failures(&self, id: &str, failures: &[StoredFailure]) -> Result<Option<String>, StoreError> {
         if failures.is_empty() {
             return Ok(None);
@@ -211,7 +206,6 @@ impl TileStore {
             .map(Some)
     }
 
-    /// Lists that cannot be used.
     pub(super) fn bad_failures(&self, id: &str) -> Result<Vec<Problem>, StoreError> {
         let mut problems = Vec::new();
         for name in listed(&self.backend.list(id)?.objects) {
@@ -226,7 +220,6 @@ impl TileStore {
         Ok(problems)
     }
 
-    /// Writes several lists as one.
     pub(super) fn merge_failures(&self, id: &str, dry_run: bool, cleaned: &mut Cleaned) -> Result<(), StoreError> {
         let (names, mut failures) = (listed(&self.backend.list(id)?.objects), Vec::new());
         if names.len() < 2 {

@@ -81,7 +81,6 @@ struct Folder {
     manifest: Option<Manifest>,
     problem: Option<Problem>,
     tiles: Vec<super::backend::Object>,
-    /// Names of logs of calls.
     logs: Vec<String>,
 }
 

@@ -26,9 +26,7 @@ pub struct ScorePool {
     store: TileStore,
     scorer: Itemless,
     label: OracleLabel,
-    /// The identity that this process writes under.
     id: Identity,
-    /// Numbers of all items, of whichever list.
     numbers: HashMap<[u8; 16], u32>,
     scores: HashMap<(u32, u32), f64>,
     taken: BTreeSet<String>,

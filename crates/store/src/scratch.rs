@@ -8,10 +8,8 @@ use std::io::{self, Write as _};
 
 use memmap2::MmapMut;
 
-/// Values written at a time.
 const WRITTEN_AT_A_TIME: usize = 1 << 16;
 
-/// Numbers in one mapped file.
 pub(super) struct Slab(MmapMut);
 
 impl Slab {

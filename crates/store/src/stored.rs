@@ -36,26 +36,21 @@ mod reading;
 /// same time may evaluate it as well.
 pub struct Stored<O: Oracle> {
     oracle: O,
-    /// Identity that the scores are kept under.
     identity: Identity,
-    /// Failed pairs are kept apart from them.
     is_apart: bool,
     shape: OracleShape,
     store: TileStore,
     held: RwLock<EntryCache>,
     state: Mutex<WriteState>,
-    /// A batch was evaluated, or failed.
     has_landed: Condvar,
     bought: AtomicU64,
     /// [`OPEN`], or what becomes of those that ask after [`close`](Stored::close).
     closing: AtomicU8,
-    /// The process whose threads use it.
     process: AtomicU32,
 }
 
 /// Object that is written and removed to find out whether a store takes something in.
 const PROBE: &str = "probe";
-/// Nobody has asked for the end.
 const OPEN: u8 = 0;
 
 /// What becomes of a thread that asks a closed store for an entry that is not there.
@@ -151,7 +146,6 @@ impl<O: Oracle> Stored<O> {
         &self.oracle
     }
 
-    /// Size, symmetry and price of the oracle.
     pub(super) fn shape(&self) -> OracleShape {
         self.shape
     }
@@ -160,7 +154,6 @@ impl<O: Oracle> Stored<O> {
         &self.store
     }
 
-    /// Name of its folder.
     pub(super) fn folder(&self) -> String {
         self.state().manifest.identity.clone()
     }

@@ -24,10 +24,8 @@ const MAGIC: [u8; 8] = *b"LMTILE\r\n";
 const VERSION: u32 = 1;
 const RECTANGLE: u32 = 0;
 const PAIRS: u32 = 1;
-/// Bytes before the ids.
 pub(super) const HEADER: usize = 80;
 const CHECKSUM: usize = 32;
-/// File name extension of a tile.
 pub(super) const EXTENSION: &str = "tile";
 
 /// One evaluated entry f(row, col), in the order it was asked for.
@@ -43,9 +41,7 @@ pub(super) struct Entry {
 pub(super) struct Expected<'a> {
     pub(super) identity: &'a [u8; 32],
     pub(super) len: usize,
-    /// Name of the file without folder.
     pub(super) name: &'a str,
-    /// Its address, for messages.
     pub(super) file: &'a str,
 }
 

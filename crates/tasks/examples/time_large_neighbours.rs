@@ -16,7 +16,6 @@ use ndarray::{Array1, Array2, Axis};
 use rand::Rng;
 use rayon::prelude::*;
 
-/// Items of a centre, on average.
 const OF_A_CENTRE: usize = 20;
 
 #[allow(clippy::print_stdout, reason = "an example reports on standard output")]
@@ -82,7 +81,6 @@ fn vectors(n: usize, r: usize) -> Array2<f64> {
     z
 }
 
-/// The largest resident set so far (Linux).
 fn most_memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().find(|line| line.starts_with("VmHWM")).map_or_else(String::new, |line| line.replace('\t', " "))

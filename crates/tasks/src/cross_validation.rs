@@ -94,7 +94,6 @@ pub fn is_tied(a: f64, b: f64) -> bool {
 pub(crate) struct Answer {
     pub(crate) predictions: Vec<usize>,
     pub(crate) report: crate::linear_svm::TrainingReport,
-    /// Items that carry a kernel machine.
     pub(crate) support: Option<usize>,
 }
 

@@ -18,7 +18,6 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Renumbers groups that any equal marks define.
     fn of(marks: &[usize]) -> Self {
         let mut sizes = vec![0_usize; marks.len()];
         marks.iter().for_each(|&mark| sizes[mark] += 1);
@@ -152,7 +151,6 @@ mod tests {
         }
     }
 
-    /// Blocks of items that are alike.
     fn similar(i: usize, j: usize) -> f64 {
         if i / 4 == j / 4 { 1.0 } else { 0.0 }
     }

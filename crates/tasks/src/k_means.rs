@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 /// Coordinates whose size is beyond 2^±this are scaled: squares of larger ones overflow, of smaller ones vanish.
 const LARGEST_EXPONENT: i32 = 480;
 
-/// Points handled at a time.
 const POINTS_AT_A_TIME: usize = 4096;
 
 /// Parameters as a configuration gives them.
@@ -97,31 +96,16 @@ fn iterate(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng) -> 
 /// Why points cannot be clustered.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum KMeansError {
-    /// An impossible number of clusters or iterations.
     #[error(
         "{clusters} clusters of {points} points in {iterations} iterations are impossible: ask for 1 to {points} clusters and at least 1 iteration"
     )]
-    Numbers {
-        /// Clusters asked for.
-        clusters: usize,
-        /// Iterations allowed.
-        iterations: usize,
-        /// Points given.
-        points: usize,
-    },
-    /// A coordinate that is NaN or infinite.
+    Numbers { clusters: usize, iterations: usize, points: usize },
     #[error(
         "cannot cluster point {point}: its column {column} is {value} (expected a finite number). Leave the point out, or fit its vector again"
     )]
-    NotFinite {
-        /// The point.
-        point: usize,
-        /// The column.
-        column: usize,
-        /// The value there.
-        value: f64,
-    },
+    NotFinite { point: usize, column: usize, value: f64 },
 }
 
 /// k-means++: the first centre uniformly, each further one with probability proportional to the squared distance to the

@@ -145,7 +145,6 @@ impl KernelSvmValidParams {
         Ok(problems.assemble(problems.classes().into_par_iter().map(path).collect()))
     }
 
-    /// The binary problems of all classes.
     fn problems<'a>(
         &self,
         items: usize,
@@ -226,7 +225,6 @@ struct Solved {
     report: SolveReport,
 }
 
-/// Square, finite, symmetric; at least one item.
 fn check_gram(gram: ArrayView2<'_, f64>) -> Result<(), SvmError> {
     let (rows, columns) = gram.dim();
     if rows != columns {

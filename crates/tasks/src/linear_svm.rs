@@ -343,7 +343,6 @@ impl Paths<'_, '_> {
         self.machines().into_par_iter().map(of).collect()
     }
 
-    /// Puts the machines of each cost together.
     fn by_cost(&self, of_class: Vec<Vec<Solved>>) -> Vec<LinearSvm> {
         let mut of_class: Vec<_> = of_class.into_iter().map(Vec::into_iter).collect();
         let at_next_cost = |_: &f64| self.assemble(of_class.iter_mut().filter_map(Iterator::next).collect());

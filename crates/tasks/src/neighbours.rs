@@ -47,7 +47,6 @@ pub trait Similarities {
     fn block(&self, rows: (usize, usize), cols: (usize, usize)) -> Array2<f64>;
 }
 
-/// A matrix that is there.
 impl Similarities for ArrayView2<'_, f64> {
     fn items(&self) -> usize {
         self.nrows()

@@ -60,7 +60,6 @@ impl Judgement {
 pub struct Truth {
     /// The largest scores of every row, descending, without the item itself.
     best: Vec<Vec<f64>>,
-    /// Scores, row by row.
     rows: Vec<Vec<f64>>,
 }
 

@@ -18,6 +18,7 @@ pub use space::{Dimension, Point, Space, Value};
 /// Strategy by which points are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Strategy {
     /// Every combination; a dimension that is no list is cut into `points` values.
     Grid {
@@ -25,17 +26,9 @@ pub enum Strategy {
         points: usize,
     },
     /// Independent draws.
-    Random {
-        /// Number of draws.
-        trials: usize,
-    },
+    Random { trials: usize },
     /// `startup` independent draws, then Parzen estimators.
-    Tpe {
-        /// Number of points in all.
-        trials: usize,
-        /// Number of them that are independent draws.
-        startup: usize,
-    },
+    Tpe { trials: usize, startup: usize },
 }
 
 /// Direction in which the objective gets better.
@@ -70,56 +63,28 @@ pub enum TrialOutcome {
 /// Why a search cannot go on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum SearchError {
-    /// Nothing to search.
     #[error("the search space has no dimension: name at least one")]
     EmptySpace,
-    /// A dimension that cannot be searched.
     #[error("dimension `{name}`: {problem}")]
-    Dimension {
-        /// Its name.
-        name: String,
-        /// Fault of the dimension.
-        problem: String,
-    },
-    /// A strategy without points or trials.
+    Dimension { name: String, problem: String },
     #[error("`{parameter}` of the strategy is 0, but must be at least 1")]
-    Strategy {
-        /// The parameter.
-        parameter: &'static str,
-    },
-    /// More combinations than can be numbered.
+    Strategy { parameter: &'static str },
     #[error("the grid of {dimensions} dimensions has more combinations than can be numbered: give them fewer values")]
-    LargeGrid {
-        /// Number of dimensions.
-        dimensions: usize,
-    },
-    /// A recorded trial of another space.
+    LargeGrid { dimensions: usize },
     #[error(
         "recorded trial {trial} does not belong to this space: {problem}; search with the space it was made for, or without it"
     )]
     History {
         /// Number of the trial, 0-based.
         trial: usize,
-        /// Mismatch of trial and space.
         problem: String,
     },
-    /// A point does not have the value asked for.
     #[error("the point has no {kind} `{name}`")]
-    NoSuchValue {
-        /// The name asked for.
-        name: String,
-        /// The kind asked for.
-        kind: &'static str,
-    },
-    /// No trial has a value.
+    NoSuchValue { name: String, kind: &'static str },
     #[error("all {trials} trials failed; the last one: {last}")]
-    AllFailed {
-        /// Number of trials.
-        trials: usize,
-        /// Why the last one did.
-        last: String,
-    },
+    AllFailed { trials: usize, last: String },
 }
 
 /// A search in progress.
@@ -260,7 +225,6 @@ impl Search {
         }
     }
 
-    /// Independent of all trials but their number.
     fn draw(&self) -> Point {
         let rng = &mut stream(self.seed, "", "search", self.trials.len() as u64);
         Point(self.space.iter().map(|(name, dimension)| (name.clone(), dimension.draw(rng))).collect())

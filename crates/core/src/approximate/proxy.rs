@@ -82,7 +82,6 @@ const HELD_OUT: f64 = 0.25;
 #[derive(Clone)]
 pub struct Proxied {
     method: Arc<dyn Approximate>,
-    /// At least one.
     proxies: Vec<Arc<dyn Oracle>>,
     link: Link,
     knows_popularity: bool,
@@ -216,13 +215,11 @@ struct Chosen {
     judgement: Judgement,
 }
 
-/// Rank of the fit that is judged.
 fn fewer(rank: usize) -> usize {
     // a quarter of the rank is held out, rounded, but at least one: counts far below 2^52
     rank - ((HELD_OUT * rank as f64).round() as usize).max(1)
 }
 
-/// Verdict of held-out columns.
 struct Judgement {
     core: Core,
     /// Relative error of K̃ on them, where there were any.

@@ -16,7 +16,6 @@ use crate::stream::stream;
 
 const ITEMS: usize = 24;
 
-/// An indefinite matrix with a decaying spectrum.
 fn matrix() -> Array2<f64> {
     let at = |i: usize, k: usize| ((3 * i + 7 * k + 1) as f64).sin() / (k + 1) as f64;
     let sign = |k: usize| if k % 4 == 3 { -0.3 } else { 1.0 };
@@ -76,7 +75,6 @@ fn a_matrix_in_units_of_any_power_of_two_has_the_same_errors_by_every_method() {
     }
 }
 
-/// A cheap relative of the matrix.
 fn proxy() -> Arc<dyn Oracle> {
     let cheap = Array2::from_shape_fn((ITEMS, ITEMS), |(i, j)| ((i + j) as f64).cos() + ((i * j) as f64).sin());
     Arc::new(Precomputed::new(cheap, AsymmetryPolicy::Mean).unwrap())

@@ -276,7 +276,6 @@ impl Chosen {
         self.pairs.len() as u64
     }
 
-    /// Items without a full column, ascending.
     pub(super) fn items(&self) -> Vec<usize> {
         (0..self.is_column.len()).filter(|&i| !self.is_column[i]).collect()
     }
@@ -286,7 +285,6 @@ impl Chosen {
         self.named.contains(i, j)
     }
 
-    /// Pairs that are left.
     pub(super) fn left(&self) -> u64 {
         let mut with_all = self.named.clone();
         with_all.add(&EntryPlan { chosen: u64::MAX / 2, ..EntryPlan::exact(Vec::new()) });

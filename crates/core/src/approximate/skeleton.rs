@@ -39,7 +39,6 @@ impl Approximate for Skeleton {
         TwoSets::independent(landmarks, rank).skeleton(columns, rank)
     }
 
-    /// For sets without overlap, the dearest case.
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
         largest_rank(n, columns, |rank| column_evaluations(n, (2 * rank).min(n as u64)))
     }

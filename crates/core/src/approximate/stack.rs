@@ -69,10 +69,8 @@ const ID: &str = "stack";
 /// Landmarks from which on the share of the columns is chosen by what they hold.
 const ENOUGH_TO_CHOOSE: usize = 25;
 
-/// The share where it is not.
 const USUAL_SHARE: f64 = 0.75;
 
-/// Shares that are tried.
 const SHARES: [f64; 3] = [0.5, 0.75, 1.0];
 
 /// Raw parameters of stack.

@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use crate::linalg;
 use crate::oracle::Pair;
 
-/// Pairs handed to one task.
 const PAIRS_PER_TASK: usize = 1024;
 
 /// The core of K̃.

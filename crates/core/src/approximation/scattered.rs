@@ -19,7 +19,6 @@ const CELLS_AT_A_TIME: usize = 1 << 20;
 pub struct ScatteredEntries {
     /// Row i is `start[i]..start[i + 1]`.
     start: Vec<usize>,
-    /// Columns of a row, ascending.
     columns: Vec<Item>,
     scores: Vec<f64>,
 }

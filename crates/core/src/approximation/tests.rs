@@ -21,7 +21,6 @@ fn symmetric(name: u64) -> Array2<f64> {
     &square + &square.t()
 }
 
-/// A dense matrix as an addend.
 #[derive(Debug)]
 struct Matrix(Array2<f64>);
 

@@ -44,7 +44,6 @@ fn symmetric(n: usize, mut of: impl FnMut() -> f64) -> Array2<f64> {
     matrix
 }
 
-/// Cosines of rows.
 fn cosines(z: &Array2<f64>) -> Array2<f64> {
     let sizes: Vec<f64> = z.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
     let products = z.dot(&z.t());

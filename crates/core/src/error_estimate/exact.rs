@@ -108,7 +108,6 @@ struct Sums {
     unevaluated: u64,
 }
 
-/// Place of a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Diagonal,

@@ -13,7 +13,6 @@ use super::exact::ratio;
 /// Most improvements of an end of the interval; a handful are needed.
 const ROUNDS: usize = 60;
 
-/// Most steps of an inner equation.
 const STEPS: usize = 200;
 
 /// Relative accuracy of an end and of the divergence.
@@ -45,7 +44,6 @@ impl Extent {
         self.least > self.greatest
     }
 
-    /// True for no more than one number.
     pub(super) fn is_point(self) -> bool {
         self.least >= self.greatest
     }
@@ -58,13 +56,10 @@ impl Extent {
 /// A part of the population: its size, and (y, x) = (squared error, squared value) of the cells drawn from it without replacement.
 #[derive(Debug, Clone)]
 pub(super) struct Stratum {
-    /// Cells in the part.
     pub(super) cells: f64,
     /// The part of it that was drawn, for the finite population correction; 0 where draws are not exhaustive.
     pub(super) fraction: f64,
-    /// (squared error, squared value) of each draw.
     pub(super) drawn: Vec<(f64, f64)>,
-    /// Scores that its cells can have.
     pub(super) scores: Extent,
     /// What K̃ says of them.
     pub(super) ours: Extent,

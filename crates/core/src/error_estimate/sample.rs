@@ -41,13 +41,11 @@ pub struct Sample {
     pub(super) outside: Vec<usize>,
     /// Distinct pairs of two items outside, each in an order drawn by a coin.
     pub(super) pairs: Vec<Pair>,
-    /// Items outside.
     pub(super) diagonal: Vec<usize>,
     /// Distinct pairs with a landmark, where those are not exact.
     evaluated: Option<Vec<Pair>>,
 }
 
-/// Items that are no landmarks.
 fn outside(n: usize, landmarks: &[usize]) -> (Vec<bool>, Vec<usize>) {
     let mut is_landmark = vec![false; n];
     landmarks.iter().for_each(|&j| is_landmark[j] = true);
@@ -55,7 +53,6 @@ fn outside(n: usize, landmarks: &[usize]) -> (Vec<bool>, Vec<usize>) {
     (is_landmark, outside)
 }
 
-/// Draws on the diagonal among this number.
 fn on_diagonal(samples: usize, outside: usize) -> usize {
     (samples / DIAGONAL_SHARE).max(2).min(samples / 2).min(outside)
 }
@@ -303,7 +300,6 @@ impl Sample {
         Ok(exact)
     }
 
-    /// The self-similarities of the landmarks alone.
     fn on_landmark_diagonal(
         &self,
         reference: &dyn Oracle,
@@ -450,7 +446,6 @@ impl Default for Exact {
 }
 
 impl Exact {
-    /// Adds a cell off the diagonal.
     fn add(&mut self, value: f64, ours: f64) {
         self.all.add(value, ours);
         self.scores = self.scores.with(value);
@@ -465,7 +460,6 @@ fn totals(strata: &[Stratum], exact: Sums) -> Sums {
     })
 }
 
-/// Pairs of so many items.
 pub(super) fn pairs_of(items: usize) -> f64 {
     0.5 * items as f64 * items.saturating_sub(1) as f64
 }

@@ -201,7 +201,6 @@ impl TargetError {
         Ok(TargetOutcome { approximation, estimate, sample, stop, steps })
     }
 
-    /// The error that the target is for.
     fn error(&self, estimate: &ErrorEstimate) -> f64 {
         match self.judged {
             Judged::UpperBound => estimate.upper,

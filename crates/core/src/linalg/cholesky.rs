@@ -10,7 +10,6 @@ use super::{add_product, product_into};
 /// Rows from which the factor is made by blocks; a smaller matrix stays in the cache.
 const BLOCKED_FROM: usize = 768;
 
-/// Columns of a block.
 const BLOCK_COLUMNS: usize = 64;
 
 /// A pivot below this fraction of its diagonal entry leaves no digit of it: the matrix counts as not positive definite.

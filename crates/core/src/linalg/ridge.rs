@@ -9,7 +9,6 @@ use super::{Cholesky, NotPositiveDefinite};
 /// XᵀX and Xᵀy.
 #[derive(Debug, Clone)]
 pub struct RidgeRegression {
-    /// Lower triangle.
     gram: Array2<f64>,
     right: Array1<f64>,
 }

@@ -10,6 +10,7 @@ use crate::parameter::BadParameter;
 
 /// The function applied to every score.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Kernel {
     /// The score itself.
     Identity,
@@ -24,12 +25,7 @@ pub enum Kernel {
         gamma: f64,
     },
     /// `scale·x + offset`; `1 − d` is scale −1, offset 1.
-    Linear {
-        /// Factor.
-        scale: f64,
-        /// Summand.
-        offset: f64,
-    },
+    Linear { scale: f64, offset: f64 },
 }
 
 impl Kernel {

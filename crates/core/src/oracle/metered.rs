@@ -164,7 +164,6 @@ impl<O: Oracle> Metered<O> {
         lock(&self.clock).read()
     }
 
-    /// Books a request, or refuses it whole.
     fn reserve(&self, cells: u64, requested: u64) -> Result<(), OracleError> {
         if let Some(budget_seconds) = self.budget.seconds
             && requested > 0

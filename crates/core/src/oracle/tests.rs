@@ -258,7 +258,6 @@ fn every_wrapper_forwards_a_block_as_blocks() {
     block_of(&stack, &[5, 9, 2, 6], &[3, 5, 8, 9]).unwrap();
 }
 
-/// Counts the requests for blocks.
 struct Requests(Ledger, std::sync::atomic::AtomicUsize);
 
 impl Oracle for Requests {

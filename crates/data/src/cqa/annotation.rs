@@ -202,7 +202,6 @@ fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
-/// The tokens of a sentence.
 fn tokenize(sentence: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     for piece in sentence.split_whitespace() {

@@ -114,7 +114,6 @@ impl<R: Read + Seek> Sparse<'_, R> {
         numbers_of(path, &header, &format!("the {count} numbers of `{name}`"), &mut member)
     }
 
-    /// Numbers that are places.
     fn places(&mut self, name: &str) -> Result<Vec<usize>, DataError> {
         let numbers = self.numbers(name)?;
         // every whole number below 2^53 is itself

@@ -77,7 +77,6 @@ fn refusal(name: &str) -> impl Fn(String) -> DataError + Copy + '_ {
     move |what| DataError::Archive { path: name.into(), what }
 }
 
-/// Bytes that may still come.
 struct Room {
     left: u64,
 }
@@ -96,7 +95,6 @@ impl Room {
     }
 }
 
-/// A path that stays inside.
 fn is_inside(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }

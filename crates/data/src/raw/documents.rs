@@ -40,7 +40,6 @@ struct Recipe {
     ingredients: Vec<String>,
 }
 
-/// A JSON list of recipes.
 pub(super) fn recipes(name: &str, bytes: &[u8]) -> Result<Vec<u8>, DataError> {
     let recipes: Vec<Recipe> = serde_json::from_slice(bytes).map_err(|error| {
         malformed(name, error.line(), format!("{error}"), "a list of objects with `id`, `cuisine` and `ingredients`")

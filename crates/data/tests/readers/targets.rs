@@ -85,7 +85,6 @@ fn matrices() -> Vec<Vec<u8>> {
     ]
 }
 
-/// An archive of these members.
 fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in members {

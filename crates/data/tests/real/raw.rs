@@ -58,7 +58,6 @@ fn documents_are_ours() {
         .for_each(converted_from_raw_sources_they_are_ours);
 }
 
-/// The sources are one large archive.
 #[test]
 #[ignore = "needs LANDMARK_RAW"]
 fn posts_and_abstracts_are_ours() {

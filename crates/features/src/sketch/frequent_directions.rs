@@ -158,7 +158,6 @@ impl FrequentDirectionsParams {
 pub struct FrequentDirections {
     pub(super) form: Form,
     pub(super) l: usize,
-    /// Rows held before a shrink.
     pub(super) buffer: usize,
     pub(super) features: Identity,
     pub(super) kept: Kept,

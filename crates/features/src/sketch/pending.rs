@@ -124,7 +124,6 @@ impl Pending {
         }
     }
 
-    /// Row i as a dense one.
     pub(super) fn row_into(&self, i: usize, out: &mut [f64]) {
         match self {
             Self::Dense { matrix, .. } => {

@@ -17,7 +17,6 @@ pub struct Rotation {
     cols: usize,
     /// D₀, of which an item needs the first n of N.
     before: Signs,
-    /// D₁.
     after: Signs,
 }
 

@@ -19,7 +19,6 @@ const MASKS: [[u64; 4]; 16] = {
     masks
 };
 
-/// A diagonal matrix of signs.
 #[derive(Debug, Clone)]
 pub(super) struct Signs {
     len: usize,

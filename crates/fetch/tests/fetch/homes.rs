@@ -32,7 +32,6 @@ fn zipped(members: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A source of one address.
 fn source(url: &'static str, unpack: Unpack, pin: Pin) -> &'static Source {
     Box::leak(Box::new(Source { addresses: Box::leak(Box::new([Address { url, unpack }])), bytes: 1, pin }))
 }

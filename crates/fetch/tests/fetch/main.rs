@@ -44,7 +44,6 @@ fn places(folder: &Path, mirror: &str) -> Places {
     Places { data: folder.to_owned(), mirror: Some(Mirror::new(mirror)), mirror_only: true }
 }
 
-/// Files of a folder that hold downloads.
 fn downloads_in(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder.join(".raw"))
         .map_or(Vec::new(), |entries| entries.map(|entry| entry.unwrap().path()).collect())

@@ -11,13 +11,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// A request, as it arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    /// Requests before it.
     pub(crate) number: usize,
     pub(crate) path: String,
-    /// First byte that is asked for.
     pub(crate) from: Option<usize>,
 }
 
@@ -79,7 +76,6 @@ impl Answer {
     }
 }
 
-/// Listens until the test ends.
 pub(crate) struct Server {
     address: SocketAddr,
     scheme: &'static str,
@@ -91,7 +87,6 @@ impl Server {
         Self::listen(None, answer)
     }
 
-    /// With the certificate of the test authority.
     pub(crate) fn start_tls(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let certificate = CertificateDer::from_pem_slice(include_bytes!("tls/server.pem")).unwrap();
@@ -131,7 +126,6 @@ impl Server {
         self.seen.lock().unwrap().clone()
     }
 
-    /// Paths that were asked for, in order.
     pub(crate) fn paths(&self) -> Vec<String> {
         self.seen().into_iter().map(|request| request.path).collect()
     }

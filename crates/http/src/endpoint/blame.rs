@@ -33,14 +33,12 @@ fn sides((i, j): Pair) -> [(Placed, Placed); 2] {
     [((i, false), (j, true)), ((j, true), (i, false))]
 }
 
-/// What is known of failures so far.
 #[derive(Debug, Default)]
 pub(super) struct Blame(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     pairs: HashSet<Pair>,
-    /// Partners with which an item failed alone.
     partners: HashMap<Placed, BTreeMap<usize, Failure>>,
     /// Pairs of an item that were answered, of items that failed.
     answered: HashMap<Placed, usize>,
@@ -53,7 +51,6 @@ impl Blame {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a pair that failed alone.
     pub(super) fn failed(&self, pair: Pair, failure: Failure) {
         let mut state = self.lock();
         state.pairs.insert(pair);
@@ -62,7 +59,6 @@ impl Blame {
         }
     }
 
-    /// Notes pairs that were answered.
     pub(super) fn answered(&self, pairs: &[Pair]) {
         let mut state = self.lock();
         for (item, _) in pairs.iter().flat_map(|&pair| sides(pair)) {
@@ -126,7 +122,6 @@ impl Blame {
         })
     }
 
-    /// True once for each suspect.
     pub(super) fn is_news(&self, suspect: usize) -> bool {
         self.lock().named.insert(suspect)
     }

@@ -22,11 +22,8 @@ use crate::params::{HttpParams, Shape};
 /// Moves of scores that were asked for again, as mean absolute differences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Company {
-    /// Pairs that were asked again.
     pub pairs: usize,
-    /// Beside other pairs.
     pub moved: f64,
-    /// Beside the same pairs.
     pub noise: f64,
     /// Standard deviation of the first scores, to measure these by.
     pub spread: f64,
@@ -39,7 +36,6 @@ impl Company {
     }
 }
 
-/// Pairs that are to be asked again.
 #[derive(Debug)]
 pub(crate) struct CompanySample {
     wanted: usize,

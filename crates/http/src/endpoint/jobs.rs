@@ -34,10 +34,8 @@ use crate::shape;
 
 /// Bytes of a job's answers, at most.
 const MOST_BYTES: usize = 1 << 30;
-/// Separates the parts of a form.
 const BOUNDARY: &str = "landmark-form-boundary";
 
-/// Jobs of one endpoint.
 pub(crate) struct Jobs {
     params: BatchParams,
     /// Folder of the jobs that are under way.
@@ -51,7 +49,6 @@ pub(crate) struct Jobs {
 struct State {
     /// Jobs of a run before this one were looked for.
     is_taken_up: bool,
-    /// Scores that came back, one a call.
     scores: HashMap<Pair, Vec<f64>>,
     /// Files of jobs that were collected, with the pairs that were not handed on yet.
     collected: Vec<(PathBuf, HashSet<Pair>)>,
@@ -61,7 +58,6 @@ struct State {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Job {
     version: u32,
-    /// Digest of its lines.
     digest: String,
     /// Its name at the server, once it has one.
     batch: Option<String>,
@@ -79,7 +75,6 @@ struct Line {
     rounds: u32,
 }
 
-/// Outcome of a line.
 enum Answered {
     Scores(Vec<f64>),
     /// Not answered, for a reason that may pass.

@@ -9,21 +9,16 @@ use std::thread;
 
 use serde_json::Value as Json;
 
-/// A request, as it arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    /// Requests before it.
     pub(crate) number: usize,
     pub(crate) path: String,
-    /// Names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Null where it is no JSON.
     pub(crate) body: Json,
     pub(crate) text: String,
     pub(crate) bytes: usize,
 }
 
-/// An answer, which may break off.
 pub(crate) struct Answer {
     status: u16,
     headers: Vec<(String, String)>,
@@ -61,7 +56,6 @@ impl Answer {
     }
 }
 
-/// Listens until the test ends.
 pub(crate) struct Server {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Request>>>,

@@ -31,7 +31,6 @@ fn secure_server() -> (String, String) {
     (url, authority.pem())
 }
 
-/// Answers what comes until the connection ends.
 fn serve(stream: impl Read + Write) {
     let mut reader = BufReader::new(stream);
     loop {

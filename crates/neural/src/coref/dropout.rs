@@ -15,7 +15,6 @@ pub(super) struct Dropout {
 }
 
 impl Dropout {
-    /// Leaves everything as it is.
     pub(super) fn none() -> Self {
         Self { cut: 0, rng: None }
     }

@@ -80,12 +80,10 @@ impl TokenStates {
         &self.states
     }
 
-    /// Length of a state.
     pub fn hidden(&self) -> usize {
         self.hidden
     }
 
-    /// A digest of corpus, encoder and window.
     pub fn identity(&self) -> Identity {
         self.identity
     }
@@ -99,7 +97,6 @@ impl TokenStates {
     }
 }
 
-/// A document as the encoder reads it.
 struct Layout {
     /// By segment: ids, and for each of its words the tokens.
     segments: Vec<Segment>,

@@ -94,7 +94,6 @@ impl CrossEncoder {
     }
 }
 
-/// Digest of texts and their order.
 fn digest(texts: &[String]) -> Identity {
     let mut hasher = blake3::Hasher::new();
     for text in texts {
@@ -121,7 +120,6 @@ fn pairs_above(mut lengths: Vec<usize>, most: usize) -> u64 {
     above
 }
 
-/// What the limit means for scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cutting {
     /// The limit as it stands in the identity.

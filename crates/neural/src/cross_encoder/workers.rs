@@ -30,7 +30,6 @@ struct Job {
     reply: Sender<Answer>,
 }
 
-/// The threads that own a model.
 pub(super) struct Workers {
     jobs: Option<Mutex<Sender<Job>>>,
     threads: Vec<JoinHandle<()>>,
@@ -61,22 +60,18 @@ impl Workers {
         Ok(Self { jobs: Some(Mutex::new(sender)), threads, identity, outputs, longest, device })
     }
 
-    /// A digest of the model.
     pub(super) fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// Outputs of the head.
     pub(super) fn outputs(&self) -> i64 {
         self.outputs
     }
 
-    /// Tokens it takes at most.
     pub(super) fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Sequences that are scored at once.
     pub(super) fn at_once(&self) -> usize {
         self.threads.len() * if self.device.is_cuda() { FEWEST_ON_GPU } else { 1 }
     }

@@ -31,16 +31,12 @@ pub(crate) fn fitting(lengths: impl IntoIterator<Item = usize>, tokens: usize) -
     lengths.into_iter().take_while(fits).count().max(1)
 }
 
-/// Consecutive sequences of one length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     /// Number of the first of them in the batch.
     pub(super) sequence: i64,
-    /// Row of its first token.
     pub(super) row: i64,
-    /// Number of sequences.
     pub(super) count: i64,
-    /// Tokens of each.
     pub(super) length: i64,
 }
 
@@ -61,14 +57,12 @@ impl Run {
 pub struct TokenBatch {
     ids: Vec<i64>,
     types: Vec<i64>,
-    /// Place of each token in its sequence.
     places: Vec<i64>,
     lengths: Vec<usize>,
     runs: Vec<Run>,
 }
 
 impl TokenBatch {
-    /// Puts sequences one after the other.
     pub fn new<'a>(sequences: impl IntoIterator<Item = &'a Sequence>) -> Self {
         let (mut ids, mut types, mut places) = (Vec::new(), Vec::new(), Vec::new());
         let (mut lengths, mut runs) = (Vec::new(), Vec::<Run>::new());
@@ -86,27 +80,22 @@ impl TokenBatch {
         Self { ids, types, places, lengths, runs }
     }
 
-    /// Number of sequences.
     pub fn len(&self) -> usize {
         self.lengths.len()
     }
 
-    /// True where there is no sequence.
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
 
-    /// Tokens of each sequence.
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
     }
 
-    /// Tokens of the longest sequence.
     pub fn longest(&self) -> usize {
         self.lengths.iter().copied().max().unwrap_or(0)
     }
 
-    /// Tokens of all sequences.
     pub fn tokens(&self) -> usize {
         self.ids.len()
     }
@@ -146,7 +135,6 @@ pub struct Batcher {
 }
 
 impl Batcher {
-    /// For a device.
     pub fn new(device: Device) -> Self {
         Self { tokens_at_once: tokens_at_once(device) }
     }

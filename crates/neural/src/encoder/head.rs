@@ -14,7 +14,6 @@ use super::linear::Linear;
 use super::network::{identity, read_config, unstacked};
 use super::{Architecture, DropoutRates, Encoder, EncoderConfig, ModelError, TokenBatch, Weights};
 
-/// An encoder with a classification head.
 #[derive(Debug)]
 pub struct Classifier {
     encoder: Encoder,
@@ -31,7 +30,6 @@ fn names(architecture: Architecture) -> (&'static str, &'static str) {
     }
 }
 
-/// Standard deviation of fresh weights, as published.
 const FRESH: f64 = 0.02;
 
 impl Classifier {
@@ -108,7 +106,6 @@ impl Classifier {
         }
     }
 
-    /// The encoder below.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
     }

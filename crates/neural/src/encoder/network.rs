@@ -21,11 +21,9 @@ use super::{Activation, Batcher, EncoderConfig, ModelError, Sequence, TokenBatch
 pub struct DropoutRates {
     /// Of embeddings and of what each half of a layer adds.
     pub hidden: f64,
-    /// Of attention weights.
     pub attention: f64,
 }
 
-/// A layer norm.
 #[derive(Debug)]
 struct Norm {
     scale: Tensor,
@@ -75,7 +73,6 @@ struct Layer {
     down_norm: Norm,
 }
 
-/// Tokens whose hidden states a layer computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tokens {
     /// Those of all.
@@ -278,17 +275,14 @@ impl Encoder {
         self.layers.iter_mut().try_for_each(|layer| layer.round(precision))
     }
 
-    /// Its shape.
     pub fn config(&self) -> &EncoderConfig {
         &self.config
     }
 
-    /// Device it computes on.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// Precision that products are computed in.
     pub fn precision(&self) -> Precision {
         self.precision
     }

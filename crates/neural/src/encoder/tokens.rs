@@ -9,7 +9,6 @@ use tokenizers::Tokenizer as Inner;
 
 use super::{Architecture, EncoderConfig, ModelError};
 
-/// A tokenizer that fits its model.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     inner: Inner,
@@ -19,10 +18,8 @@ pub struct Tokenizer {
     path: PathBuf,
 }
 
-/// A sentence given word by word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
-    /// Token ids, without special tokens.
     pub ids: Vec<i64>,
     /// The tokens of each word; empty for a word that became none.
     pub words: Vec<Range<usize>>,
@@ -31,11 +28,9 @@ pub struct Tokens {
 /// Input of the encoder: ids with special tokens, and which of the two texts each belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// Token ids.
     pub ids: Vec<i64>,
     /// Token types; all 0 for RoBERTa.
     pub types: Vec<i64>,
-    /// Number of tokens cut off.
     pub cut: usize,
 }
 
@@ -80,7 +75,6 @@ impl Tokenizer {
         Ok(Self { inner, architecture: config.architecture, first, separator, path: path.to_owned() })
     }
 
-    /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -64,7 +64,6 @@ impl Weights {
         Self::write_with(tensors, None, path)
     }
 
-    /// The same with facts in the header.
     pub(crate) fn write_with(
         tensors: &BTreeMap<String, Tensor>,
         facts: Option<HashMap<String, String>>,
@@ -94,7 +93,6 @@ impl Weights {
         std::fs::rename(&unfinished, path).map_err(ModelError::io(path))
     }
 
-    /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -12,7 +12,6 @@ pub const MODELS_VARIABLE: &str = "LANDMARK_MODELS";
 /// The folder of models where nothing else is said.
 const MODELS: &str = "models";
 
-/// The files that make a model.
 const NAMES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 
 /// A model whose contents are known.
@@ -103,7 +102,6 @@ impl KnownModel {
 /// The three files of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFiles {
-    /// None for the tiny model inside.
     folder: Option<PathBuf>,
 }
 

@@ -7,7 +7,6 @@
 use std::io;
 use std::process::{Child, Command};
 
-/// A program and its group.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) child: Child,
@@ -52,7 +51,6 @@ impl Group {
         Ok(Self { child: command.spawn()?, owner: std::process::id() })
     }
 
-    /// True in the process that started it.
     pub(super) fn is_own(&self) -> bool {
         self.owner == std::process::id()
     }

@@ -108,7 +108,6 @@ impl SubprocessParams {
         Duration::from_secs_f64(self.start_seconds)
     }
 
-    /// The command line, for messages.
     pub(super) fn in_words(&self) -> String {
         self.command.join(" ")
     }

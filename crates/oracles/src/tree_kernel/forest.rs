@@ -20,13 +20,12 @@ pub struct Forest {
 /// Why trees make no forest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ForestError {
-    /// More nodes or labels than are numbered.
     #[error("tree {tree} has {nodes} nodes; want fewer than 2^32 nodes and labels. Cut it at sentences")]
     TooLarge {
         /// The tree, from 0.
         tree: usize,
-        /// Its nodes.
         nodes: usize,
     },
 }
@@ -44,7 +43,6 @@ impl TreeView<'_> {
         self.label.len()
     }
 
-    /// The children of a node.
     pub(super) fn children(&self, node: usize) -> std::ops::Range<usize> {
         let first = self.first_child[node] as usize;
         first..first + self.degree[node] as usize

@@ -25,7 +25,6 @@ const CLOSE: u32 = u32::MAX;
 /// Begins the leaf of a subset tree, which is a fragment of another kind.
 const LEAF: u32 = u32::MAX - 1;
 
-/// A fragment rooted at some node.
 #[derive(Debug, Clone)]
 struct Fragment {
     /// Labels in preorder, brackets closed: equal for equal fragments.
@@ -34,7 +33,6 @@ struct Fragment {
     weight: f64,
 }
 
-/// Children chosen so far, in order.
 struct Sequence {
     fragment: Fragment,
     last: Option<usize>,

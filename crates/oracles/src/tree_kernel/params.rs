@@ -121,7 +121,6 @@ impl TreeKernelParams {
         Ok(TreeKernelValidParams(self))
     }
 
-    /// The numbers, for an identity.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let numbers = match *self {
             Self::St { lambda, leaves } | Self::Sst { lambda, leaves } => vec![lambda, f64::from(u8::from(leaves))],

@@ -43,34 +43,20 @@ impl std::fmt::Display for Side {
 /// Why an earth mover's distance is not defined.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum EmdError {
-    /// The costs are not m × n.
     #[error("{seen} costs for {rows} × {columns} points; want {rows} rows of {columns}, row by row")]
     Shape {
         /// Masses in `a`.
         rows: usize,
         /// Masses in `b`.
         columns: usize,
-        /// Costs handed over.
         seen: usize,
     },
-    /// A mass is negative, infinite or NaN.
     #[error("mass {index} of `{side}` is {value}; want a finite number ≥ 0")]
-    Mass {
-        /// Side of the mass.
-        side: Side,
-        /// Index of the mass.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
-    /// A side has no mass at all: there is nothing to move.
+    Mass { side: Side, index: usize, value: f64 },
     #[error("`{side}` has no mass; want at least one mass > 0")]
-    NoMass {
-        /// Side without mass.
-        side: Side,
-    },
-    /// The sides weigh differently.
+    NoMass { side: Side },
     #[error("the masses sum to {a} and to {b}; normalise both sides to the same sum")]
     Unbalanced {
         /// Sum of `a`.
@@ -78,16 +64,8 @@ pub enum EmdError {
         /// Sum of `b`.
         b: f64,
     },
-    /// A cost is infinite or NaN.
     #[error("the cost of ({row}, {column}) is {value}; want a finite number")]
-    Cost {
-        /// Row of the cost.
-        row: usize,
-        /// Column of the cost.
-        column: usize,
-        /// Its value.
-        value: f64,
-    },
+    Cost { row: usize, column: usize, value: f64 },
 }
 
 /// Room for [`emd`], reused from one pair to the next and grown to the largest problem seen (8·mn + 80·(m + n) bytes).
@@ -102,9 +80,7 @@ pub struct EmdScratch {
 /// The points of one side that have mass.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Support {
-    /// Their indices, ascending.
     pub(super) points: Vec<u32>,
-    /// Their whole units.
     pub(super) units: Vec<f64>,
 }
 

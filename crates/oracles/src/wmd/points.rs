@@ -14,7 +14,6 @@ use ndarray::{Array2, ArrayView2};
 
 use super::processor::{LANES, padded};
 
-/// Points that are multiplied at once.
 const TILE: usize = 4;
 
 /// Squared distance, relative to the sum of the squared norms, below which it is computed without cancellation.

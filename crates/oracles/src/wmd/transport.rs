@@ -42,11 +42,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 struct Node {
     parent: u32,
-    /// Place in the preorder.
     place: u32,
     /// Nodes of the subtree below and with this one: `preorder[place..place + size]`.
     size: u32,
-    /// Units on the arc to the parent.
     flow: f64,
 }
 
@@ -102,13 +100,11 @@ impl Transportation {
         }
     }
 
-    /// Size of the largest cost.
     pub(super) fn largest(&self) -> f64 {
         let rows = self.costs.chunks_exact(self.stride.max(1)).take(self.rows);
         rows.flat_map(|row| &row[..self.columns]).fold(0.0, |largest, cost| cost.abs().max(largest))
     }
 
-    /// Changes all costs.
     pub(super) fn scale(&mut self, change: impl Fn(f64) -> f64) {
         for row in self.costs.chunks_exact_mut(self.stride.max(1)).take(self.rows) {
             row[..self.columns].iter_mut().for_each(|cost| *cost = change(*cost));

@@ -17,7 +17,6 @@ use super::{AfterClose, OPEN, Stored, WriteState, id, scratch_failed};
 /// Looking for new tiles may take this share of the time at most, 1/20.
 const LOOKING_SHARE: u32 = 20;
 
-/// A batch that came back.
 struct Scored {
     pairs: Vec<Pair>,
     scores: Vec<f64>,

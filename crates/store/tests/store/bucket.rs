@@ -197,7 +197,6 @@ impl Answer {
     }
 }
 
-/// Patience of the client with an answer.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
 fn open(address: &str, patience: Duration) -> TileStore {

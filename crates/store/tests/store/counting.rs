@@ -12,11 +12,8 @@ pub(crate) struct Counting {
     pub(crate) len: usize,
     pub(crate) symmetry: Symmetry,
     pub(crate) known_diagonal: Option<f64>,
-    /// Calls that it works on at once.
     pub(crate) at_once: usize,
-    /// Seconds a score takes.
     pub(crate) delay: Duration,
-    /// Evaluations that may be made.
     pub(crate) budget: u64,
     /// The score of this pair is not a number.
     pub(crate) broken: Option<Pair>,

@@ -15,7 +15,6 @@ use object_store::{
     PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// Effect of a request that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// None.
@@ -31,7 +30,6 @@ pub(crate) enum Fault {
 pub(crate) struct Faults {
     /// Requests until the next fault; below zero for none.
     left: AtomicI64,
-    /// Requests that fail in a row.
     row: AtomicI64,
     kind: AtomicU8,
     struck: AtomicU64,
@@ -56,12 +54,10 @@ impl Faults {
         self.left.store(i64::from(left), Ordering::Relaxed);
     }
 
-    /// No fault from now on.
     pub(crate) fn disarm(&self) {
         self.left.store(-1, Ordering::Relaxed);
     }
 
-    /// Requests that failed so far.
     pub(crate) fn struck(&self) -> u64 {
         self.struck.load(Ordering::Relaxed)
     }
@@ -104,12 +100,9 @@ impl Faults {
     }
 }
 
-/// A storage with these faults.
 #[derive(Debug)]
 pub(crate) struct Faulty {
-    /// The storage that does the work.
     pub(crate) inner: Arc<dyn ObjectStore>,
-    /// When it does not.
     pub(crate) faults: Arc<Faults>,
 }
 

@@ -185,7 +185,6 @@ fn a_look_ahead_writes_nothing() {
     assert_eq!(scored(folder.path(), Letters::new(&["cherry", "date", "apple"])), (1, 2));
 }
 
-/// Every file below a folder.
 fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

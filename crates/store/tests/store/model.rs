@@ -22,20 +22,14 @@ use tempfile::TempDir;
 
 use super::faulty::{Fault, Faults, Faulty};
 
-/// Figures of one script or of several.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Figures {
-    /// Operations.
     pub(crate) operations: u64,
-    /// Requests to the storage that failed.
     pub(crate) faults: u64,
-    /// Times that the oracle failed.
     pub(crate) failures: u64,
-    /// Kills.
     pub(crate) kills: u64,
     /// Tiles and logs that were torn or edited.
     pub(crate) damaged: u64,
-    /// Calls.
     pub(crate) calls: u64,
     /// Calls for pairs that were asked for before: what a fault, a kill or damage took.
     pub(crate) again: u64,
@@ -128,7 +122,6 @@ struct Told {
     landed: HashSet<Pair>,
 }
 
-/// The oracle below one store.
 struct Scorer {
     world: Arc<World>,
     told: Arc<Mutex<Told>>,
@@ -170,7 +163,6 @@ impl Oracle for Scorer {
     }
 }
 
-/// Where the store lies.
 enum Place {
     Folder(TempDir),
     Memory(Arc<InMemory>),
@@ -184,7 +176,6 @@ impl Place {
         Self::Folder(folder.unwrap())
     }
 
-    /// The storage without faults.
     fn storage(&self) -> Arc<dyn ObjectStore> {
         match self {
             Self::Folder(folder) => Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap()),
@@ -196,7 +187,6 @@ impl Place {
         matches!(self, Self::Folder(_))
     }
 
-    /// What a kill leaves of it now.
     fn copy(&self) -> Self {
         match self {
             Self::Memory(memory) => Self::Memory(Arc::new(memory.fork())),
@@ -210,7 +200,6 @@ impl Place {
         }
     }
 
-    /// Paths of objects that end so, sorted.
     fn objects(&self, end: &str) -> Vec<object_store::path::Path> {
         let storage = self.storage();
         let listed = wait(async move { storage.list(None).collect::<Vec<_>>().await });
@@ -264,7 +253,6 @@ struct Model {
     secure: HashSet<Pair>,
     /// Those of them that stand in a tile.
     tiled: HashSet<Pair>,
-    /// One, or two.
     open: Vec<Open>,
     /// Files that were bad before the operation: it may mend one after it met it.
     bad_before: BTreeSet<String>,

@@ -110,7 +110,6 @@ impl Learner for KernelLearner<'_> {
     }
 }
 
-/// The labels of the highest scores.
 fn answer(classes: &Classes, machine: &KernelSvm, scores: Array2<f64>) -> Answer {
     let predictions = classes.decode(highest(scores.view()));
     Answer { predictions, report: machine.report().clone(), support: Some(machine.support().len()) }

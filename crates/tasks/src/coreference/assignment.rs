@@ -28,7 +28,6 @@ pub fn max_weight_matching(rows: &[Vec<(usize, f64)>], columns: usize) -> f64 {
     search.taken.iter().flatten().map(|edge| edge.weight).sum()
 }
 
-/// From a row to a column.
 #[derive(Clone, Copy)]
 struct Edge {
     column: usize,
@@ -62,7 +61,6 @@ struct Search {
 /// Bids before the rows that are left are matched by search.
 const BIDS_A_ROW: usize = 100;
 
-/// A column on the way, cheapest first.
 #[derive(PartialEq)]
 struct Nearest {
     cost: f64,
@@ -83,7 +81,6 @@ impl PartialOrd for Nearest {
     }
 }
 
-/// End of a search.
 enum End {
     /// At a column that is free.
     Free(usize),
@@ -193,7 +190,6 @@ impl Search {
         self.flip(start, end);
     }
 
-    /// The nearest column that is not settled.
     fn next_column(&mut self) -> Option<(f64, usize)> {
         loop {
             let (cost, column) = match self.level.pop() {

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A sum over a sum.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Fraction {
     pub(super) part: f64,

@@ -99,7 +99,6 @@ struct Visit {
 }
 
 impl<R: Rows> Costed<'_, '_, R> {
-    /// Range of the weights of a class.
     fn span(&self, class: usize) -> Range<usize> {
         let width = self.machine.rows.width();
         class * width..(class + 1) * width

@@ -53,7 +53,6 @@ pub(super) struct FoldMachines<'a> {
 pub(super) struct Shared {
     /// Σ q_i x_i x_iᵀ, lower triangle
     gram: Array2<f64>,
-    /// q_i
     held: Vec<f64>,
     factor: Option<Cholesky>,
 }
@@ -99,7 +98,6 @@ fn mean_over_folds(units: &[Vec<f64>], pays: impl Fn(usize, usize) -> bool) -> V
     mean
 }
 
-/// Outcome of a step of one machine.
 enum Outcome {
     /// On its way.
     Moved,
@@ -186,7 +184,6 @@ impl<'a> FoldMachines<'a> {
         (gradients, reports, paying)
     }
 
-    /// A Newton step of some machines.
     fn step(&mut self, system: &System<'_>, gradients: &Array2<f64>, reports: &[SolveReport]) -> Vec<Outcome> {
         let System { c, open, .. } = *system;
         let tolerance = self.options.tolerance.value();
@@ -323,7 +320,6 @@ impl<'a> FoldMachines<'a> {
 /// The Newton systems of some machines: H_f = 1 + 2c Σ u_i x_i x_iᵀ over the rows that pay in fold f.
 struct System<'s> {
     c: f64,
-    /// Folds.
     open: &'s [usize],
     paying: &'s Paying,
 }
@@ -344,7 +340,6 @@ fn norm(row: ArrayView1<'_, f64>) -> f64 {
     row.dot(&row).sqrt()
 }
 
-/// Inner products row by row.
 fn row_products(left: &Array2<f64>, right: &Array2<f64>) -> Vec<f64> {
     left.outer_iter().zip(right.outer_iter()).map(|(left, right)| left.dot(&right)).collect()
 }

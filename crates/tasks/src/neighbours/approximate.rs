@@ -33,7 +33,6 @@ use super::{BLOCK, Best, Neighbour, SignedVectors};
 
 /// Items whose lists are searched for between two words of progress.
 const ITEMS_A_STEP: usize = 1 << 14;
-/// Items that one task searches for.
 const ITEMS_A_TASK: usize = 256;
 /// Edges of a node in each layer (M of HNSW); twice as many in the lowest.
 const EDGES: usize = 24;
@@ -41,7 +40,6 @@ const EDGES: usize = 24;
 const EF_CONSTRUCTION: usize = 100;
 /// Layers at most, as many as the crate has: M¹⁶ items.
 const LAYERS: usize = 16;
-/// Confidence of the interval of a recall.
 const CONFIDENCE: f64 = 0.95;
 
 /// Parameters of an approximate search.
@@ -85,29 +83,16 @@ pub struct MeasuredRecall {
 /// Why no index could be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum IndexError {
-    /// A vector with a NaN or an infinity.
     #[error(
         "the vector of item {item} holds {value} in column {column}; an index wants finite numbers: make the factors anew"
     )]
-    NotFinite {
-        /// The item.
-        item: usize,
-        /// The column.
-        column: usize,
-        /// The number.
-        value: f64,
-    },
-    /// A signature that is neither +1 nor −1.
+    NotFinite { item: usize, column: usize, value: f64 },
     #[error(
         "cannot index column {column}: its sign is {value} (expected 1 or -1). Multiply the column by the square root of the size of its sign, and keep the sign"
     )]
-    Signature {
-        /// The column.
-        column: usize,
-        /// Its sign.
-        value: f64,
-    },
+    Signature { column: usize, value: f64 },
 }
 
 /// The `k` most similar other items of every item, approximately, and their measured recall. Where no more than `ef` others are there, and for an item of
@@ -238,7 +223,6 @@ impl Layout {
         Self { places, positive, width, unit, longest }
     }
 
-    /// Rounded to nearest.
     fn write(&self, row: ArrayView1<'_, f64>, out: &mut [f32]) {
         for &(from, to) in &self.places {
             out[to] = (row[from] / self.unit / self.longest) as f32;
@@ -301,7 +285,6 @@ fn refuse_non_finite(vectors: ArrayView2<'_, f64>) -> Result<(), IndexError> {
     }
 }
 
-/// Compares some lists with the exact ones.
 fn measure(
     lists: &[Vec<Neighbour>],
     vectors: SignedVectors<'_>,

@@ -47,7 +47,6 @@ impl Grid {
         Ok(Self { axes, combinations, tried: HashSet::new(), next: 0 })
     }
 
-    /// The first combination that was not tried.
     pub(super) fn next(&self) -> Option<Point> {
         (self.next < self.combinations).then(|| self.combination(self.next))
     }

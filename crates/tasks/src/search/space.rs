@@ -11,32 +11,18 @@ use super::SearchError;
 /// The values one hyper-parameter may take.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Dimension {
     /// One of these numbers, in a meaningful order.
     Values(Vec<f64>),
     /// One of these names, in no order.
     Choices(Vec<String>),
     /// Any number in [low, high].
-    Uniform {
-        /// Smallest value.
-        low: f64,
-        /// Largest value.
-        high: f64,
-    },
+    Uniform { low: f64, high: f64 },
     /// Any number in [low, high], its logarithm uniform.
-    LogUniform {
-        /// Smallest value, positive.
-        low: f64,
-        /// Largest value.
-        high: f64,
-    },
+    LogUniform { low: f64, high: f64 },
     /// Any whole number in [low, high].
-    Integer {
-        /// Smallest value.
-        low: i64,
-        /// Largest value.
-        high: i64,
-    },
+    Integer { low: i64, high: i64 },
 }
 
 /// The value of one hyper-parameter.

@@ -255,7 +255,6 @@ impl SparseRows {
 }
 
 impl SparseRows {
-    /// The columns that these rows use, ascending.
     pub(crate) fn used_columns(&self, rows: &[usize]) -> Vec<u32> {
         let of_row = |&i: &usize| &self.indices[self.starts[i]..self.starts[i + 1]];
         let mut used: Vec<u32> = rows.iter().flat_map(of_row).copied().collect();

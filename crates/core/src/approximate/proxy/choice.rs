@@ -42,7 +42,6 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Reads what was evaluated already.
     pub(super) fn read(
         oracle: &dyn Oracle,
         proxies: &[&dyn Oracle],
@@ -111,7 +110,6 @@ impl Evidence {
         0..self.columns.len().min(LEFT_OUT)
     }
 
-    /// (proxy, score) of all columns but one.
     fn pairs(&self, number: usize, without: Option<usize>) -> Vec<(f64, f64)> {
         let kept: Vec<usize> = (0..self.columns.len()).filter(|&a| Some(a) != without).collect();
         let (cheap, scores) = (self.proxies[number].select(Axis(1), &kept), self.scores.select(Axis(1), &kept));

@@ -20,7 +20,6 @@ pub(super) enum Fitted {
 }
 
 impl Fitted {
-    /// Number of the main proxy.
     pub(super) fn main(&self) -> usize {
         match self {
             Self::Pair { main, .. } => *main,
@@ -50,7 +49,6 @@ impl Fitted {
         }
     }
 
-    /// The proxies that take part, in order.
     pub(super) fn used<'p>(&self, proxies: &[&'p dyn Oracle]) -> Vec<&'p dyn Oracle> {
         match self {
             Self::Pair { main, .. } => vec![proxies[*main]],

@@ -21,7 +21,6 @@ pub(super) struct Linked {
     pub(super) fitted: Fitted,
     /// Items whose similarities a new one comes with.
     pub(super) landmarks: Vec<usize>,
-    /// Landmarks of its own embedding.
     pub(super) anchors: Vec<usize>,
 }
 

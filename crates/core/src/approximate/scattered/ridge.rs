@@ -35,7 +35,6 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
-    /// Its value at some features.
     pub(crate) fn at(&self, features: &[f64]) -> f64 {
         self.constant + features.iter().zip(&self.weights).map(|(x, w)| x * w).sum::<f64>()
     }
@@ -55,7 +54,6 @@ impl Moments {
         Self { count: weight * self.count, products: weight * self.products, ..self }
     }
 
-    /// Of both parts.
     pub(crate) fn join(mut self, other: Self) -> Self {
         let count = self.count + other.count;
         if other.count == 0.0 || count == 0.0 {

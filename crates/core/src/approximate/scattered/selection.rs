@@ -19,14 +19,11 @@ use crate::approximation::Approximation;
 use crate::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
 use crate::stream::Rng;
 
-/// Pairs that the threshold is estimated from.
 const SAMPLE: usize = if cfg!(test) { 1 << 16 } else { 1 << 20 };
 
-/// Rows and columns of a block.
 const ROWS: usize = 512;
 const COLUMNS: usize = 2048;
 
-/// Rows whose nearest are found at once.
 const ROWS_TO_RANK: usize = 16;
 
 /// Candidates beyond twice the wanted number before they are thinned.
@@ -69,7 +66,6 @@ fn thin(candidates: &mut Vec<Candidate>, wanted: usize) {
     }
 }
 
-/// Their pairs, ascending.
 fn pairs(found: Vec<Candidate>) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = found.into_iter().map(|one| (one.i as usize, one.j as usize)).collect();
     pairs.sort_unstable();

@@ -14,10 +14,8 @@ use crate::approximate::ApproximateError;
 use crate::approximate::scattered::table::Table;
 use crate::linalg::{self, Cholesky};
 
-/// Features at most.
 const FEATURES: usize = 64;
 
-/// Sharpness of the similarity of two rows.
 const SHARPNESS: f64 = 2.0;
 
 /// Eigenvalues of the landmarks' square below this part of the largest are left out.

@@ -56,7 +56,6 @@ impl Polynomials {
         own.iter_mut().zip(coefficients).for_each(|(own, c)| *own += c);
     }
 
-    /// At the proxies' scores of one pair.
     pub(super) fn at(&self, proxies: impl Iterator<Item = f64>) -> f64 {
         let terms = self.powers.iter().zip(proxies).map(|(powers, p)| horner(powers, p));
         self.constant + terms.sum::<f64>()

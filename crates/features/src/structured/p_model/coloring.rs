@@ -36,7 +36,6 @@ impl Chromatic {
     }
 }
 
-/// The edges at each node.
 pub(super) fn incidence(nodes: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut at = vec![Vec::new(); nodes];
     for (edge, &(a, b)) in edges.iter().enumerate() {
@@ -100,7 +99,6 @@ fn paths_and_cycles(edges: &[(usize, usize)], at: &[Vec<usize>]) -> Vec<usize> {
 
 /// Connected parts of U.
 struct Components {
-    /// (nodes, edges) of each.
     sizes: Vec<(usize, usize)>,
     bipartite: bool,
 }

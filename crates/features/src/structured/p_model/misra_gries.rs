@@ -11,7 +11,6 @@ pub(super) fn one_more_than_degree(nodes: usize, edges: &[(usize, usize)], numbe
     coloring.colors.into_iter().flatten().collect()
 }
 
-/// A colouring in the making.
 struct EdgeColoring<'a> {
     edges: &'a [(usize, usize)],
     number: usize,

@@ -1,6 +1,5 @@
 //! An exact search for an edge colouring: depth first, the edge with the fewest free colours next.
 
-/// Outcome of a search.
 pub(super) enum Outcome {
     /// A colour for each edge.
     Found(Vec<usize>),
@@ -21,7 +20,6 @@ struct Branch {
 /// Depth-first search with the most constrained edge next. Colours are bits of a word.
 pub(super) struct Search<'a> {
     edges: &'a [(usize, usize)],
-    /// Colours at each node.
     used: Vec<u128>,
     colors: Vec<Option<usize>>,
     available: u128,

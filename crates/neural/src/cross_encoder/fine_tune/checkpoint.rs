@@ -27,7 +27,6 @@ pub(super) struct Checkpoint {
     pub(super) weights: Vec<Tensor>,
     pub(super) first: Vec<Tensor>,
     pub(super) second: Vec<Tensor>,
-    /// Empty where no mean is kept.
     pub(super) average: Vec<Tensor>,
     pub(super) steps: u64,
     pub(super) curve: Vec<Epoch>,
@@ -54,7 +53,6 @@ impl Checkpoint {
         Ok(Some(Self { weights, first, second, average, steps, curve }))
     }
 
-    /// Writes the checkpoint of a training, atomically.
     pub(super) fn write(
         folder: &Path,
         model: &Trainable,

@@ -6,16 +6,13 @@ use tch::{Kind, Tensor};
 
 use crate::encoder::{Classifier, ModelError, Sequence};
 
-/// The table that is cut down.
 const WORDS: &str = "embeddings.word_embeddings.weight";
 
-/// A classifier in training.
 pub(super) struct Trainable {
     classifier: Classifier,
     /// In the order of `visit`.
     names: Vec<String>,
     parameters: Vec<Tensor>,
-    /// All word embeddings as they were.
     all_words: Tensor,
     /// The rows of it that are trained, ascending.
     used: Tensor,
@@ -70,7 +67,6 @@ impl Trainable {
         &self.classifier
     }
 
-    /// The leaves.
     pub(super) fn parameters(&self) -> Vec<Tensor> {
         self.parameters.iter().map(Tensor::shallow_clone).collect()
     }
