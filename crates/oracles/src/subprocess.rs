@@ -20,7 +20,7 @@
 //! wrong number of scores or another order ends the run at once: no later score could be trusted. So does a program that
 //! fails on every pair, even where failed pairs get a score.
 //!
-//! Cost: about 1 µs a pair on top of the program's own work (`examples/subprocess_rate.rs`), and twice the batch in memory.
+//! Cost: about 1 µs a pair on top of the program's own work, and twice the batch in memory.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

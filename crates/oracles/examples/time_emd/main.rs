@@ -21,7 +21,6 @@ use landmark_oracles::wmd::{EmptyDocuments, Rwmd, Wcd, Wmd, WordClouds};
 use rand::Rng;
 use rayon::ThreadPoolBuilder;
 
-#[path = "../benches/emd/shapes.rs"]
 mod shapes;
 use shapes::{Shape, real, synthetic_news, synthetic_tweets};
 
