@@ -151,9 +151,6 @@ impl Landmarks {
     }
 
     /// The first `size` of the independent order.
-    ///
-    /// # Errors
-    /// As [`prefix`](Self::prefix).
     pub fn independent_prefix(&self, size: usize) -> Result<&[usize], LandmarkError> {
         prefix(&self.independent, size)
     }

@@ -123,9 +123,6 @@ pub trait Oracle: Send + Sync {
 
     /// Fills `out` (rows.len() × cols.len()) with `f(rows[a], cols[b])`, evaluating each distinct unordered pair once
     /// where the oracle is symmetric and skipping a known diagonal.
-    ///
-    /// # Errors
-    /// As [`evaluate`](Oracle::evaluate).
     fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         evaluate_block(self, rows, cols, out)
     }
@@ -201,9 +198,6 @@ pub fn ask_pairs<O: Oracle + ?Sized>(oracle: &O, pairs: &[Pair], out: &mut [f64]
 }
 
 /// [`Oracle::block`], its scores checked unless the oracle did so itself.
-///
-/// # Errors
-/// As [`ask_pairs`].
 pub fn ask_block<O: Oracle + ?Sized>(
     oracle: &O,
     rows: &[usize],

@@ -39,15 +39,3 @@ impl fmt::Display for BadParameter {
 }
 
 impl std::error::Error for BadParameter {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_names_the_owner_where_there_is_one() {
-        let bad = BadParameter::new("ratio", 0.9, "a number ≥ 1");
-        assert_eq!(bad.to_string(), "`ratio` is 0.9, but must be a number ≥ 1");
-        assert_eq!(bad.of("sicur").to_string(), "`sicur`: `ratio` is 0.9, but must be a number ≥ 1");
-    }
-}

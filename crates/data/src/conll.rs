@@ -200,9 +200,6 @@ impl ConllFile {
 }
 
 /// Writes documents so that [`ConllFile::read`] and the reference scorers read them back.
-///
-/// # Errors
-/// Those of `out`.
 pub fn write_conll(out: &mut dyn Write, documents: &[ConllDocument]) -> io::Result<()> {
     for document in documents {
         writeln!(

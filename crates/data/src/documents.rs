@@ -42,9 +42,6 @@ impl LabelledDocuments {
     }
 
     /// The same from memory, as tab-separated values; errors name `name` in place of a file.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn from_tsv(name: &str, bytes: &[u8], columns: &Columns) -> Result<Self, DataError> {
         let path = Path::new(name);
         Self::of_rows(name, path, Rows::new(path, bytes, RowFormat::Tsv, &columns.wanted())?, columns)

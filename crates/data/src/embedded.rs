@@ -27,9 +27,6 @@ pub fn threads() -> Result<Threads, DataError> {
 }
 
 /// News stories on six made-up events, three stories an event, with gold mentions; three events train, one is for tuning, two test.
-///
-/// # Errors
-/// As [`documents`].
 pub fn news() -> Result<MentionCorpus, DataError> {
     MentionCorpus::from_jsonl(
         "news",
@@ -42,9 +39,6 @@ pub fn news() -> Result<MentionCorpus, DataError> {
 pub const TRAINING_THREADS: usize = 16;
 
 /// Requests to an assistant in two domains of five intents each, with a split of their own.
-///
-/// # Errors
-/// As [`documents`].
 pub fn utterances() -> Result<Vec<LabelledDocuments>, DataError> {
     let bytes = include_bytes!("../embedded/utterances.tsv");
     let columns =
@@ -59,9 +53,6 @@ pub fn utterances() -> Result<Vec<LabelledDocuments>, DataError> {
 }
 
 /// Pairs of sentences graded from 0 to 5, to learn from and to judge by; no sentence is in both.
-///
-/// # Errors
-/// As [`documents`].
 pub fn pairs() -> Result<(SentencePairs, SentencePairs), DataError> {
     let text = include_str!("../embedded/pairs.tsv");
     let columns = PairColumns { first: "sentence1", second: "sentence2", target: "score", scale: PairScale::Grade };

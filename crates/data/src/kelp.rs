@@ -192,9 +192,6 @@ impl KelpExamples {
     }
 
     /// The examples as documents: id, label and split as read, the text of representation `text`.
-    ///
-    /// # Errors
-    /// As [`trees`](Self::trees).
     pub fn documents(&self, text: &str) -> Result<LabelledDocuments, DataError> {
         let records = self.lines.iter().map(|example| {
             let text = self.field(example, text, "S")?.trim().to_owned();

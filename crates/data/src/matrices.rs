@@ -59,9 +59,6 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
 }
 
 /// Reads an n × d matrix of the same forms, one row an item: embeddings of a model of one's own.
-///
-/// # Errors
-/// As [`read_square`], except for the shape.
 pub fn read_rows(path: &Path) -> Result<Array2<f64>, DataError> {
     read_finite(path, "an embedding")
 }

@@ -81,9 +81,6 @@ impl SentencePairs {
     }
 
     /// The same from bytes; `name` is what errors say.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn from_tsv(name: &str, bytes: &[u8], columns: &PairColumns) -> Result<Self, DataError> {
         Self::read_from(Path::new(name), bytes, columns)
     }

@@ -206,9 +206,6 @@ impl Conversion {
 
     /// Our file: the text, in one gzip member without a name or time where the path ends in `.gz` and the text is not
     /// compressed already.
-    ///
-    /// # Errors
-    /// As [`text`](Self::text).
     pub fn file(self, path: &str, raw: &RawFiles) -> Result<Vec<u8>, DataError> {
         let text = self.text(raw)?;
         if !path.ends_with(".gz") || Packing::of(&text) == Packing::Gzip {

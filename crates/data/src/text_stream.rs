@@ -151,9 +151,6 @@ impl TextStream {
     }
 
     /// The lines of a plain file between two of its [`cuts`]; its place counts bytes from the beginning of the file, and lines from `piece.start`.
-    ///
-    /// # Errors
-    /// As [`open_at`](Self::open_at).
     pub fn open_piece(path: &Path, policy: LinePolicy, piece: Range<u64>) -> Result<Self, DataError> {
         let start = StreamPlace { bytes: piece.start, ..StreamPlace::default() };
         let mut stream = Self::open_at(path, policy, start)?;

@@ -111,9 +111,6 @@ impl Threads {
     }
 
     /// The same from memory; errors name `name` in place of a file.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn from_jsonl(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
         let path = Path::new(name);
         Self::from_lines(name, path, Lines::new(path, bytes))

@@ -103,9 +103,6 @@ pub fn open(path: &Path) -> Result<Text, DataError> {
 }
 
 /// The same through a reader of the packed bytes, with what the file is packed with.
-///
-/// # Errors
-/// As [`open`].
 pub fn open_counted<R: Read + Seek + Send + 'static>(
     path: &Path,
     counted: impl FnOnce(File) -> R,

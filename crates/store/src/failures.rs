@@ -157,9 +157,6 @@ impl TileStore {
 
     /// Forgets the failures of oracles whose identity begins with `identity`, so that the pairs are asked again when they are wanted; answers how
     /// many there were.
-    ///
-    /// # Errors
-    /// As [`failures`](Self::failures), and a store that cannot be written.
     pub fn retry_failures(&self, identity: &str) -> Result<usize, StoreError> {
         let mut count = 0;
         for oracle in self.failures()?.into_iter().filter(|oracle| oracle.identity.starts_with(identity)) {

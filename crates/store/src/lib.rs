@@ -129,9 +129,6 @@ impl TileStore {
     }
 
     /// The same through a wrapper of its storage, which may count, delay or refuse requests: what tests of faults hold on to.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn open_through(
         address: &str,
         wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>,

@@ -352,9 +352,6 @@ impl TileStore {
 
     /// Hands over the scores of an oracle, tile by tile those of tiles that are not `taken` yet, and then are, and those in logs of calls; files that can't be used
     /// are left out.
-    ///
-    /// # Errors
-    /// A store that cannot be read; those of `visit`.
     pub(super) fn visit_new_entries(
         &self,
         id: &str,

@@ -300,9 +300,6 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// Evaluates what of rows × cols is not there yet, without handing it out: no room for the block is needed.
-    ///
-    /// # Errors
-    /// As [`Oracle::block`].
     pub fn stock(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
         let request = EntryRequest::Block { rows, cols };
         request.check(self.shape.len)?;

@@ -136,9 +136,6 @@ pub fn classify(
 
 /// The cross-validated accuracy of every cost on the rows `items`: what a search over anything upstream (the γ of exp(−γ·d), the rank)
 /// maximises.
-///
-/// # Errors
-/// As [`classify`].
 pub fn cross_validate(
     features: ArrayView2<'_, f64>,
     labels: &[usize],

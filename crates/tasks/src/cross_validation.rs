@@ -181,13 +181,6 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_the_folds() {
-        let labels = vec![0; 50];
-        assert_eq!(stratified_folds(&labels, 5, 1), stratified_folds(&labels, 5, 1));
-        assert_ne!(stratified_folds(&labels, 5, 1), stratified_folds(&labels, 5, 2));
-    }
-
-    #[test]
     fn impossible_folds_are_refused() {
         let error = stratified_folds(&[0, 1], 3, 1).unwrap_err().to_string();
         assert_eq!(error, "cannot cut 2 items into 3 folds: `folds` must be between 2 and the number of items");

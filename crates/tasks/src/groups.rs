@@ -76,9 +76,6 @@ pub struct PivotGroups {
 
 /// Clusters of items whose similarity to their pivot is at least `threshold`. Pivots come in `order`, which names every item; `column` reads the
 /// similarities of a pivot to the items given, or `None` when it may not, which ends the search.
-///
-/// # Errors
-/// Those of `column`.
 pub fn around_pivots<E>(
     order: &[usize],
     threshold: f64,

@@ -320,9 +320,6 @@ impl KernelSvm {
     }
 
     /// The class with the highest score, the smaller one in a tie; arguments as for [`decision`](Self::decision).
-    ///
-    /// # Errors
-    /// As [`decision`](Self::decision).
     pub fn predict(&self, similarities: ArrayView2<'_, f64>) -> Result<Vec<usize>, SvmError> {
         Ok(highest(self.decision(similarities)?.view()))
     }

@@ -153,9 +153,6 @@ impl LinearSvmValidParams {
     }
 
     /// Trains on rows x (n × d, dense or sparse) with labels in `0..classes`.
-    ///
-    /// # Errors
-    /// As [`TrainingSet::new`].
     pub fn train<'a>(
         &self,
         x: impl Into<Features<'a>>,
@@ -454,9 +451,6 @@ impl LinearSvm {
     }
 
     /// The class with the highest score, the smaller one in a tie.
-    ///
-    /// # Errors
-    /// As [`decision`](Self::decision).
     pub fn predict<'a>(&self, x: impl Into<Features<'a>>) -> Result<Vec<usize>, SvmError> {
         Ok(highest(self.decision(x)?.view()))
     }

@@ -183,13 +183,6 @@ mod tests {
     }
 
     #[test]
-    fn a_negative_zero_ties_with_zero() {
-        let answer = |score, relevant| Answer { score, predicted: false, relevant };
-        assert_eq!(score_ranking(&[vec![answer(-0.0, true), answer(0.0, false)]]).unwrap().map, 1.0);
-        assert_eq!(score_ranking(&[vec![answer(0.0, false), answer(-0.0, true)]]).unwrap().map, 0.5);
-    }
-
-    #[test]
     fn what_cannot_be_ranked_is_refused() {
         assert!(score_ranking(&[]).is_err());
         assert!(score_ranking(&[vec![]]).unwrap_err().to_string().contains("`answers of a question`"));

@@ -73,14 +73,6 @@ pub enum SearchError {
     Strategy { parameter: &'static str },
     #[error("the grid of {dimensions} dimensions has more combinations than can be numbered: give them fewer values")]
     LargeGrid { dimensions: usize },
-    #[error(
-        "recorded trial {trial} does not belong to this space: {problem}; search with the space it was made for, or without it"
-    )]
-    History {
-        /// Number of the trial, 0-based.
-        trial: usize,
-        problem: String,
-    },
     #[error("the point has no {kind} `{name}`")]
     NoSuchValue { name: String, kind: &'static str },
     #[error("all {trials} trials failed; the last one: {last}")]
@@ -131,27 +123,6 @@ impl Search {
             Strategy::Random { .. } | Strategy::Tpe { .. } => None,
         };
         Ok(Self { space, strategy, direction, seed, trials: Vec::new(), grid })
-    }
-
-    /// Goes on from recorded trials.
-    ///
-    /// # Errors
-    /// [`SearchError::History`] for a trial outside this space.
-    pub fn with_history(self, trials: Vec<Trial>) -> Result<Self, SearchError> {
-        for (trial, recorded) in trials.iter().enumerate() {
-            let values = recorded.point.values();
-            let stranger = values.keys().find(|name| !self.space.contains_key(*name));
-            let unfit = self.space.iter().find(|(name, d)| !values.get(*name).is_some_and(|v| d.contains(v)));
-            let problem = match (stranger, unfit) {
-                (Some(name), _) => format!("it has a value `{name}` that the space lacks"),
-                (None, Some((name, _))) => format!("its `{name}` is {:?}", values.get(name)),
-                (None, None) => continue,
-            };
-            return Err(SearchError::History { trial, problem });
-        }
-        let mut search = Self::new(self.space, self.strategy, self.direction, self.seed)?;
-        trials.into_iter().for_each(|trial| search.record(trial));
-        Ok(search)
     }
 
     /// The point to try next; `None` when the strategy has no more.

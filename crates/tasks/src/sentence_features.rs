@@ -78,9 +78,6 @@ pub fn hstack(sparse: &SparseRows, dense: &[ArrayView2<'_, f64>]) -> Result<Spar
 ///
 /// Training rows are predicted by machines that did not see them (`folds` parts), the others by one that saw all training rows: a machine
 /// trained on these vectors meets predictions of the same quality on both sides.
-///
-/// # Errors
-/// As [`classify_sparse`]; fewer than two labels in a training part.
 pub fn predicted_labels(
     rows: &SparseRows,
     labels: &[usize],

@@ -164,16 +164,6 @@ fn a_warm_path_ends_where_separate_runs_end() {
 }
 
 #[test]
-fn a_warm_start_saves_epochs() {
-    let (x, labels) = noisy(400, 10, 2, 6);
-    let set = TrainingSet::new(&x, &labels, 2).unwrap();
-    let params = LinearSvmParams { loss: Loss::Hinge, ..Default::default() }.check().unwrap();
-    let path = params.train_path(&set, &[0.09, 0.1], 7).unwrap();
-    let alone = params.train_path(&set, &[0.1], 7).unwrap();
-    assert!(path[1].report().epochs() < alone[0].report().epochs());
-}
-
-#[test]
 fn a_large_cost_is_reached_through_smaller_ones_in_few_steps() {
     // 300 rows of random labels in 200 columns are separable, and hardly
     let (x, _) = noisy(300, 200, 2, 8);
@@ -290,16 +280,6 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
-fn the_seed_moves_only_the_order_of_visits() {
-    let (x, labels) = noisy(100, 4, 2, 10);
-    let params = LinearSvmParams { solver: Solver::DualDescent, ..tight() }.check().unwrap();
-    let of = |seed| params.train(&x, &labels, 2, seed).unwrap();
-    assert_eq!(of(1), of(1));
-    assert_ne!(of(1), of(2));
-    assert_near(&solution(&of(1)), &solution(&of(2)), 1e-4);
-}
-
-#[test]
 fn a_duplicated_row_is_a_row_of_twice_the_weight() {
     let (x, labels) = noisy(30, 3, 2, 12);
     let doubled = concatenate![Axis(0), x, x.slice(s![..10, ..])];
@@ -347,14 +327,6 @@ fn giving_up_is_reported_with_the_gap_that_was_reached() {
     assert!(!machine.report().converged());
     assert!(machine.report().relative_gap() > 1e-4);
     assert_eq!(machine.report().epochs(), 3);
-}
-
-#[test]
-fn newton_reaches_a_tiny_gap_at_a_cost_where_descent_cannot() {
-    let (x, labels) = noisy(500, 10, 3, 16);
-    let params = LinearSvmParams { c: 1e8, tolerance: Tolerance::DualityGap(1e-6), ..Default::default() };
-    let machine = train(params, &x, &labels, 3);
-    assert!(machine.report().epochs() < 50, "{:?}", machine.report());
 }
 
 #[test]
@@ -409,56 +381,8 @@ fn parameters_read_and_write_as_a_configuration_does() {
     assert!(serde_json::from_str::<LinearSvmParams>(r#"{"C": 1.0}"#).is_err());
 }
 
-/// ½‖w‖² + C Σ ℓ(1 − y(w·x + b)) with the bias regularised, from the solution alone.
-fn primal(w: &Array1<f64>, x: &Array2<f64>, signs: &Array1<f64>, c: f64, loss: Loss) -> f64 {
-    let errors = (1.0 - &(x.dot(w) * signs)).mapv(|e: f64| e.max(0.0));
-    let losses = if loss == Loss::Hinge { errors.sum() } else { errors.dot(&errors) };
-    0.5 * w.dot(w) + c * losses
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-
-    /// The optimality conditions of the squared hinge: w = Σ α_i y_i x_i with α_i = 2C max(0, 1 − y_i f_i).
-    #[test]
-    fn squared_hinge_weights_are_stationary(seed in 0u64..1000, rows in 4usize..60, columns in 1usize..8, log_c in -3.0f64..2.0, newton: bool) {
-        let (x, labels) = noisy(rows, columns, 2, seed);
-        let c = 10f64.powf(log_c);
-        let solver = if newton { Solver::Newton } else { Solver::DualDescent };
-        let machine = train(LinearSvmParams { c, solver, ..tight() }, &x, &labels, 2);
-        let signs: Array1<f64> = labels.iter().map(|&l| if l == 1 { 1.0 } else { -1.0 }).collect();
-        let (x, w) = (with_ones(&x), solution(&machine).row(1).to_owned());
-        let alpha = (1.0 - &(x.dot(&w) * &signs)).mapv(|e: f64| 2.0 * c * e.max(0.0));
-        let stationary = x.t().dot(&(&alpha * &signs));
-        let primal = machine.report().problems[0].primal;
-        // the gradient g = w − Σ has ‖g‖² ≤ 2 L · gap, L = 1 + 2C‖X‖² the smoothness of the primal
-        let smoothness = 1.0 + 2.0 * c * x.iter().map(|v| v * v).sum::<f64>();
-        let allowed = (2.0 * smoothness * 1e-11 * primal).sqrt() + 1e-9;
-        let gradient = (&w - &stationary).mapv(|g| g * g).sum().sqrt();
-        prop_assert!(gradient <= allowed, "{gradient:e} > {allowed:e}");
-    }
-
-    /// Nothing near the solution is better, and the report's primal is the primal of the solution.
-    #[test]
-    fn no_step_improves_the_primal(seed in 0u64..1000, rows in 4usize..40, columns in 1usize..6, log_c in -3.0f64..1.0, hinge: bool) {
-        let loss = if hinge { Loss::Hinge } else { Loss::SquaredHinge };
-        let (x, labels) = noisy(rows, columns, 2, seed);
-        let c = 10f64.powf(log_c);
-        let machine = train(LinearSvmParams { c, loss, solver: Solver::DualDescent, ..tight() }, &x, &labels, 2);
-        let signs: Array1<f64> = labels.iter().map(|&l| if l == 1 { 1.0 } else { -1.0 }).collect();
-        let (x, w) = (with_ones(&x), solution(&machine).row(1).to_owned());
-        let best = primal(&w, &x, &signs, c, loss);
-        let report = machine.report().problems[0];
-        // the state is a running sum of some thousand updates
-        prop_assert!((best - report.primal).abs() <= 1e-9 * best, "{best} is not {}", report.primal);
-        prop_assert!(report.gap() >= -1e-9 * best);
-        let rng = &mut stream(seed, "test", "directions", 0);
-        for scale in [1e-3, 1e-2, 0.1, 1.0] {
-            let near = w.mapv(|v| v + scale * rng.gen_range(-1.0..1.0));
-            // the gap of 1e-11 is what the solution may still be above the optimum
-            prop_assert!(primal(&near, &x, &signs, c, loss) >= best * (1.0 - 1e-10));
-        }
-    }
 }
 
 /// Nyström-like features of overlapping clouds: the square root of a Gaussian kernel's columns, strongly uneven in scale.

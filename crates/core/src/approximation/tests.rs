@@ -170,50 +170,6 @@ fn the_embedding_of_a_cur_product_keeps_negative_directions() {
 }
 
 #[test]
-fn many_rows_go_through_the_small_space_by_blocks() {
-    let n = 700;
-    let projector = Array2::zeros((1, 3));
-    let (left, right) = (random(n, 3, 20), random(n, 3, 21));
-    let general = General { left, right, left_projector: projector.clone(), right_projector: projector };
-    let approximation = Approximation::new(Factors::General(general), vec![0], FitReport::default());
-    let dense = approximation.to_dense().unwrap();
-    let symmetric = approximation.symmetrized().unwrap();
-    assert_eq!(symmetric.rank(), 6);
-    let expected = (&dense + &dense.t()) * 0.5;
-    // six well-conditioned directions
-    assert!((&symmetric.to_dense().unwrap() - &expected).iter().all(|difference| difference.abs() < 1e-11));
-}
-
-#[test]
-fn a_core_of_rank_zero_reads_as_zero() {
-    let nothing = Signed { vectors: Array2::zeros((N, 0)), positive: 0, negative: 0, projector: None, psd_scale: None };
-    let approximation = plain(Factors::Signed(nothing));
-    assert_eq!(approximation.to_dense().unwrap(), Array2::<f64>::zeros((N, N)));
-    let mut out = vec![1.0; N];
-    approximation.apply(&[1.0; N], &mut out).unwrap();
-    assert_eq!(out, vec![0.0; N]);
-    assert_eq!(approximation.embedding().unwrap().vectors.dim(), (N, 0));
-}
-
-#[test]
-fn factors_come_to_lie_row_by_row() {
-    let by_columns = |name| random(3, N, name).reversed_axes();
-    let projector = Array2::zeros((1, 3));
-    let general = General {
-        left: by_columns(1),
-        right: by_columns(2),
-        left_projector: projector.clone(),
-        right_projector: projector,
-    };
-    let (left, right) = (general.left.clone(), general.right.clone());
-    let approximation = Approximation::new(Factors::General(general), vec![0], FitReport::default());
-    let Factors::General(kept) = approximation.factors() else { panic!("they are general") };
-    assert!(!left.is_standard_layout());
-    assert!(kept.left.is_standard_layout() && kept.right.is_standard_layout());
-    assert_eq!((&kept.left, &kept.right), (&left, &right));
-}
-
-#[test]
 fn known_is_a_list_in_a_configuration() {
     let read = |text| serde_json::from_str::<Known>(text);
     assert_eq!(read("[]").unwrap(), Known::NOTHING);

@@ -339,14 +339,4 @@ mod tests {
         // a hundred of 1,100 cells of which one draw or none says anything
         assert!(with > without + 0.02 && undrawn >= with, "{without} {with} {undrawn}");
     }
-
-    #[test]
-    fn a_census_has_no_width_and_fewer_cells_left_out_less() {
-        assert_eq!(interval(&[shares(100.0, 1.0, 5, 100)], (0.0, 0.0), 0.95), (0.05, 0.05));
-        let width = |fraction: f64| {
-            let (lower, upper) = interval(&[shares(100.0, fraction, 5, 50)], (0.0, 0.0), 0.95);
-            upper - lower
-        };
-        assert!(width(0.9) < 0.5 * width(0.5) && width(0.5) < width(0.0));
-    }
 }

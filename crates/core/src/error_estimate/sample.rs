@@ -248,9 +248,6 @@ impl Sample {
     }
 
     /// Agreement at the pairs that were drawn and not evaluated, and no error.
-    ///
-    /// # Errors
-    /// As [`estimate`](Self::estimate).
     pub fn agreement(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Agreement, OracleError> {
         let drawn = draw(&self.pairs, reference, approximation)?;
         let unit = self.unit(&drawn, approximation)?;

@@ -117,9 +117,6 @@ impl LandmarkPolicy {
     }
 
     /// The same with the order continued to `longest` ≥ `size` landmarks, as [`select_up_to`](Self::select_up_to) does.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
     pub fn plan_up_to(&self, shape: OracleShape, size: usize, longest: usize) -> Result<SelectionPlan, LandmarkError> {
         let longest = longest.max(size);
         self.check(shape, size)?;
@@ -140,18 +137,12 @@ impl LandmarkPolicy {
     /// `rpcholesky`, `kmeans++` and `farthest` choose one after the other, so that from one state of `rng` fewer
     /// landmarks are a prefix of more; so does `uniform`, whose order is all n items. Costs O(n·size) beside the
     /// columns, `rpcholesky` and `leverage` O(n·size²).
-    ///
-    /// # Errors
-    /// As `plan`, and whatever the oracle answers.
     pub fn select(&self, oracle: &dyn Oracle, size: usize, rng: &mut Rng) -> Result<Landmarks, LandmarkError> {
         self.select_up_to(oracle, size, size, rng)
     }
 
     /// The same with the order continued to `longest` ≥ `size` landmarks. Neither the first `size` nor the independent
     /// order depends on `longest`, so a method that needs more moves no landmark of the others.
-    ///
-    /// # Errors
-    /// As [`select`](Self::select).
     pub fn select_up_to(
         &self,
         oracle: &dyn Oracle,

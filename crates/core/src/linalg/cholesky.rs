@@ -62,9 +62,6 @@ impl Cholesky {
 
     /// The same where a pivot must exceed `tolerance` times its diagonal entry.
     ///
-    /// # Errors
-    /// As [`of`](Self::of).
-    ///
     /// # Panics
     /// When the matrix is not square.
     pub fn with_tolerance(matrix: ArrayView2<'_, f64>, tolerance: f64) -> Result<Self, NotPositiveDefinite> {
@@ -208,18 +205,6 @@ mod tests {
         let factor = Cholesky::of(array![[1e-300, 0.0], [0.0, 1.0]].view()).unwrap();
         let error = factor.solution(vec![1e300, 1.0]).unwrap_err();
         assert!(!error.is_finite() && error.pivot == 0 && error.to_string().contains("not finite"), "{error}");
-    }
-
-    #[test]
-    fn a_matrix_scaled_by_a_power_of_four_has_the_same_solution_to_the_last_bit() {
-        let matrix = array![[2.0, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 3.0]];
-        let plain = Cholesky::of(matrix.view()).unwrap().solution(vec![1.0, 2.0, 3.0]).unwrap();
-        for exponent in [-1000, -560, 560, 1000] {
-            let scale = 2.0_f64.powi(exponent);
-            let scaled = Cholesky::of((&matrix * scale).view()).unwrap();
-            let right = [1.0, 2.0, 3.0].map(|value| value * scale).to_vec();
-            assert_eq!(scaled.solution(right).unwrap(), plain, "2^{exponent}");
-        }
     }
 
     #[test]

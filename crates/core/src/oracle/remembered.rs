@@ -61,9 +61,6 @@ impl<O: Oracle> Remembered<O> {
     }
 
     /// Evaluates whatever a plan lists and is not here yet, at most 4M entries at a time (one row at least).
-    ///
-    /// # Errors
-    /// As [`Oracle::block`].
     pub fn evaluate_plan(&self, plan: &EntryPlan) -> Result<(), OracleError> {
         for EntryBlock { rows, cols } in &plan.blocks {
             match rows {

@@ -225,21 +225,6 @@ mod tests {
     }
 
     #[test]
-    fn a_strip_does_not_show() {
-        // 300 columns: strips of 109 rows
-        let vectors = Array2::from_shape_fn((400, 3), |(i, k)| ((7 * i + 3 * k) % 101) as f64 / 50.0);
-        let kernel = VectorKernel::new(vectors, VectorFunction::Rbf { gamma: 1.0 }).unwrap();
-        let (all, cols): (Vec<usize>, Vec<usize>) = ((0..400).collect(), (50..350).collect());
-        let block = block_of(&kernel, &all, &cols).unwrap();
-        for (b, &j) in cols.iter().enumerate() {
-            assert_eq!(block[[j, b]], 1.0);
-            for (c, &i) in cols.iter().enumerate() {
-                assert_eq!(block[[i, b]], block[[j, c]]);
-            }
-        }
-    }
-
-    #[test]
     fn what_no_kernel_can_be_made_of_is_named() {
         let refused = |function| VectorKernel::new(array![[1.0], [2.0]], function).unwrap_err().to_string();
         assert!(

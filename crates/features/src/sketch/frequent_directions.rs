@@ -98,9 +98,6 @@ impl FrequentDirectionsParams {
     }
 
     /// The rows held before a shrink, as [`check`](Self::check) takes them. Makes no room for a sketch.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
     pub fn check_sizes(&self, columns: usize) -> Result<usize, SketchError> {
         let refuse = |parameter, value: usize, wanted: String| {
             Err(SketchError::Parameter { parameter, value: value.to_string(), wanted })
@@ -242,9 +239,6 @@ impl FrequentDirections {
 
     /// Takes a block of dense rows in (m × d), as [`append`](Self::append) would one after the other; full buffers are shrunk
     /// where they lie, without a copy.
-    ///
-    /// # Errors
-    /// As [`append`](Self::append); rows before the bad one are taken in.
     pub fn append_block(&mut self, block: ArrayView2<'_, f64>) -> Result<(), SketchError> {
         if block.ncols() != self.columns() {
             return Err(SketchError::Width { row: self.rows, seen: block.ncols(), wanted: self.columns() });

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::chunks::{for_each_chunk, rows_per_chunk};
 use super::error::{require_length, require_some};
 use super::transforms::{FftPlans, Room, padded_length, sized};
-use super::{Family, Rotation, SphericalKernel, StructuredError, StructuredMatrix, multivariate};
+use super::{Family, Rotation, SphericalKernel, StructuredError, StructuredMatrix};
 use landmark_core::stream::stream;
 
 /// Parameters of structured random features.
@@ -81,9 +81,6 @@ impl ValidStructuredFeatures {
     }
 
     /// As [`draw`](Self::draw), with FFT plans that other draws share.
-    ///
-    /// # Errors
-    /// As `draw`.
     pub fn draw_with(&self, cols: usize, plans: &mut FftPlans) -> Result<StructuredFeatures, StructuredError> {
         let StructuredFeaturesParams { kernel, family, features, preprocess, seed, replicate } = self.params;
         let names = |purpose| stream(seed, "structured features", purpose, replicate);
@@ -125,11 +122,6 @@ impl StructuredFeatures {
     /// n.
     pub fn cols(&self) -> usize {
         self.cols
-    }
-
-    /// m, the projections behind the features.
-    pub fn projection_count(&self) -> usize {
-        self.matrix.rows()
     }
 
     /// Length of φ(x): m, or 2m for the Gaussian kernel.
@@ -225,20 +217,6 @@ impl StructuredFeatures {
         pair.row_mut(1).assign(&ndarray::aview1(y));
         let features = self.features(pair.view())?;
         Ok(features.row(0).dot(&features.row(1)))
-    }
-
-    /// Λ̂_f(v₁ … v_k) of the k rows of `vectors` with f, β and Ψ of the user; see [`multivariate`].
-    ///
-    /// # Errors
-    /// No vector, vectors of another length, NaN or infinities.
-    pub fn estimate_multivariate(
-        &self,
-        vectors: ArrayView2<'_, f64>,
-        f: impl Fn(f64) -> f64,
-        beta: impl Fn(&[f64]) -> f64,
-        psi: impl Fn(&[f64]) -> f64,
-    ) -> Result<f64, StructuredError> {
-        multivariate(self.projections(vectors)?.view(), f, beta, psi)
     }
 
     fn chunk_rows(&self) -> usize {

@@ -34,9 +34,6 @@ const FRESH: f64 = 0.02;
 
 impl Classifier {
     /// Reads a model that was fine-tuned, for use as it is.
-    ///
-    /// # Errors
-    /// As [`Encoder::open`]; [`ModelError::NoHead`].
     pub fn open(files: &ModelFiles, device: Device, precision: Precision) -> Result<Self, ModelError> {
         let config = read_config(files)?;
         let weights = Weights::of(files, device)?;
@@ -121,9 +118,6 @@ impl Classifier {
     }
 
     /// Outputs before any sigmoid or softmax: batch × outputs, f32.
-    ///
-    /// # Errors
-    /// As [`Encoder::first_states`].
     pub fn logits(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
         let training = dropout != DropoutRates::default();
         // the head is small: it is computed in f32 always

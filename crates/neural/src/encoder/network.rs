@@ -303,9 +303,6 @@ impl Encoder {
 
     /// The last layer's hidden states of the first tokens alone: sequences × hidden, otherwise as
     /// [`hidden_states`](Self::hidden_states), without most of the last layer's work.
-    ///
-    /// # Errors
-    /// As [`hidden_states`](Self::hidden_states).
     pub fn first_states(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
         Ok(self.last_states(batch, dropout, Tokens::First)?.f_narrow(0, 0, whole(batch.len()))?)
     }

@@ -47,9 +47,6 @@ impl Tokenizer {
 
     /// Reads the bytes of a `tokenizer.json` for a model of this shape; `path` is for complaints. Truncation and padding
     /// written in the file are ignored: both are ours to do.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn parse(bytes: &[u8], path: &Path, config: &EncoderConfig) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Tokenizer { path: path.to_owned(), why };
         let inner = contained(|| Inner::from_bytes(bytes)).map_err(wrong)?;

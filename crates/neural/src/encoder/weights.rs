@@ -22,9 +22,6 @@ pub struct Weights {
 
 impl Weights {
     /// The weights of a model.
-    ///
-    /// # Errors
-    /// As [`parse`](Self::parse).
     pub fn of(files: &ModelFiles, device: Device) -> Result<Self, ModelError> {
         Self::parse(&files.weights_bytes()?, &files.weights(), device)
     }

@@ -78,9 +78,6 @@ impl Oracle for OnItems {
 }
 
 /// k(x₁, y₁) + k(x₂, y₂): the pair kernel of Croce, Filice & Basili (2016), where x₁ is the question and x₂ the comment of example x.
-///
-/// # Errors
-/// As [`OnItems::new`]; lists of different lengths.
 pub fn pair_sum(inner: Arc<dyn Oracle>, first: Vec<usize>, second: Vec<usize>) -> Result<WeightedSum, CombineError> {
     let first: BoxedOracle = Box::new(OnItems::new(inner.clone(), first)?);
     let second: BoxedOracle = Box::new(OnItems::new(inner, second)?);

@@ -81,9 +81,6 @@ impl FineTune<'_> {
     }
 
     /// The folder of the result below `models`.
-    ///
-    /// # Errors
-    /// As [`recipe`](Self::recipe).
     pub fn folder(&self, models: &Path) -> Result<PathBuf, ModelFileError> {
         Ok(models.join("fine-tuned").join(format!("{}-{}", self.dataset, self.recipe()?.short())))
     }

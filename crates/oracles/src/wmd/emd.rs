@@ -172,9 +172,6 @@ impl Scale {
 }
 
 /// As [`emd`], with the flow and the potentials. Allocates its result.
-///
-/// # Errors
-/// As [`emd`].
 pub fn emd_with_flow(costs: &[f64], a: &[f64], b: &[f64], scratch: &mut EmdScratch) -> Result<Transport, EmdError> {
     let (m, n) = (a.len(), b.len());
     let mass = prepare(costs, a, b, scratch)?;

@@ -64,9 +64,6 @@ pub fn classify_kernel(
 }
 
 /// As [`cross_validate`](super::cross_validate), on a Gram matrix.
-///
-/// # Errors
-/// As [`classify_kernel`].
 pub fn cross_validate_kernel(
     gram: ArrayView2<'_, f64>,
     labels: &[usize],

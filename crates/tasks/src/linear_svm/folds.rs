@@ -127,9 +127,6 @@ impl<'a> FoldMachines<'a> {
     }
 
     /// Goes on from the present w to the optima for the costs C_i = c·u_i. Violations are not measured.
-    ///
-    /// # Errors
-    /// [`SvmError::Overflow`].
     pub(super) fn solve(&mut self, c: f64) -> Result<Vec<SolveReport>, SvmError> {
         let mut open: Vec<usize> = (0..self.units.len()).collect();
         let (mut gradients, mut reports, mut paying) = self.measure(c, &open);

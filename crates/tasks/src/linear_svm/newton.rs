@@ -120,9 +120,6 @@ impl<'a> Newton<'a> {
     }
 
     /// Goes on from the present w to the optimum for the costs C_i = c·u_i.
-    ///
-    /// # Errors
-    /// [`SvmError::Overflow`].
     pub(super) fn solve(&mut self, c: f64) -> Result<SolveReport, SvmError> {
         let by_violation = matches!(self.options.tolerance, Tolerance::Violation(_));
         let mut steps = 0;

@@ -37,9 +37,6 @@ impl Coordinate {
 
 impl Grid {
     /// The grid of a space, `points` values of a dimension that is no list; nothing was tried.
-    ///
-    /// # Errors
-    /// [`SearchError::LargeGrid`].
     pub(super) fn new(space: &Space, points: usize) -> Result<Self, SearchError> {
         let axes: Vec<_> = space.iter().map(|(name, dimension)| (name.clone(), dimension.grid(points))).collect();
         let product = axes.iter().try_fold(1_usize, |product, (_, values)| product.checked_mul(values.len()));

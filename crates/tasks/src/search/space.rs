@@ -143,22 +143,4 @@ impl Dimension {
             Self::Integer { low, high } => Value::Integer(rng.gen_range(*low..=*high)),
         }
     }
-
-    /// True where `value` lies in this dimension.
-    pub(super) fn contains(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Values(values), Value::Float(v)) => values.contains(v),
-            // a list of whole numbers comes back from a file as whole numbers
-            (Self::Values(values), Value::Integer(v)) => values.contains(&(*v as f64)),
-            (Self::Choices(choices), Value::Choice(v)) => choices.contains(v),
-            (Self::Uniform { low, high } | Self::LogUniform { low, high }, Value::Float(v)) => {
-                (low..=high).contains(&v)
-            }
-            (Self::Uniform { low, high } | Self::LogUniform { low, high }, Value::Integer(v)) => {
-                (*low..=*high).contains(&(*v as f64))
-            }
-            (Self::Integer { low, high }, Value::Integer(v)) => (low..=high).contains(&v),
-            _ => false,
-        }
-    }
 }

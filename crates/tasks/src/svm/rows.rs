@@ -391,11 +391,4 @@ mod tests {
             assert_eq!(a, b);
         }
     }
-
-    #[test]
-    fn rows_of_a_transposed_view_are_copied_in_order() {
-        let x = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
-        let rows = DenseRows::new(x.t(), None);
-        assert_eq!(rows.row(1), [2.0, 4.0, 6.0]);
-    }
 }

@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2};
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::{Link, Nystrom, Proxied, ShiftRidgeParams, SmsNystromParams, StaCur, StackParams};
+use crate::approximate::{ShiftRidgeParams, StackParams};
 use crate::error_estimate::relative_errors;
 use crate::linalg;
 use crate::oracle::{AsymmetryPolicy, Metered, OneOrder, Precomputed};
@@ -133,27 +133,6 @@ fn it_asks_for_half_of_what_both_orders_cost() {
     let planned = method.plan(OracleShape::of(&meter), &landmarks, 12).unwrap().evaluations(OracleShape::of(&meter));
     fit(&method, &meter, 12, Known::LANDMARKS);
     assert_eq!((meter.spent().evaluations, planned), (60 * 12 - 12 * 11 / 2, 60 * 12 - 12 * 11 / 2));
-}
-
-#[test]
-fn methods_with_two_sets_and_with_a_proxy_ask_for_nothing_more() {
-    let (given, wanted) = biased(60, 0.1);
-    let proxy = Precomputed::new(wanted.matrix() * 0.5 + 1.0, AsymmetryPolicy::Reject).unwrap();
-    let ridge: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check().unwrap());
-    let methods: [Arc<dyn Approximate>; 4] = [
-        Arc::new(Nystrom),
-        Arc::new(SmsNystromParams::default().check().unwrap()),
-        Arc::new(StaCur::default()),
-        Arc::new(Proxied::new(ridge, Arc::new(proxy), Link::default())),
-    ];
-    for inner in methods {
-        let meter = Metered::new(OneOrder::new(&given, Coin::new(1)));
-        let landmarks = Landmarks::uniform(60, &mut stream(3, "by one order", "landmarks", 0));
-        let planned = inner.plan(OracleShape::of(&meter), &landmarks, 10).unwrap();
-        let id = inner.id();
-        fit(&ByOneOrder::new(inner, Coin::new(1)), &meter, 10, Known::NOTHING);
-        assert_eq!(meter.spent().evaluations, planned.evaluations(OracleShape::of(&meter)), "{id}");
-    }
 }
 
 #[test]

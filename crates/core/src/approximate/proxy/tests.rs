@@ -88,18 +88,6 @@ fn proxy_and_method_together_beat_either_alone() {
 }
 
 #[test]
-fn any_method_takes_a_proxy() {
-    let oracle = cross_encoder(0.15, 0.02);
-    let methods: Vec<Arc<dyn Approximate>> =
-        vec![nystrom(), corrected_sms(), Arc::new(SiCurParams::default().check().unwrap())];
-    for method in methods {
-        let alone = error(&oracle, &fit(&*method, &oracle, Known::NOTHING));
-        let both = error(&oracle, &fit(&with_cosine(Arc::clone(&method), 2), &oracle, Known::NOTHING));
-        assert!(both < alone, "{}: {both} with a proxy, {alone} without", method.id());
-    }
-}
-
-#[test]
 fn a_residual_of_noise_is_left_alone() {
     let oracle = cross_encoder(0.0, 0.2);
     for method in [nystrom(), Arc::new(SmsNystromParams::default().check().unwrap()) as Arc<dyn Approximate>] {
@@ -248,16 +236,6 @@ fn a_mat_vec_by_blocks_is_the_product() {
 }
 
 #[test]
-fn the_provenance_names_the_proxy() {
-    let oracle = cross_encoder(0.15, 0.02);
-    let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::NOTHING);
-    assert_eq!(fitted.report().proxy, Some(cosine().identity().to_hex()));
-    assert_eq!(fitted.report().method, "shift_ridge");
-    let other = fit(&with_cosine(shift_ridge(), 1), &oracle, Known::NOTHING);
-    assert_ne!(fitted.addend().unwrap().identity(), other.addend().unwrap().identity(), "another q is another addend");
-}
-
-#[test]
 fn a_proxy_that_does_not_fit_is_refused_before_anything_is_evaluated() {
     let oracle = Metered::new(cross_encoder(0.15, 0.02));
     let small: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::dot(Array2::ones((3, 2))).unwrap());
@@ -382,18 +360,4 @@ fn new_items_bring_their_popularity_and_every_proxy() {
     let dense = fitted.to_dense().unwrap().select(Axis(0), &new);
     // an item of the matrix that comes again as a new one is the same: sums in another order
     assert!((&rows - &dense).iter().all(|difference| difference.abs() < 1e-9));
-}
-
-#[test]
-fn popularity_costs_no_entry_and_is_symmetric() {
-    let (oracle, proxy) = popular(0.1);
-    let method = Proxied::new(shift_ridge(), Arc::new(proxy), Link::default()).with_popularity();
-    let metered = Metered::new(&oracle);
-    let planned = method.plan(OracleShape::of(&oracle), &landmarks(), 10).unwrap();
-    let fitted = fit_at(&method, &metered, 10);
-    assert_eq!(metered.spent().evaluations, planned.evaluations(OracleShape::of(&oracle)));
-    let again = fit_at(&method, &oracle, 10);
-    assert_eq!(fitted.to_dense().unwrap(), again.to_dense().unwrap());
-    let dense = fitted.to_dense().unwrap();
-    assert!((&dense - &dense.t()).iter().all(|difference| difference.abs() < 1e-12));
 }

@@ -74,9 +74,6 @@ fn pairs(found: Vec<Candidate>) -> Vec<Pair> {
 
 impl Search<'_> {
     /// As many pairs as are wanted, or all that are left, ascending.
-    ///
-    /// # Errors
-    /// Whatever a proxy answers.
     pub(crate) fn largest(&self, wanted: u64, rng: &mut Rng) -> Result<Vec<Pair>, ApproximateError> {
         let items = self.known.items();
         let left = self.known.left();

@@ -231,18 +231,6 @@ fn pairs_among_the_nearest_are_the_largest_of_those_and_the_rest_comes_from_all(
     assert_eq!(find(Some(1), 3000), find(None, 3000));
 }
 
-#[test]
-fn no_more_pairs_are_found_than_are_left() {
-    let Model { predicted, table } = model(9);
-    let size = ResidualSize::fit(9, &table, &[]).unwrap();
-    let mut named = EntrySet::new(OracleShape { len: 9, ..OracleShape::of(&uneven()) });
-    named.add(&EntryPlan::columns(&[0, 1]));
-    let known = Chosen::new(9, named);
-    let search = Search { predicted: &predicted, proxies: &[], size: &size, known: &known, nearest: None };
-    assert_eq!(search.largest(1000, &mut stream(1, "scattered", "search", 0)).unwrap().len(), 21);
-    assert!(search.largest(0, &mut stream(1, "scattered", "search", 0)).unwrap().is_empty());
-}
-
 /// An oracle that says how many pairs it was handed at once.
 struct Counting {
     inner: Precomputed,

@@ -106,15 +106,6 @@ fn the_quadratic_form_is_the_error_of_the_prediction() {
 }
 
 #[test]
-fn zero_wins_on_columns_that_say_nothing_of_each_other() {
-    let noise = random(120, 120);
-    let matrix = &noise + &noise.t();
-    let params = ShiftRidgeParams { allow_zero: true, ..Default::default() };
-    let ours = fit(&params.check().unwrap(), &matrix, 30);
-    assert_eq!((ours.rank(), error(&matrix, &ours)), (0, 1.0));
-}
-
-#[test]
 fn clipped_g_makes_a_positive_matrix_and_plain_embeddings_choose_again() {
     let matrix = indefinite(120);
     let params = ShiftRidgeParams { clip: true, ..Default::default() };
@@ -126,15 +117,6 @@ fn clipped_g_makes_a_positive_matrix_and_plain_embeddings_choose_again() {
     // the same choice, reached by rescaling the columns of another one
     assert!(relative_error(clipped.to_dense().unwrap().view(), gram.view()) < 1e-10);
     assert_eq!(plain.report().clipped_choice.unwrap(), (clipped.report().shift, clipped.report().ridge));
-}
-
-#[test]
-fn few_landmarks_are_enough_to_choose() {
-    let matrix = indefinite(40);
-    for rank in 1..6 {
-        let ours = fit(&ShiftRidgeParams::default().check().unwrap(), &matrix, rank);
-        assert_eq!(ours.report().validation_error.is_some(), rank > 1);
-    }
 }
 
 #[test]

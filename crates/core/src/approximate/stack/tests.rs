@@ -104,21 +104,6 @@ fn scattered_pairs_count_where_they_say_what_columns_say() {
     assert_eq!(stage.fit_weighted(&pairs, &contrary, &method.proxies).unwrap().linear, alone.linear);
 }
 
-#[test]
-fn a_pair_has_the_features_of_its_block() {
-    let (_, method, stage, pairs) = few_columns();
-    let fit = stage.fit().unwrap();
-    let model = method.model(&stage, &fit, None).unwrap();
-    for &(i, j) in &pairs[..50] {
-        let all: Vec<f64> = method.proxies.iter().map(|p| block_of(&**p, &[i], &[j]).unwrap()[[0, 0]]).collect();
-        let predictions = stage.level0.predictions((i, j), ndarray::aview1(&all));
-        let mut features = Vec::new();
-        stage.level0.features(i, j, predictions.into_iter(), all.iter().copied(), &mut features);
-        let (ours, entry) = (fit.linear.at(&features), model.entry(i, j).unwrap());
-        assert!((ours - entry).abs() < 1e-10, "({i}, {j}): {ours} and {entry}");
-    }
-}
-
 /// The self-similarities say nothing of the range of other scores.
 #[test]
 fn nothing_is_predicted_beyond_what_was_seen() {

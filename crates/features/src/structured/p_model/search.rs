@@ -97,14 +97,4 @@ mod tests {
         let small = std::thread::Builder::new().stack_size(128 << 10).spawn(run).unwrap();
         assert_eq!(small.join().unwrap(), 3_000);
     }
-
-    #[test]
-    fn a_triangle_needs_three_colors_and_steps_run_out() {
-        let triangle = [(0, 1), (1, 2), (0, 2)];
-        assert!(matches!(Search::run(3, &triangle, 2, 100), Outcome::Impossible));
-        let Outcome::Found(mut colors) = Search::run(3, &triangle, 3, 100) else { panic!("three colors") };
-        colors.sort_unstable();
-        assert_eq!(colors, [0, 1, 2]);
-        assert!(matches!(Search::run(3, &triangle, 3, 1), Outcome::GaveUp));
-    }
 }
