@@ -53,7 +53,6 @@ impl Oracle for Score {
     }
 }
 
-/// Peak resident memory in MB; nothing elsewhere than on Linux.
 fn peak_megabytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;

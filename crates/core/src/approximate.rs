@@ -179,7 +179,6 @@ pub trait Approximate: Send + Sync {
     }
 }
 
-/// Refuses an asymmetric oracle by the name of the method that cannot use it.
 fn require_symmetric(method: &'static str, symmetry: Symmetry) -> Result<(), ApproximateError> {
     match symmetry {
         Symmetry::Symmetric => Ok(()),

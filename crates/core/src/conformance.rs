@@ -79,7 +79,6 @@ impl Tally {
         Self { matrix, symmetry: Symmetry::Symmetric, known_diagonal: None, asked: Mutex::default() }
     }
 
-    /// The same with a unit diagonal that is known without a call.
     fn with_known_diagonal(mut matrix: Array2<f64>) -> Self {
         matrix.diag_mut().fill(1.0);
         Self { known_diagonal: Some(1.0), ..Self::new(matrix) }

@@ -24,7 +24,6 @@ pub const DIGEST: usize = 16;
 pub struct Contents {
     digests: Vec<[u8; DIGEST]>,
     occurrence: Vec<u64>,
-    /// The first item that is equal to each.
     first: Vec<usize>,
     distinct: usize,
 }

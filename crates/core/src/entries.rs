@@ -124,7 +124,6 @@ pub struct EntrySet {
     is_row: Vec<bool>,
     scattered: PairSet,
     chosen: u64,
-    /// Contents of the items, where some are equal.
     contents: Option<Arc<Contents>>,
 }
 

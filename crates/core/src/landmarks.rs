@@ -30,7 +30,6 @@ pub struct Landmarks {
     independent: Vec<usize>,
 }
 
-/// Reason why there are no such landmarks.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of each variant says what its fields are")]

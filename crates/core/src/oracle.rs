@@ -263,7 +263,6 @@ impl OracleShape {
     }
 }
 
-/// Bytes handed to the hash at a time.
 const BYTES_TO_HASH: usize = 1 << 16;
 
 /// blake3 digest of everything that moves a score: kind, version, parameters, weights, tokenizer, dtype, item texts.

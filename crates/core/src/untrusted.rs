@@ -78,7 +78,6 @@ impl Secrets {
     }
 }
 
-/// As a query of an address has it.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),

@@ -112,16 +112,6 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn dropping_empty_documents_keeps_the_ids_of_the_others() {
-        let bags = BagsOfWords::from_counts([vec![(1, 1.0)], vec![(3, 0.0)], vec![(2, 5.0)]])
-            .with_ids(["a", "b", "c"].map(str::to_owned).to_vec());
-        assert_eq!(bags.empty_ids(), ["b"]);
-        let (kept, indices) = bags.drop_empty();
-        assert_eq!((kept.ids(), indices), (&["a".to_owned(), "c".to_owned()][..], vec![0, 2]));
-        assert_eq!(kept.document(1), (&[2][..], &[1.0][..]));
-    }
-
     proptest! {
         #[test]
         fn weights_sum_to_one_and_words_ascend(

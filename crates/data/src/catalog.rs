@@ -66,7 +66,6 @@ impl Dataset {
         self.files.iter().all(|file| recipes::is_public(file.path))
     }
 
-    /// The command that fetches it, where there is one, and its public source.
     fn next_step(&self) -> String {
         let command =
             if self.is_public() { format!("`landmark data fetch {}` gets it. ", self.name) } else { String::new() };

@@ -323,9 +323,4 @@ mod tests {
         assert_eq!([corpus.document(0), corpus.document(1), corpus.document(2)], [&[0, 1][..], &[1, 0], &[]]);
         assert!(corpus.contains("moon") && !corpus.contains("rake"));
     }
-
-    #[test]
-    fn length_counts_distinct_words() {
-        assert_eq!(corpus(&["moon moon soup", "moon"], &TokenRules::default()).mean_distinct_words(), 1.5);
-    }
 }

@@ -292,25 +292,6 @@ mod tests {
     }
 
     #[test]
-    fn words_with_brackets_blanks_and_hashes_are_one_leaf_each() {
-        let row = |id: usize, form: &str, head: usize| format!("{id}\t{form}\t{form}\tX\tX\t_\t{head}\tdep\t_\t_\r\n");
-        let forms = ["(", "26 000", "#tag", ":-)", "\u{a0}", "))"];
-        let mut text = "\u{feff}# text = x\r\n".to_owned();
-        for (place, form) in forms.iter().enumerate() {
-            text += &row(place + 1, form, place);
-        }
-        let sentence = read(&text).unwrap().remove(0);
-        for kind in [DependencyTree::Grct, DependencyTree::Lct, DependencyTree::Loct] {
-            let tree = sentence.tree(kind);
-            let words: Vec<&str> = (0..tree.len())
-                .filter_map(|node| tree.label(node).strip_prefix("LEX##")?.strip_suffix("::x"))
-                .collect();
-            assert_eq!(words.len(), forms.len(), "{kind:?}");
-            assert!(forms.iter().all(|form| words.contains(form)), "{kind:?}: {words:?}");
-        }
-    }
-
-    #[test]
     fn what_is_no_parse_is_named_with_file_and_line() {
         let line = |id: usize, head: &str| format!("{id}\tw\tw\tX\tX\t_\t{head}\tr\t_\t_\n");
         for (text, wanted) in [

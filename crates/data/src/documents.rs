@@ -351,15 +351,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_classes_are_kept_and_renamed_nowhere() {
-        let two = documents().first_classes(2).unwrap();
-        assert_eq!((two.len(), two.label_names()), (20, &["label0".to_owned(), "label1".to_owned()][..]));
-        for k in [0, 1, 5] {
-            assert!(documents().first_classes(k).unwrap_err().to_string().contains("2 to 4"));
-        }
-    }
-
-    #[test]
     fn the_identity_moves_with_text_label_id_part_and_order() {
         let documents = documents();
         let mut seen =

@@ -256,7 +256,6 @@ impl KelpExamples {
         })
     }
 
-    /// The text of one representation of a line.
     fn field<'a>(&self, example: &'a Example, name: &str, kind: &str) -> Result<&'a str, DataError> {
         let found = example.fields().find(|field| field.name == name);
         match found {

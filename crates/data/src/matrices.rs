@@ -21,7 +21,7 @@ mod sparse;
 
 use sparse::Sparse;
 
-pub use generated::{gaussian, psd_gaussian, psd_uniform, with_spectrum};
+pub use generated::{gaussian, psd_gaussian, psd_uniform};
 
 /// True where the ending of a name is that of NumPy's arrays.
 pub fn is_array(path: &Path) -> bool {
@@ -134,7 +134,6 @@ fn number(dtype: Dtype, bytes: &[u8]) -> f64 {
     }
 }
 
-/// The one matrix of an archive, or a sparse one in its arrays.
 fn read_npz(path: &Path) -> Result<Array2<f64>, DataError> {
     let refused = |seen: String, wanted| DataError::UnsupportedArray { path: path.to_owned(), seen, wanted };
     let unreadable = |why: String| refused(format!("no archive of NumPy's ({why})"), "`numpy.savez(file, matrix)`");

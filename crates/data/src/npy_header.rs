@@ -211,11 +211,4 @@ mod tests {
             assert!(message.contains(wanted), "{message}");
         }
     }
-
-    proptest::proptest! {
-        #[test]
-        fn no_dictionary_makes_the_reader_panic(dictionary in "[{}'descrfotan_shp:<0-9(), ]{0,80}") {
-            let _ = parse(&encode(&dictionary, &[]));
-        }
-    }
 }

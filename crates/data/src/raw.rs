@@ -79,7 +79,6 @@ impl RawFiles {
         Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The files in the order of their names.
     fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }

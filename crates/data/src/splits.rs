@@ -143,19 +143,5 @@ mod tests {
                 prop_assert!(split.train.is_sorted() && split.test.is_sorted());
             }
         }
-
-        #[test]
-        fn a_sample_has_the_size_of_its_limit_and_no_item_twice(
-            groups in prop::collection::vec(0usize..6, 1..200), limit in 0usize..250, seed: u64,
-        ) {
-            let sample = stratified_sample(&groups, limit, seed, "d");
-            prop_assert_eq!(sample.len(), limit.min(groups.len()));
-            prop_assert!(sample.windows(2).all(|pair| pair[0] < pair[1]));
-            for group in 0..6 {
-                let share = groups.iter().filter(|&&g| g == group).count() * limit.min(groups.len()) / groups.len();
-                let kept = sample.iter().filter(|&&i| groups[i] == group).count();
-                prop_assert!(kept == share || kept == share + 1);
-            }
-        }
     }
 }

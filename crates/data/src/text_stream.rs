@@ -76,7 +76,6 @@ pub struct TextStream {
     place: StreamPlace,
     /// The byte of text at which it ends, if not with the file.
     end: Option<u64>,
-    /// The byte of text at which its lines are counted from.
     first: u64,
     file_bytes: u64,
     consumed: Arc<AtomicU64>,

@@ -68,7 +68,6 @@ impl VectorFiles {
         Self { vocabulary: Some(vocabulary.into()), ..Self::new(VectorFormat::Npy, path) }
     }
 
-    /// The text, of the file or of its member.
     fn open(&self) -> Result<Text, DataError> {
         match &self.member {
             Some(member) => crate::unpack::open_member(&self.path, member),
@@ -76,7 +75,6 @@ impl VectorFiles {
         }
     }
 
-    /// Name of the file or of its member.
     fn name(&self) -> String {
         self.member.clone().unwrap_or_else(|| file_name(&self.path))
     }
@@ -231,7 +229,6 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Words and values as they come out of a file.
 struct Gathered {
     dimension: usize,
     words: Vec<String>,
@@ -242,11 +239,9 @@ struct Gathered {
     repeated: (usize, Option<String>),
     /// Lines without a word in UTF-8.
     wordless: Vec<usize>,
-    /// Lines with more numbers than a vector has.
     too_long: Vec<usize>,
 }
 
-/// A word whose vector is to be parsed.
 struct Slot {
     word: String,
     exact: bool,
@@ -292,7 +287,6 @@ impl Gathered {
         self.values.extend(values);
     }
 
-    /// What of the file is not held, in words.
     fn left_out(&self) -> Option<String> {
         let of_lines = |lines: &[usize], which: &str| {
             let first = lines.first()?;

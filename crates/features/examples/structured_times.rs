@@ -75,7 +75,6 @@ fn products(folder: &Path, n: usize, repeats: u32) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// Numbers of a vector that is shared among threads.
 const SHARED: usize = 1 << 19;
 
 /// One vector in place, and as many as fill 256 MiB, beside one pass of multiplications over the same memory.

@@ -15,7 +15,6 @@ use crate::error::FetchError;
 use crate::lock::Lock;
 use crate::places::Places;
 
-/// Datasets of the papers, by the folder of the paper.
 pub const PAPERS: [(&str, &[&str]); 4] = [
     (
         "sms-nystrom",
@@ -286,7 +285,6 @@ impl<'a> Kitchen<'a> {
         Ok(sha256)
     }
 
-    /// The file itself, where this place has it.
     fn as_it_is(
         &self,
         file: &DataFile,
@@ -371,7 +369,6 @@ impl<'a> Kitchen<'a> {
         Err(FetchError::Nowhere { what: what.to_owned(), tried })
     }
 
-    /// The file into which an address is downloaded.
     fn part(&self, from: &str) -> PathBuf {
         self.scratch.join(&hex(from.as_bytes())[..32])
     }

@@ -12,7 +12,6 @@ use crate::error::FetchError;
 use crate::models;
 use crate::places::{ACCEPT_VARIABLE, FETCH_VARIABLE, Places};
 
-/// What a user said on the command line.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wish {
     pub fetch: bool,
@@ -85,7 +84,6 @@ fn passable(fetched: Result<(), FetchError>, watch: &mut dyn Watch) -> Result<()
     }
 }
 
-/// Datasets of which some file is not there.
 fn absent(names: &[&str], folder: &Path) -> Result<Vec<Missing>, FetchError> {
     let mut absent = Vec::new();
     for name in names {

@@ -64,7 +64,6 @@ fn source(dataset: &Dataset) -> String {
     if places.is_empty() { "none of ours".to_owned() } else { places.join(", ") }
 }
 
-/// What is known of a file that is made or fetched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
     /// Made from its sources it was ours.

@@ -13,7 +13,6 @@ use crate::flow::Flow;
 use crate::params::HttpParams;
 use crate::purse::{Exhausted, Purse};
 
-/// A server, and what was asked of it so far.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) url: Url,
@@ -22,7 +21,6 @@ pub(crate) struct Client {
     pub(crate) purse: Arc<Purse>,
     patience: Duration,
     retries: AtomicU64,
-    /// A wait was last told at that time.
     told: Mutex<Option<Instant>>,
     progress: Mutex<Progress>,
 }

@@ -312,7 +312,6 @@ fn same_host() -> Policy {
     })
 }
 
-/// Values in the query of an address that may be keys.
 fn secrets_of_query(url: &Url) -> Secrets {
     const NAMES: [&str; 6] = ["key", "token", "sig", "signature", "code", "auth"];
     let mut secrets = Secrets::default();

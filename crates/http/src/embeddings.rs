@@ -51,7 +51,6 @@ pub struct EmbeddingParams {
     pub request: Map<String, Json>,
     pub fields: EmbeddingFields,
     pub texts_per_request: usize,
-    /// Requests under way at a time, at most.
     pub in_flight: usize,
     pub timeout_seconds: f64,
     /// Seconds after which a request that keeps failing is given up, waiting included.
@@ -82,7 +81,6 @@ impl Default for EmbeddingFields {
 }
 
 impl EmbeddingFields {
-    /// The vectors of an answer, in the order of the request.
     pub(crate) fn read(&self, answer: &Json, count: usize) -> Result<Vec<Vec<f32>>, String> {
         let list = self.results.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
         let list = list
@@ -143,7 +141,6 @@ impl EmbeddingParams {
         self.as_http().check()
     }
 
-    /// The part of it that any endpoint has.
     fn as_http(&self) -> HttpParams {
         HttpParams {
             url: self.url.clone(),
@@ -196,7 +193,6 @@ impl Embedder {
         })
     }
 
-    /// Digest of all that moves a vector of a text.
     pub fn identity(&self) -> Identity {
         self.identity
     }

@@ -38,7 +38,6 @@ const HOPELESS: u64 = 20;
 #[derive(Debug, Clone, Copy)]
 struct Under<'a> {
     stop: &'a AtomicBool,
-    /// It is part of the search for an item at fault.
     is_inquiry: bool,
 }
 
@@ -277,7 +276,6 @@ impl Http {
         }
     }
 
-    /// Scores the pairs at these places in a request of their own.
     async fn answer_at(
         &self,
         places: &[usize],
@@ -396,7 +394,6 @@ impl Http {
         shape::request(&self.params, &texts).to_string()
     }
 
-    /// The scores of an answer, or why there are none in it.
     fn understand(&self, answer: &serde_json::Value, count: usize) -> Result<Result<Vec<f64>, String>, HttpError> {
         self.recognise(answer)?;
         let scores = shape::scores(&self.params, answer, count).map_err(|reason| match connection::error_in(answer) {

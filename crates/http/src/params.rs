@@ -85,7 +85,6 @@ pub struct HttpParams {
     pub diagonal: Option<f64>,
     /// Calls whose mean is the score, for a judge that varies.
     pub repeats: usize,
-    /// Requests under way at a time, at most.
     pub in_flight: usize,
     /// Limit of the server, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +95,6 @@ pub struct HttpParams {
     pub timeout_seconds: f64,
     /// Seconds after which a request that keeps failing is given up, waiting included.
     pub patience_seconds: f64,
-    /// Treatment of a pair that cannot be scored.
     pub failed_pairs: FailedPairs,
     /// Treatment of a model that changes while it is asked.
     pub changed_model: ChangedModel,
@@ -177,7 +175,6 @@ impl BatchParams {
         }
     }
 
-    /// The address of jobs, and the path of the requests in them.
     pub(crate) fn addresses(&self, url: &Url) -> (Url, String) {
         let mut base = url.clone();
         base.set_query(None);

@@ -26,16 +26,12 @@ pub struct Price {
 pub struct Paid {
     /// Money, requests of unknown fate included in full.
     pub money: f64,
-    /// The part of it that may not have been charged.
     pub in_doubt: f64,
     pub requests: u64,
-    /// Tokens that were sent, as the server counts them.
     pub input_tokens: u64,
-    /// Tokens that were answered, as the server counts them.
     pub output_tokens: u64,
 }
 
-/// Tokens of an answer, as the server counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) input: u64,
@@ -112,14 +108,12 @@ impl Price {
         self.request + (self.input * usage.input as f64 + self.output * usage.output as f64) / 1e6
     }
 
-    /// The most that a request of so many bytes can cost.
     pub(crate) fn most(&self, bytes: usize) -> f64 {
         self.of(Usage { input: bytes as u64, output: self.output_tokens })
     }
 }
 
 impl Usage {
-    /// The counts of an answer, where it has any.
     pub(crate) fn of(answer: &Json) -> Option<Self> {
         let count = |names: &[&str]| names.iter().find_map(|name| answer.pointer(name).and_then(Json::as_u64));
         let total = count(&["/usage/total_tokens"]);

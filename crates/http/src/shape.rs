@@ -108,7 +108,6 @@ fn filled(template: &str, values: &[(&str, &str)]) -> String {
     }
 }
 
-/// The scores of an answer, in the order of the request.
 pub(crate) fn scores(params: &HttpParams, answer: &Json, count: usize) -> Result<Vec<f64>, String> {
     let fields = &params.fields;
     let (results, score) = match params.shape {

@@ -29,7 +29,6 @@ pub(crate) struct VectorFile {
 }
 
 impl VectorFile {
-    /// Reads what is there; a file that is not there is empty.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,

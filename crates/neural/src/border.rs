@@ -171,7 +171,6 @@ impl Neural for OnTorch {
     }
 }
 
-/// States, and where scorers are trained on them.
 struct States {
     states: TokenStates,
     device: Device,
@@ -198,7 +197,6 @@ impl landmark_oracles::neural::TokenStates for States {
     }
 }
 
-/// A network with the states that its spans refer to.
 struct Scorer<N> {
     network: N,
     states: Tensor,

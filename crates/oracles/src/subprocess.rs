@@ -66,7 +66,6 @@ pub struct Subprocess {
     batches: AtomicU64,
     scored: AtomicBool,
     failed: AtomicU64,
-    /// The pair that failed first; one bad item may fail with all others.
     first_failed: OnceLock<Pair>,
     /// Failed pairs that share no item with it.
     failed_apart: AtomicU64,
@@ -314,7 +313,6 @@ impl Subprocess {
         format!("(`{}`, `{}`)", ids[i], ids[j])
     }
 
-    /// Advice on where to look when a pair fails.
     fn next_step(&self) -> &'static str {
         match (self.scored.load(Ordering::Relaxed), self.params.failed_pairs) {
             (true, FailedPairs::Error) => "look at these two items, or set `oracle.failed_pairs: { score: 0 }`",

@@ -39,7 +39,6 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Allocations of all threads: the test harness may add a few of its own.
 fn allocations(mut run: impl FnMut()) -> usize {
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     run();

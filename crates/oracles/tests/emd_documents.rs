@@ -44,7 +44,6 @@ fn evaluate(oracle: &dyn Oracle, pairs: &[Pair]) -> Vec<f64> {
     out
 }
 
-/// The definition: no word cancelled, all distances of the pair, one problem.
 fn by_definition(bags: &BagsOfWords, vectors: &Array2<f32>, (i, j): Pair) -> f64 {
     let points = |words: &[u32]| {
         Array2::from_shape_fn((words.len(), vectors.ncols()), |(k, d)| f64::from(vectors[[words[k] as usize, d]]))

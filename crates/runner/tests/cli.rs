@@ -166,7 +166,6 @@ fn the_version_names_the_revision() {
     assert!(version.starts_with(&format!("landmark {} (", env!("CARGO_PKG_VERSION"))), "{version}");
 }
 
-/// Commands that have none below them, as words.
 fn leaves(command: &clap::Command, words: &[String], found: &mut Vec<Vec<String>>) {
     let has_own_answer = command.get_arguments().any(|arg| arg.is_positional());
     if !command.has_subcommands() || has_own_answer && !words.is_empty() {

@@ -38,7 +38,6 @@ fn matrix(config: &Config) -> &MatrixSubject {
     config.subject.matrix().unwrap()
 }
 
-/// All messages, in the order of the file.
 fn complaints(text: &str) -> Vec<String> {
     let error = load(text, "paper", &[]).err().unwrap();
     error.each().map(ToString::to_string).collect()

@@ -21,7 +21,6 @@ pub(super) struct Backend {
     address: String,
     storage: Arc<dyn ObjectStore>,
     root: Path,
-    /// The root where the storage is a folder of this machine.
     folder: Option<PathBuf>,
     runtime: PerProcess<Worker>,
 }
@@ -67,7 +66,6 @@ impl Backend {
         &self.address
     }
 
-    /// The folder of this machine that holds the store, if it is one.
     pub(super) fn folder(&self) -> Option<&FilePath> {
         self.folder.as_deref()
     }
@@ -97,7 +95,6 @@ impl Backend {
         if is_there { Ok(()) } else { self.replace(name, bytes) }
     }
 
-    /// Writes an object whether it is there or not.
     pub(super) fn replace(&self, name: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
         self.put(name, bytes, PutMode::Overwrite).map(|_| ())
     }

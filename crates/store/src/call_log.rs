@@ -64,15 +64,12 @@ struct Open {
     name: String,
     path: PathBuf,
     file: File,
-    /// Bytes of whole records, and of the head.
     len: u64,
 }
 
 pub(super) struct Logged {
     pub(super) entries: Vec<Entry>,
-    /// Bytes at its end that are no record.
     pub(super) rest: u64,
-    /// The lock on it, where its process is gone.
     abandoned: Option<(File, PathBuf)>,
 }
 
@@ -321,7 +318,6 @@ mod tests {
         (0..=k).map(|i| Entry { row: i, col: k, value: f64::from(i) - 0.5 }).collect()
     }
 
-    /// A log of three batches, held by the one that is answered.
     fn three(folder: &Path) -> (CallLog, PathBuf) {
         let mut log = CallLog::new(Some(folder.to_owned()), SyncPolicy::Batch);
         for k in 0..3 {

@@ -130,7 +130,6 @@ impl TileStore {
         Ok(())
     }
 
-    /// Tiles of other lists that this one has taken over.
     fn taken(&self, list: &str) -> Result<BTreeSet<String>, StoreError> {
         let bytes = self.backend.get(&format!("{list}{TAKEN}"))?.unwrap_or_default();
         Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())

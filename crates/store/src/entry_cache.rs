@@ -229,7 +229,6 @@ impl EntryCache {
         Ok(())
     }
 
-    /// Moves what is scattered of open columns into them.
     fn settle(&mut self) {
         self.unsettled.clear();
         for (key, value) in std::mem::take(&mut self.scattered) {

@@ -17,7 +17,6 @@ pub(super) enum EntryRequest<'a> {
     Pairs(&'a [Pair]),
 }
 
-/// Cells of a request that were looked through.
 pub(super) struct Cursor(usize);
 
 impl EntryRequest<'_> {

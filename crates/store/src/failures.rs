@@ -46,7 +46,6 @@ pub struct OracleFailures {
 }
 
 impl fmt::Display for OracleFailures {
-    /// The oracle on a line, then a line a pair.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (id, count) = (&self.identity[..12], self.failures.len());
         writeln!(f, "{id}  {}: {count} failed", self.description)?;
@@ -99,7 +98,6 @@ impl Failures {
         self.by_pair.remove(&key);
     }
 
-    /// Takes one in that stands in the store.
     pub(super) fn read(&mut self, key: u64, failure: StoredFailure) {
         self.by_pair.entry(key).or_insert(failure);
     }
@@ -113,7 +111,6 @@ impl Failures {
         }
     }
 
-    /// Failures that wait to be written and may be.
     pub(super) fn due(&self) -> Vec<StoredFailure> {
         let waiting = self.unpublished.iter().filter(|_| self.has_scores);
         waiting.filter_map(|key| self.by_pair.get(key).cloned()).collect()

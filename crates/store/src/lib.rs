@@ -198,7 +198,6 @@ impl Manifest {
     }
 }
 
-/// The identity that a folder of the store is named by.
 fn identity_of(folder: &str) -> Option<[u8; 32]> {
     blake3::Hash::from_hex(folder).ok().map(|hash| *hash.as_bytes())
 }

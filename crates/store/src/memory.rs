@@ -3,7 +3,6 @@
 use std::fs::read_to_string;
 use std::path::{Component, Path};
 
-/// Least bytes granted: what any machine has to spare.
 const LEAST: u64 = 1 << 30;
 /// The part of a machine's memory that is granted: the rest is for factors, three to five times as large as the columns of a fit.
 const PART: u64 = 3;

@@ -30,7 +30,6 @@ pub struct ScorePool {
     numbers: HashMap<[u8; 16], u32>,
     scores: HashMap<(u32, u32), f64>,
     taken: BTreeSet<String>,
-    /// Numbers in this pool of items that it has, and their digests.
     own: HashMap<u32, u32>,
     digests: Vec<[u8; 16]>,
     waiting: Vec<Entry>,
@@ -72,7 +71,6 @@ impl ScorePool {
         self.scores.is_empty()
     }
 
-    /// Number of an item by what the scorer sees of it.
     fn number(&mut self, digest: [u8; 16]) -> u32 {
         let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         *self.numbers.entry(digest).or_insert(next)

@@ -62,14 +62,10 @@ pub enum AfterClose {
     Wait = 2,
 }
 
-/// State that one thread at a time may touch.
 struct WriteState {
-    /// All is published, and nothing is taken in any more.
     is_closed: bool,
     manifest: Manifest,
-    /// The manifest has been seen in the store.
     is_described: bool,
-    /// The store was found to take what is evaluated.
     is_writable: bool,
     seen: HashSet<String>,
     looked: Option<(Instant, Duration)>,
@@ -79,7 +75,6 @@ struct WriteState {
     /// What of `unpublished` a kill would spare.
     log: CallLog,
     pool: Option<Arc<ThreadPool>>,
-    /// The oracle is at work on a batch.
     is_evaluating: bool,
 }
 
@@ -294,7 +289,6 @@ impl<O: Oracle> Stored<O> {
         is_known || self.held().get(i, j).is_some()
     }
 
-    /// Calls of a pair that is not here.
     fn price(&self, i: usize, j: usize) -> u64 {
         if i == j { 1 } else { self.shape.evaluations_per_pair }
     }
@@ -393,7 +387,6 @@ impl<O: Oracle> Stored<O> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state of a store that takes something in.
     fn open_state(&self, action: &'static str) -> Result<MutexGuard<'_, WriteState>, StoreError> {
         let state = self.state();
         if state.is_closed { Err(StoreError::Closed { action }) } else { Ok(state) }

@@ -67,7 +67,6 @@ pub struct ClassificationValidParams {
     scaling: Scaling,
 }
 
-/// The costs to choose from, at least one, and by how many folds.
 #[derive(Debug, Clone, PartialEq)]
 struct Choice {
     costs: Vec<f64>,

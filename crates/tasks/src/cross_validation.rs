@@ -99,7 +99,6 @@ pub(crate) struct Answer {
 
 /// Something that learns labels of some items and predicts those of others, for each cost of an ascending path.
 pub(crate) trait Learner: Sync {
-    /// One label an item.
     fn labels(&self) -> &[usize];
 
     /// Learns from `train`, answers for `test`.

@@ -210,7 +210,6 @@ impl Problems<'_> {
         self.labels.iter().map(|&label| if label == class { 1.0 } else { -1.0 }).collect()
     }
 
-    /// The machines of each cost, from the path of each class.
     fn assemble(&self, paths: Vec<Vec<Solved>>) -> Vec<KernelSvm> {
         let mut paths: Vec<_> = paths.into_iter().map(Vec::into_iter).collect();
         let at_next_cost = |_: &Vec<f64>| KernelSvm::assemble(paths.iter_mut().filter_map(Iterator::next).collect());

@@ -335,7 +335,6 @@ impl Paths<'_, '_> {
         usize::from(self.set.classes == 2)..self.set.classes
     }
 
-    /// Something for each class with a machine, in parallel.
     fn of_each_class<T: Send>(&self, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         self.machines().into_par_iter().map(of).collect()
     }

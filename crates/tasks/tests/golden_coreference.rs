@@ -180,7 +180,6 @@ fn blanc_has_the_published_values_where_one_side_has_links_of_one_kind_alone() {
     }
 }
 
-/// LEA and BLANC from their definitions, link by link.
 mod twin {
     type Links = Vec<(String, String)>;
 

@@ -26,7 +26,6 @@ fn gaussian(x: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>, width: f64) -> Array
     })
 }
 
-/// A symmetric matrix with eigenvalues of both signs.
 fn indefinite(n: usize, seed: u64) -> Array2<f64> {
     let rng = &mut stream(seed, "test", "indefinite", 0);
     let x = Array2::from_shape_simple_fn((n, n), || rng.gen_range(-1.0..1.0));

@@ -50,10 +50,8 @@ use residual::Residual;
 /// Evaluated entries that q is fitted to, at most: far more than its few parameters need.
 const FIT_ENTRIES: usize = 1 << 20;
 
-/// Rows that held-out columns are predicted on, at most.
 const VALIDATION_ROWS: usize = 2000;
 
-/// The part of the rank that is left for judging the core.
 const HELD_OUT: f64 = 0.25;
 
 /// A method that learns the residual of a proxy.

@@ -59,7 +59,6 @@ fn proxy() -> Arc<dyn Oracle> {
     Arc::new(Precomputed::new(cheap, AsymmetryPolicy::Mean).unwrap())
 }
 
-/// Methods that read columns, those that choose pairs, and those with a proxy.
 fn all_methods() -> Vec<(String, Arc<dyn Approximate>)> {
     let mut all: Vec<(String, Arc<dyn Approximate>)> = Vec::new();
     let scattered = ScatteredParams { columns: 0.5, ..ScatteredParams::default() };

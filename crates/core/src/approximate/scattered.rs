@@ -41,10 +41,8 @@ use residual_size::ResidualSize;
 use selection::Search;
 use table::Table;
 
-/// Landmarks that the columns are left, where there are as many.
 pub(super) const FEWEST_LANDMARKS: usize = 4;
 
-/// Parts of the landmarks that are predicted from the others.
 const FOLDS: usize = 5;
 
 /// Pairs of one request: what a budget or a crash leaves undone is no more than this.
@@ -141,7 +139,6 @@ pub struct Scattered {
 pub(crate) struct Division {
     /// s0, the rank of the method.
     pub(super) rank: usize,
-    /// Pairs that are chosen by what the columns hold.
     pub(super) pairs: u64,
 }
 
@@ -258,7 +255,6 @@ impl Approximate for Scattered {
     }
 }
 
-/// Pairs chosen so far, beside the entries that are known by name.
 pub(crate) struct Chosen {
     named: EntrySet,
     is_column: Vec<bool>,
@@ -280,7 +276,6 @@ impl Chosen {
         (0..self.is_column.len()).filter(|&i| !self.is_column[i]).collect()
     }
 
-    /// True where the pair, of two items without a column, is evaluated.
     pub(super) fn contains(&self, i: usize, j: usize) -> bool {
         self.named.contains(i, j)
     }

@@ -14,8 +14,7 @@
 //! 0 and 1); so they count 0, a fifth or all of an entry of the columns, whichever predicts columns that were left out best. Rows are kriged from
 //! all that is known.
 //!
-//! The range, of the scores of different items, costs no call and is worth 2 to 4 % of the error on questions, and most of it on matrices of 0 and
-//! 1, whose zeros are most of K. A mat-vec then reads all entries.
+//! The range costs no call; a mat-vec then reads all entries.
 //!
 //! The calls are divided as [`Scattered`](super::Scattered) divides them: by a given share, or by the share of least predicted error among
 //! half, three quarters and all. shift_ridge around the main proxy on all s columns is a candidate of that choice, and keeps its place unless
@@ -24,7 +23,7 @@
 //!
 //! The design is linear in V and the proxies, so that K̃ is, within its range, a polynomial of the proxies, a signed low rank of at most
 //! 6s + 134, and a sparse matrix.
-//! This project's own method (ALGORITHMS §10 B).
+//! This project's own method.
 //!
 //! Cost: the entries of s columns in number; seven times the flops of shift_ridge around a proxy, n·64³/3 and n²r a round; some 200ns bytes
 //! during the fit with one proxy, 300ns with several, and 8 bytes a feature and entry of the columns.
@@ -66,7 +65,6 @@ use out_of_fold::{Fit, OutOfFold};
 
 const ID: &str = "stack";
 
-/// Landmarks from which on the share of the columns is chosen by what they hold.
 const ENOUGH_TO_CHOOSE: usize = 25;
 
 const USUAL_SHARE: f64 = 0.75;
@@ -132,7 +130,6 @@ impl Stack {
         Self { similar: Some(Arc::new(Similar::of(vectors))), ..self }
     }
 
-    /// shift_ridge, around the main proxy where there is one.
     fn base(&self) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let bare: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check()?);
         let link = Link { degree: self.params.degree };
@@ -142,7 +139,6 @@ impl Stack {
         })
     }
 
-    /// The share of the first columns: the given one, or the smallest of those tried.
     fn first_share(&self, rank: usize) -> f64 {
         match self.params.columns {
             Some(columns) => columns,
@@ -254,7 +250,6 @@ fn evaluate_columns(
 }
 
 impl Stack {
-    /// The regression, rounds of scattered pairs, and the kriging of what is left.
     fn complete(
         &self,
         stage: OutOfFold,

@@ -10,7 +10,6 @@ use rand::Rng as _;
 use super::{Contents, Hashes};
 use crate::stream::Rng;
 
-/// Fewest candidates, where there are as many pairs.
 const FEWEST_CANDIDATES: usize = 1 << 20;
 const CANDIDATES_EACH: usize = 16;
 

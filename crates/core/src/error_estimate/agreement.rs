@@ -9,13 +9,11 @@ use crate::oracle::Pair;
 use crate::rank::RankCmp;
 use crate::stats::pearson;
 
-/// One pair in so many counts as large.
 const LARGE_SHARE: usize = 100;
 
 /// Large pairs at least; with fewer than twice as many drawn, none is told from the rest.
 const FEWEST_LARGE: usize = 10;
 
-/// Deviations below this of the mean are those of rounding.
 const ROUNDING: f64 = 1e-12;
 
 #[derive(Debug, Clone, Copy)]

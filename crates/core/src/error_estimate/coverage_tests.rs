@@ -191,7 +191,6 @@ fn fitted(oracle: &Precomputed) -> Approximation {
     method.fit(oracle, &landmarks, COLUMNS, Known::NOTHING, &mut stream(1, "error interval", "fit", 0)).unwrap()
 }
 
-/// Of the old interval, and of the new one, from the same samples.
 fn wrong(matrix: &Array2<f64>) -> [Wrong; 2] {
     let oracle = Precomputed::new(matrix.clone(), AsymmetryPolicy::Reject).unwrap();
     let approximation = fitted(&oracle);

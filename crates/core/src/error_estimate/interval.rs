@@ -15,10 +15,8 @@ const ROUNDS: usize = 60;
 
 const STEPS: usize = 200;
 
-/// Relative accuracy of an end and of the divergence.
 const ACCURACY: f64 = 1e-8;
 
-/// The least and the greatest of some numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Extent {
     pub(super) least: f64,

@@ -28,7 +28,6 @@ use crate::stream::Rng;
 /// Cells of one block of rows: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
-/// One entry in so many is drawn on the diagonal.
 const DIAGONAL_SHARE: usize = 20;
 
 /// Items whose pairs say how large K̃ can be, and fewer where an addend has to be evaluated.
@@ -269,7 +268,6 @@ impl Sample {
         Ok(Extent::of(ours))
     }
 
-    /// What the rows and columns of the landmarks hold.
     fn on_landmarks(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Exact, OracleError> {
         let columns = &self.landmarks;
         let height = (CELLS_PER_BLOCK / columns.len().max(1)).max(1);
@@ -449,7 +447,6 @@ impl Exact {
     }
 }
 
-/// Both sums over strata and what is known exactly.
 fn totals(strata: &[Stratum], exact: Sums) -> Sums {
     strata.iter().fold(exact, |sums, stratum| {
         let (y, x) = stratum.totals();

@@ -247,7 +247,6 @@ impl Streams {
     }
 }
 
-/// A fit, and the columns it evaluated in full.
 fn fit(
     method: &dyn Approximate,
     memory: &Remembered<&dyn Oracle>,

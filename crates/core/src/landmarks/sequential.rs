@@ -22,7 +22,6 @@ pub(super) trait Rule {
     /// The next landmark among those not chosen; `None` when nothing is left to tell them apart.
     fn next(&self, is_chosen: &[bool], rng: &mut Rng) -> Option<usize>;
 
-    /// Takes note of a landmark and its column.
     fn update(&mut self, landmark: usize, column: &Array1<f64>);
 }
 

@@ -77,7 +77,6 @@ impl<O: Oracle> Oracle for DistinctItems<O> {
         OracleShape { is_checked: true, ..self.inner.shape() }
     }
 
-    /// The same scores, and so the same identity.
     fn identity(&self) -> Identity {
         self.inner.identity()
     }

@@ -66,7 +66,6 @@ impl Kernel {
         }
     }
 
-    /// Name and parameters, as the identity sees them.
     fn parts(&self) -> (&'static str, [f64; 2]) {
         match *self {
             Self::Identity => ("identity", [0.0; 2]),

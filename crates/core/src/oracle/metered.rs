@@ -67,7 +67,6 @@ impl Spent {
 pub struct Metered<O> {
     inner: O,
     budget: Budget,
-    /// Evaluations of all meters that share the budget.
     total: Arc<AtomicU64>,
     cells: AtomicU64,
     evaluations: AtomicU64,

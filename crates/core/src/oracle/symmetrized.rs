@@ -136,7 +136,6 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
     }
 }
 
-/// A pair fails with either of its orders.
 impl<O: Oracle> Fallible for Symmetrized<O> {
     fn identity_of_scores(&self) -> Identity {
         let inner = self.inner.fallible().map_or_else(|| self.inner.identity(), Fallible::identity_of_scores);

@@ -11,7 +11,6 @@ use super::*;
 use crate::entries::{EntryBlock, EntryPlan, EntrySet, Rows};
 use crate::stream::stream;
 
-/// A matrix that writes down every pair it is asked for.
 pub(crate) struct Ledger {
     pub(crate) matrix: Array2<f64>,
     pub(crate) symmetry: Symmetry,
@@ -33,7 +32,6 @@ impl Ledger {
         Self { matrix, symmetry, known_diagonal: diagonal_known.then_some(1.0), asked: Mutex::default() }
     }
 
-    /// Every pair asked so far, in order; a symmetric one as (max, min).
     pub(crate) fn asked(&self) -> Vec<Pair> {
         let asked = self.asked.lock().unwrap();
         asked.iter().map(|&(i, j)| if self.is_symmetric() && i < j { (j, i) } else { (i, j) }).collect()
@@ -74,7 +72,6 @@ fn symmetry() -> impl Strategy<Value = Symmetry> {
     prop_oneof![Just(Symmetry::Symmetric), Just(Symmetry::Asymmetric)]
 }
 
-/// Distinct items in any order, sometimes all of them.
 fn items() -> impl Strategy<Value = Vec<usize>> {
     let all: Vec<usize> = (0..N).collect();
     prop_oneof![

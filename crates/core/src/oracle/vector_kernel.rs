@@ -63,7 +63,6 @@ impl VectorFunction {
         }
     }
 
-    /// Name and parameters, as the identity sees them.
     fn parts(&self) -> (&'static str, [f64; 3]) {
         match *self {
             Self::Rbf { gamma } => ("rbf", [gamma, 0.0, 0.0]),

@@ -263,20 +263,4 @@ mod tests {
             [["Don't", "pay", "7,000", "-", "8,000", ";", "see", "www.a.b/c?d=1", "or", "mail", "me@x.org"]]
         );
     }
-
-    #[test]
-    fn words_get_parts_of_speech_stems_and_noun_phrases() {
-        let annotated = Annotator::new().annotate("The old dogs were sleeping in the gardens.");
-        let tokens: Vec<&Token> = annotated.tokens().collect();
-        let of = |word: &str| *tokens.iter().find(|token| token.form == word).unwrap();
-        assert_eq!((of("dogs").tag, of("dogs").stem.as_str(), of("dogs").chunk), ("NOUN", "dog", Chunk::Noun));
-        assert_eq!(
-            (of("were").tag, of("in").chunk, of("sleeping").stem.as_str()),
-            ("AUX", Chunk::Preposition, "sleep")
-        );
-        assert_eq!((of(".").tag, of(".").chunk), ("PUNCT", Chunk::Other));
-        assert!(of("dogs").is_content && !of("The").is_content && !of(".").is_content);
-        assert_eq!(annotated.words().len(), 8);
-        assert_eq!(Annotator::new().annotate(" "), Annotated::default());
-    }
 }

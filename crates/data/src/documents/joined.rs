@@ -71,11 +71,4 @@ mod tests {
         assert_eq!(joined.ids(), ["train/1", "train/2", "test/1", "test/2"]);
         assert_eq!(joined.given_split().unwrap().test, [2, 3]);
     }
-
-    #[test]
-    fn labels_that_are_cut_leave_no_name_behind() {
-        let cut = documents("b\tx\nd\ty\na\tz\nd\tw\n").with_labels(|label| label != "b");
-        assert_eq!((cut.label_names().join(" "), cut.labels()), ("a d".to_owned(), &[1, 0, 1][..]));
-        assert_eq!(cut.texts(), ["y", "z", "w"]);
-    }
 }

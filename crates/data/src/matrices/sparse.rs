@@ -31,7 +31,6 @@ impl<R: Read + Seek> Sparse<'_, R> {
         names.contains(&"format") && names.contains(&"shape")
     }
 
-    /// The matrix, with zeros where it has no entry.
     pub(super) fn read(mut self) -> Result<Array2<f64>, DataError> {
         let format = self.format()?;
         let shape = self.places("shape")?;

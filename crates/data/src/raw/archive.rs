@@ -41,7 +41,6 @@ pub struct Members {
 }
 
 impl Members {
-    /// The name of a member that is wanted.
     fn name_of(&self, path: &Path) -> Option<String> {
         let parts: Vec<&str> = path.iter().map(|part| part.to_str()).collect::<Option<_>>()?;
         // what macOS puts beside every file

@@ -82,7 +82,6 @@ fn in_folders<'a>(raw: &'a RawFiles, before: &'a str) -> impl Iterator<Item = Re
     })
 }
 
-/// Abstracts as columns, their words by one blank.
 pub(super) fn abstracts(raw: &RawFiles, below: &str) -> Result<Vec<u8>, DataError> {
     let mut table = Table::new(&["split", "label", "id", "text"]);
     for document in in_folders(raw, below) {

@@ -176,14 +176,6 @@ mod tests {
     }
 
     #[test]
-    fn one_node_is_a_tree() {
-        for text in ["(S)", "S", " (S ) "] {
-            let tree: Tree = text.parse().unwrap();
-            assert_eq!((tree.len(), tree.to_string()), (1, "(S)".to_owned()));
-        }
-    }
-
-    #[test]
     fn what_is_wrong_is_named_with_its_character() {
         for (text, wanted) in [
             ("", "the tree is empty"),

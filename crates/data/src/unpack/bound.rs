@@ -60,7 +60,6 @@ impl From<TooLarge> for Error {
     }
 }
 
-/// A number of bytes as people read it.
 fn in_words(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     match units.into_iter().find(|&(power, _)| bytes >= 1 << power) {

@@ -18,7 +18,6 @@ pub(super) fn rows_per_chunk(width: usize) -> usize {
 
 pub(super) struct Chunk<'a> {
     items: CowArray<'a, f64, Ix2>,
-    /// (row, factor) of the rows that were scaled.
     scaled: Vec<(usize, f64)>,
 }
 

@@ -244,7 +244,6 @@ impl StructuredFeatures {
 impl<D: Data<Elem = f64>, T> Fit<ArrayBase<D, Ix2>, T, StructuredError> for ValidStructuredFeatures {
     type Object = StructuredFeatures;
 
-    /// Only the number of columns is taken from the data.
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<StructuredFeatures, StructuredError> {
         self.draw(dataset.records().ncols())
     }

@@ -18,7 +18,6 @@ fn leaked(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// A file of a catalog that is these bytes.
 fn published(path: &'static str, bytes: &[u8]) -> DataFile {
     DataFile { path, bytes: bytes.len() as u64, sha256: leaked(hex(bytes)) }
 }
@@ -40,7 +39,6 @@ fn recipe(file: &DataFile, text_sha256: &'static str, source: &'static Source, c
     Recipe { file: file.path, text_sha256, sources: Box::leak(Box::new([source])), conversion }
 }
 
-/// Fetches from this server alone; what was said.
 fn fetch(server: &Server, folder: &Path, file: &DataFile, ways: &Ways<'_>) -> Result<Vec<String>, FetchError> {
     let mut listener = Listener::default();
     fetch_file("mine", file, ways, &places(folder, &server.url("")), &downloader(), &mut listener)?;

@@ -13,7 +13,6 @@ mod homes;
 mod killed;
 mod server;
 
-/// Remembers what is said; answers every question as told.
 #[derive(Debug, Default)]
 struct Listener {
     said: Vec<String>,

@@ -18,7 +18,6 @@ pub(crate) struct Request {
     pub(crate) from: Option<usize>,
 }
 
-/// An answer, which may break off or be slow.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
     status: u16,
@@ -34,7 +33,6 @@ impl Answer {
         Self { status, body: body.to_vec(), length: body.len(), ..Self::default() }
     }
 
-    /// The whole, or what is left of it from the byte that is asked for.
     pub(crate) fn file(request: &Request, body: &[u8]) -> Self {
         match request.from {
             None => Self::of(200, body),

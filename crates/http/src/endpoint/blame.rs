@@ -16,7 +16,6 @@ const WITNESSES: usize = 2;
 /// Answers without sense, whose pairs have one when asked alone, after which requests get smaller.
 const STRIKES: u32 = 3;
 
-/// How a pair failed when it was asked alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     /// By a status that refuses the input.
@@ -28,7 +27,6 @@ pub(super) enum Failure {
 /// An item on one side of a pair: the second, that of a query, or the first.
 type Placed = (usize, bool);
 
-/// The two sides of a pair, each with the other.
 fn sides((i, j): Pair) -> [(Placed, Placed); 2] {
     [((i, false), (j, true)), ((j, true), (i, false))]
 }
@@ -66,13 +64,11 @@ impl Blame {
         }
     }
 
-    /// True if one of these pairs failed alone.
     pub(super) fn has_any(&self, pairs: &[Pair]) -> bool {
         let state = self.lock();
         !state.pairs.is_empty() && pairs.iter().any(|pair| state.pairs.contains(pair))
     }
 
-    /// Places of the pairs that have a suspect.
     pub(super) fn suspects(&self, pairs: &[Pair]) -> Vec<usize> {
         let state = self.lock();
         if state.pairs.len() < WITNESSES {

@@ -44,7 +44,6 @@ pub(crate) struct CompanySample {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Prompts of several pairs each, with their scores.
     prompts: Vec<Vec<(Pair, f64)>>,
     count: usize,
     is_over: bool,
@@ -61,7 +60,6 @@ impl CompanySample {
         self.lock().measured
     }
 
-    /// Takes the scores of a prompt into the sample, where more are wanted and all are there.
     pub(crate) fn take(&self, pairs: &[Pair], scores: &[f64]) {
         let mut state = self.lock();
         if state.count < self.wanted && pairs.len() > 1 && scores.iter().all(|score| score.is_finite()) {

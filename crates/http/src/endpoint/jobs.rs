@@ -38,7 +38,6 @@ const BOUNDARY: &str = "landmark-form-boundary";
 
 pub(crate) struct Jobs {
     params: BatchParams,
-    /// Folder of the jobs that are under way.
     folder: PathBuf,
     base: Url,
     endpoint: String,
@@ -54,7 +53,6 @@ struct State {
     collected: Vec<(PathBuf, HashSet<Pair>)>,
 }
 
-/// A job as it is written down.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Job {
     version: u32,
@@ -64,7 +62,6 @@ struct Job {
     lines: Vec<Line>,
 }
 
-/// A request of a job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Line {
     id: String,
@@ -212,7 +209,6 @@ impl Jobs {
         Ok(())
     }
 
-    /// Hands lines over; the name of their job.
     async fn hand_over(&self, http: &Http, text: &str, digest: &str) -> Result<String, HttpError> {
         let form = format!(
             "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--{BOUNDARY}\r\ncontent-disposition: form-data; \
@@ -230,7 +226,6 @@ impl Jobs {
         self.ask(http, "batches", Some(("application/json", order.as_bytes()))).await.and_then(|job| self.id_of(&job))
     }
 
-    /// The job of this digest among those of the server.
     async fn find(&self, http: &Http, digest: &str) -> Result<Option<String>, HttpError> {
         let mut after = String::new();
         loop {
@@ -301,7 +296,6 @@ impl Jobs {
         outcome
     }
 
-    /// Outcome of a line; what it cost is settled.
     fn read(
         &self,
         http: &Http,

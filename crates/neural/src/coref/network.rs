@@ -20,7 +20,6 @@ use crate::encoder::{ModelError, Weights};
 const SPANS_AT_A_TIME: usize = 1024;
 pub(super) const WIDTHS: usize = 21;
 
-/// A scorer, or one that is being trained.
 #[derive(Debug)]
 pub struct Network {
     pub(super) weights: BTreeMap<String, Tensor>,

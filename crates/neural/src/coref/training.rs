@@ -212,7 +212,6 @@ impl Training<'_> {
         Ok(ScorerEpoch { number, loss, score, seconds: start.elapsed().as_secs_f64() })
     }
 
-    /// All batches of an epoch in random order.
     fn batches(&self, rng: &mut Rng) -> Vec<Batch> {
         let size = self.params.batch;
         let mut batches = Vec::new();

@@ -237,7 +237,6 @@ impl<'a> Training<'a> {
         Ok((self.judge(&forward), self.judge(&mean)))
     }
 
-    /// The scores of the development pairs, in one order.
     fn outputs(&self, order: impl Fn(&PairTokens) -> &Sequence) -> Result<Vec<f64>, ModelError> {
         let classifier = self.model.classifier();
         let _no_gradients = tch::no_grad_guard();

@@ -122,7 +122,6 @@ fn pairs_above(mut lengths: Vec<usize>, most: usize) -> u64 {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cutting {
-    /// The limit as it stands in the identity.
     limit: usize,
     /// Two texts can both be cut in an odd room, of which earlier versions left the odd token to the first.
     is_of_odd_room: bool,

@@ -20,10 +20,8 @@ const BATCHES_OF_A_GPU: usize = 4;
 /// Sequences that keep a GPU busy at all; a core has enough of one.
 const FEWEST_ON_GPU: usize = 64;
 
-/// The number of a job and the outputs of its sequences.
 type Answer = (usize, Result<Vec<Vec<f32>>, ModelError>);
 
-/// Sequences to score, and where the answer goes.
 struct Job {
     number: usize,
     sequences: Vec<Sequence>,

@@ -16,7 +16,6 @@ const TOKENS_ON_GPU: usize = 1 << 16;
 /// Rows come in multiples of this: oneDNN builds a kernel for each height that it meets, which takes as long as dozens of products.
 const ROWS: usize = 16;
 
-/// Tokens that fill a batch on this device.
 pub(crate) fn tokens_at_once(device: Device) -> usize {
     if device.is_cuda() { TOKENS_ON_GPU } else { TOKENS_ON_CPU }
 }
@@ -33,7 +32,6 @@ pub(crate) fn fitting(lengths: impl IntoIterator<Item = usize>, tokens: usize) -
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Number of the first of them in the batch.
     pub(super) sequence: i64,
     pub(super) row: i64,
     pub(super) count: i64,
@@ -41,12 +39,10 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Its rows of a matrix of all tokens.
     pub(super) fn rows(&self, matrix: &Tensor) -> Result<Tensor, ModelError> {
         Ok(matrix.f_narrow(0, self.row, self.count * self.length)?)
     }
 
-    /// Its rows of a matrix of all sequences.
     pub(super) fn sequences(&self, matrix: &Tensor) -> Result<Tensor, ModelError> {
         Ok(matrix.f_narrow(0, self.sequence, self.count)?)
     }

@@ -44,7 +44,6 @@ pub struct EncoderConfig {
     pub padding: i64,
 }
 
-/// The keys as the files have them.
 #[derive(Deserialize)]
 struct File {
     model_type: Option<String>,

@@ -22,7 +22,6 @@ pub struct Classifier {
     identity: Identity,
 }
 
-/// Names of the two matrices of a head.
 fn names(architecture: Architecture) -> (&'static str, &'static str) {
     match architecture {
         Architecture::Bert => ("pooler.dense", "classifier"),

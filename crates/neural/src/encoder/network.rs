@@ -19,7 +19,6 @@ use super::{Activation, Batcher, EncoderConfig, ModelError, Sequence, TokenBatch
 /// Shares of values that are set to 0 while training; none otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct DropoutRates {
-    /// Of embeddings and of what each half of a layer adds.
     pub hidden: f64,
     pub attention: f64,
 }
@@ -81,7 +80,6 @@ enum Tokens {
     First,
 }
 
-/// The three projections in the order they are stacked.
 const QKV: [&str; 3] = ["query", "key", "value"];
 
 impl Layer {

@@ -21,7 +21,6 @@ pub struct Tokenizer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
     pub ids: Vec<i64>,
-    /// The tokens of each word; empty for a word that became none.
     pub words: Vec<Range<usize>>,
 }
 
@@ -107,7 +106,6 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Tokens that a pair has besides those of its texts.
     fn specials_of_pair(&self) -> usize {
         match self.architecture {
             Architecture::Bert => 3,

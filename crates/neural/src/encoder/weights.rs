@@ -21,7 +21,6 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// The weights of a model.
     pub fn of(files: &ModelFiles, device: Device) -> Result<Self, ModelError> {
         Self::parse(&files.weights_bytes()?, &files.weights(), device)
     }
@@ -94,7 +93,6 @@ impl Weights {
         &self.path
     }
 
-    /// True where a tensor of this name is there.
     pub fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)
     }
@@ -126,7 +124,6 @@ impl Weights {
         self.tensors.iter().filter(|(name, _)| within(name)).map(|(_, tensor)| tensor.shallow_clone()).collect()
     }
 
-    /// Rows of a tensor, where it is there.
     pub fn rows(&self, name: &str) -> Option<i64> {
         self.tensors.get(name).and_then(|tensor| tensor.size().first().copied())
     }

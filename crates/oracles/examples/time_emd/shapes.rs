@@ -13,7 +13,6 @@ use rand::Rng as _;
 
 const DIMENSION: usize = 300;
 
-/// Regions of the vector space that words gather in.
 const TOPICS: usize = 40;
 
 pub(crate) struct Shape {

@@ -113,7 +113,6 @@ const TINY_FILES: [&[u8]; 3] = [
     include_bytes!("../../embedded/tiny-bert/model.safetensors"),
 ];
 
-/// How to come by a model: fetched where that is possible.
 fn where_from(name: &str) -> String {
     let folder = "name a folder that holds config.json, tokenizer.json and model.safetensors";
     match KnownModel::find(name) {

@@ -50,7 +50,6 @@ fn places() -> Vec<PathBuf> {
     [folder.join("deps"), folder.to_owned(), folder.join("../lib")].map(|folder| folder.join(&name)).into()
 }
 
-/// The entry of a library whose stamp is ours.
 fn opened(file: &Path) -> Result<OpenFunction, NeuralError> {
     let failed = |error: libloading::Error| NeuralError::DoesNotLoad {
         file: file.to_owned(),

@@ -2,7 +2,6 @@
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 
-/// Scores of pairs, into a slice of their number.
 type Scores = dyn Fn(&[Pair], &mut [f64]) -> Result<(), OracleError> + Send + Sync;
 
 /// A cross-encoder over texts.

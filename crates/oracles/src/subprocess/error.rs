@@ -76,7 +76,6 @@ impl From<SubprocessError> for OracleError {
     }
 }
 
-/// The beginning of a line, for a message.
 pub(super) fn excerpt(line: &[u8]) -> String {
     const SHOWN: usize = 120;
     // of a long line the beginning is enough to look through

@@ -37,7 +37,6 @@ mod living {
 }
 
 impl Group {
-    /// Starts a program at the head of a group of its own.
     pub(super) fn start(mut command: Command) -> io::Result<Self> {
         #[cfg(unix)]
         {

@@ -34,7 +34,6 @@ pub(super) struct Process {
     complaints: Arc<Mutex<VecDeque<String>>>,
 }
 
-/// Output of the program, a line at a time.
 pub(super) enum Heard {
     Line(Vec<u8>),
     TooLong(Vec<u8>),
@@ -79,7 +78,6 @@ impl Process {
         }
     }
 
-    /// The next line, if it comes in time.
     pub(super) fn hear(&mut self, patience: Duration) -> Result<Heard, Lost> {
         match self.answers.recv_timeout(patience) {
             Ok(heard) => Ok(heard),

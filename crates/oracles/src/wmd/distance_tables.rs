@@ -25,7 +25,6 @@ const WORDS_A_TASK: usize = 64;
 
 const NO_TWIN: u32 = u32::MAX;
 
-/// A pair with the distances between its words.
 pub(super) struct PairTable<'a> {
     /// The document whose words choose rows of the table.
     pub(super) row: Cloud<'a>,
@@ -56,7 +55,6 @@ impl<'a> PairTable<'a> {
     }
 }
 
-/// A pair to be scored, and where its score goes.
 #[derive(Clone, Copy)]
 struct Job {
     row: usize,
@@ -64,7 +62,6 @@ struct Job {
     index: usize,
 }
 
-/// The part of a batch that shares a column.
 struct Group {
     column: usize,
     m: usize,

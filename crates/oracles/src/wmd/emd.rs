@@ -72,12 +72,10 @@ pub enum EmdError {
 #[derive(Debug, Clone, Default)]
 pub struct EmdScratch {
     pub(super) problem: Transportation,
-    /// The rows and columns that have mass, and how much.
     pub(super) rows: Support,
     pub(super) columns: Support,
 }
 
-/// The points of one side that have mass.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Support {
     pub(super) points: Vec<u32>,
@@ -146,7 +144,6 @@ impl Scale {
     /// Exponents of two up to which costs are solved as they are: with 53 bits of flow and as many of tolerance nothing leaves the range of f64.
     const PLAIN: i32 = 600;
 
-    /// That of costs of which this is the largest by size.
     fn of(largest: f64) -> Self {
         let exponent = if largest > 0.0 { largest.log2().floor() as i32 } else { 0 };
         Self { exponent: if exponent.abs() > Self::PLAIN { exponent } else { 0 } }

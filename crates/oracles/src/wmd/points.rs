@@ -37,7 +37,6 @@ impl<T: Coordinate> Points<T> {
         gathered
     }
 
-    /// Adds a point, which has the next index.
     pub(super) fn push<'a>(&mut self, point: impl IntoIterator<Item = &'a T>)
     where
         T: 'a,

@@ -15,12 +15,6 @@
 //!
 //! Cost: O(mn) for the first basis, O(ROWS_PRICED·n + m + n) a pivot; about 5 pivots for two tweets and 2.3·(m + n) for
 //! two news articles. Memory: 8·mn + 60·(m + n) bytes, kept for the next problem.
-//!
-//! Where the time of two news articles goes (sampled, one thread of a processor with AVX-512): pricing and the first basis 29 %, potentials 19 %, copies of
-//! the preorder and of subtrees 36 %, the cycle and its flow 16 %. Tried with the same bits, and not kept: pricing [`ROWS_PRICED`] rows in one pass over the prices, so that no row waits
-//! for its own last comparison, took 2 to 9 % less for news and between 6 % less and 5 % more for tweets; copying parts of fewer than 16 nodes without a
-//! call took no less; AVX2 in place of AVX-512 took 9 to 14 % more. Another entering rule or a basis left over from a neighbouring pair would
-//! end at another tree among equals, and so add the same flow in another order: last bits, which stored distances are compared by.
 
 use super::processor::{cheapest, padded, position_of, regret};
 use multiversion::multiversion;
@@ -88,7 +82,6 @@ impl Transportation {
         self.moved.resize(self.stride + rows, 0);
     }
 
-    /// The costs of row i, to be filled.
     pub(super) fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.costs[i * self.stride..][..self.columns]
     }

@@ -219,7 +219,6 @@ impl WordClouds {
         }
     }
 
-    /// The documents as row numbers of a table.
     pub(super) fn check_documents(&self, documents: &[usize]) -> Result<Vec<u32>, OracleError> {
         let out_of_range = |index| OracleError::OutOfRange { index, len: self.len() };
         documents

@@ -182,7 +182,6 @@ fn words_are_as_similar_as_their_vectors_and_only_within_a_part_of_speech() {
     assert_eq!(score(&kernel, 4, 4), 3.0);
 }
 
-/// Similarity by the first letter, asked by name.
 struct FirstLetter;
 
 impl LabelSimilarity for FirstLetter {

@@ -11,7 +11,6 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
-/// Crates by the floor they stand on: each uses those below it alone.
 const FLOORS: &[(&str, usize)] = &[
     ("crates/core", 0),
     ("crates/yaml", 0),
@@ -37,7 +36,6 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/xtask", 9),
 ];
 
-/// Members that a plain build leaves out.
 const APART: [&str; 2] = ["crates/python", "crates/xtask"];
 
 fn repository() -> PathBuf {

@@ -219,7 +219,6 @@ fn a_budget_is_spent_on_calls_of_either_order_and_what_it_bought_is_not_bought_a
     }
 }
 
-/// Calls of each cell so far, those that a cut ended among them.
 fn bills(scratch: &Scratch) -> Vec<u64> {
     let text = std::fs::read_to_string(scratch.path("runs/pairs/bills.jsonl")).unwrap();
     let calls = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["calls"].as_u64().unwrap();

@@ -9,7 +9,6 @@ fn mine(config: &str) -> Scratch {
     scratch
 }
 
-/// The values of one metric of one method, in the order of the rows.
 fn values(scratch: &Scratch, folder: &str, metric: &str, method: &str) -> Vec<f64> {
     let is_wanted = |row: &&serde_json::Value| row["metric"] == metric && row["method"] == method;
     scratch.figures(folder).iter().filter(is_wanted).map(|row| row["value"].as_f64().unwrap()).collect()

@@ -6,7 +6,6 @@ use ndarray::Array2;
 use crate::own_data::{CONFIG, PROGRAM, asked, place};
 use crate::scratch::{Scratch, data_folder, number_before};
 
-/// Two kinds of texts, which differ in their words.
 fn labelled(scratch: &Scratch, name: &str, separator: char) {
     let words = [["tea", "milk", "sugar", "cup"], ["engine", "wheel", "brake", "road"]];
     let rows: String = (0..60)
@@ -224,7 +223,6 @@ fn a_public_corpus_is_a_yaml_of_ten_lines() {
     scratch.complains(&[], &["`$LANDMARK_DATA/wmd/classic.tsv.gz` starts at the folder of the corpora"]);
 }
 
-/// Texts are whole numbers; what people said is how near they are.
 const PAIRS: &str = "\
 name: judged
 experiment: glue
@@ -414,7 +412,6 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
     well(&scratch, &["mine", "config.yaml", "--at-least", "0.5", "--target-recall", "0.5", "--dry-run"]);
 }
 
-/// Commands of the tour, in their order: what stands in its blocks of shell.
 fn commands_of_the_tour() -> Vec<String> {
     let text = std::fs::read_to_string(repository("docs/tutorials/command-line.md")).unwrap();
     let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());

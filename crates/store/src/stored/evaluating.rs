@@ -24,7 +24,6 @@ struct Scored {
 }
 
 impl<O: Oracle> Stored<O> {
-    /// Evaluates what of a request is not there yet.
     pub(super) fn evaluate_missing(&self, request: EntryRequest<'_>) -> Result<(), OracleError> {
         let outcome = self.evaluate_batches(request);
         if outcome.is_err() {

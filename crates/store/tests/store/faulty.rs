@@ -25,16 +25,13 @@ pub(crate) enum Fault {
     Short,
 }
 
-/// Faults to come, and files that earlier ones left.
 #[derive(Debug)]
 pub(crate) struct Faults {
-    /// Requests until the next fault; below zero for none.
     left: AtomicI64,
     row: AtomicI64,
     kind: AtomicU8,
     struck: AtomicU64,
     bad: Mutex<BTreeSet<String>>,
-    /// Files that are listed and not there when they are read, so many times more.
     hidden: Mutex<HashMap<String, u32>>,
 }
 
@@ -62,12 +59,10 @@ impl Faults {
         self.struck.load(Ordering::Relaxed)
     }
 
-    /// Names of tiles and descriptions that are torn or edited.
     pub(crate) fn bad(&self) -> BTreeSet<String> {
         self.bad.lock().unwrap().clone()
     }
 
-    /// Takes note of a file that is torn or edited, or of one that is whole or gone.
     pub(crate) fn mark(&self, name: &str, is_bad: bool) {
         let mut bad = self.bad.lock().unwrap();
         match is_bad {
@@ -110,7 +105,6 @@ fn broken() -> Error {
     Error::Generic { store: "faulty", source: "this request was made to fail".into() }
 }
 
-/// True for a file whose bytes are read and checked.
 fn is_checked(name: &str) -> bool {
     name.ends_with(".tile") || name == "oracle.json"
 }

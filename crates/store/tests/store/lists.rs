@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use landmark_store::{ItemList, OracleLabel, ScorePool, Stored, TileStore};
 
-/// Compares words by their first letters, in this order.
 struct Letters {
     words: Vec<&'static str>,
     scorer: &'static str,

@@ -28,7 +28,6 @@ pub(crate) struct Figures {
     pub(crate) faults: u64,
     pub(crate) failures: u64,
     pub(crate) kills: u64,
-    /// Tiles and logs that were torn or edited.
     pub(crate) damaged: u64,
     pub(crate) calls: u64,
     /// Calls for pairs that were asked for before: what a fault, a kill or damage took.
@@ -82,13 +81,11 @@ impl Script<'_> {
     }
 }
 
-/// The score, and what was asked of it.
 struct World {
     len: usize,
     symmetry: Symmetry,
     known_diagonal: Option<f64>,
     at_once: usize,
-    /// Calls until one fails; below zero for none.
     fails_after: AtomicI64,
     failures: AtomicI64,
     asked: Mutex<HashMap<Pair, u64>>,
@@ -115,7 +112,6 @@ impl World {
     }
 }
 
-/// What one store has been told, and what landed through it.
 #[derive(Default)]
 struct Told {
     known: HashSet<Pair>,
@@ -237,7 +233,6 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A store that is open, and what it was told.
 struct Open {
     stored: Stored<Scorer>,
     told: Arc<Mutex<Told>>,
@@ -249,9 +244,7 @@ struct Model {
     faults: Arc<Faults>,
     memory: u64,
     sync: SyncPolicy,
-    /// Pairs that nobody may ask for again, whatever is killed.
     secure: HashSet<Pair>,
-    /// Those of them that stand in a tile.
     tiled: HashSet<Pair>,
     open: Vec<Open>,
     /// Files that were bad before the operation: it may mend one after it met it.
@@ -356,7 +349,6 @@ impl Model {
         TileStore::open_through(&folder, wrap).unwrap().with_memory(self.memory).with_sync(self.sync)
     }
 
-    /// Asks a store, and holds its answers against the score.
     fn ask(&mut self, at: usize, pairs: &[Pair], ask: impl FnOnce(&Stored<Scorer>) -> Result<Vec<f64>, OracleError>) {
         let (struck, failures) = (self.faults.struck(), self.world.failures.load(Ordering::Relaxed));
         let before = self.open[at].told.lock().unwrap().landed.clone();
@@ -389,7 +381,6 @@ impl Model {
         self.tiled.extend(&landed);
     }
 
-    /// Lets go of a store, which publishes what waits.
     fn close(&mut self, at: usize) {
         let struck = self.faults.struck();
         let Open { stored, told } = self.open.remove(at);
@@ -468,7 +459,6 @@ impl Model {
         drop(old);
     }
 
-    /// Changes a byte of a tile, or cuts it.
     fn damage(&mut self, script: &mut Script<'_>) {
         let tiles = self.place.objects(".tile");
         if tiles.is_empty() {

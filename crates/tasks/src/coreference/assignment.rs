@@ -39,7 +39,6 @@ struct Search {
     edges: Vec<Edge>,
     /// Start of the edges of each row, and the end of the last.
     starts: Vec<usize>,
-    /// The edge of each row that is in the matching.
     taken: Vec<Option<Edge>>,
     row_of: Vec<Option<usize>>,
     /// Column prices, ≤ 0: an edge costs −weight − price.

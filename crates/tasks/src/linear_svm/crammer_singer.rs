@@ -91,7 +91,6 @@ struct Costed<'m, 'a, R> {
     visit: Visit,
 }
 
-/// Scratch of a visit: one number a class.
 struct Visit {
     gradient: Vec<f64>,
     wanted: Vec<f64>,

@@ -208,7 +208,6 @@ impl<'a> FoldMachines<'a> {
         descent.residuals.outer_iter().zip(&wanted).zip(moved).map(outcome).collect()
     }
 
-    /// Goes on with one machine by itself, to the optimum.
     fn go_alone(&mut self, c: f64, fold: usize) -> Result<SolveReport, SvmError> {
         let at = (self.weights.row(fold).to_vec(), std::mem::take(&mut self.margins[fold]));
         let mut machine = Newton::resume(self.rows, self.signs.clone(), &self.units[fold], at, self.options);
@@ -223,7 +222,6 @@ impl<'a> FoldMachines<'a> {
         self.units[fold][i] * (1.0 - self.margins[fold][i]).max(0.0)
     }
 
-    /// Rows that pay in one of some machines.
     fn paying(&self, open: &[usize]) -> Paying {
         let pays = |&i: &usize| open.iter().any(|&fold| self.weighed_error(fold, i) > 0.0);
         let indices: Vec<usize> = (0..self.rows.len()).filter(pays).collect();

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 
 use super::{Point, SearchError, Space, Value};
 
-/// Combinations of a space, and which of them were tried.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Grid {
     axes: Vec<(String, Vec<Value>)>,
@@ -48,7 +47,6 @@ impl Grid {
         (self.next < self.combinations).then(|| self.combination(self.next))
     }
 
-    /// Takes a point as tried, one of the grid or another.
     pub(super) fn take(&mut self, point: &Point) {
         self.tried.insert(self.coordinates(point));
         while self.next().is_some_and(|next| self.tried.contains(&self.coordinates(&next))) {

@@ -88,7 +88,6 @@ impl Point {
 }
 
 impl Dimension {
-    /// Fault of the bounds or of the list, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Self::Values(values) if values.is_empty() => Some("the list of values is empty".into()),
@@ -131,7 +130,6 @@ impl Dimension {
         }
     }
 
-    /// A value drawn uniformly (in the logarithm, where that is the dimension).
     pub(super) fn draw(&self, rng: &mut Rng) -> Value {
         match self {
             Self::Values(values) => Value::Float(values[rng.gen_range(0..values.len())]),

@@ -13,13 +13,10 @@ use super::vector::{add_scaled, dot};
 
 /// Rows as a dual coordinate solver needs them.
 pub(crate) trait Rows: Sync {
-    /// Number of rows.
     fn len(&self) -> usize;
-    /// Length of the state.
     fn width(&self) -> usize;
     /// x_i·x_i: the curvature of the dual along coordinate i; may be ≤ 0 for an indefinite Gram matrix.
     fn curvature(&self, i: usize) -> f64;
-    /// The score of row i in this state.
     fn score(&self, i: usize, state: &[f64]) -> f64;
     /// state ← state + factor · (row i).
     fn add(&self, i: usize, factor: f64, state: &mut [f64]);

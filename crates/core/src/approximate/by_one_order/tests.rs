@@ -29,7 +29,6 @@ crate::conformance!(@tests promises, shift_ridge();
     rank_for_columns_is_within_the_price
 );
 
-/// Each of its fits would choose pairs of its own, and the bill would be of none of them.
 #[test]
 fn a_method_that_chooses_pairs_is_refused() {
     let stack = Arc::new(StackParams { columns: Some(0.5), ..StackParams::default() }.check().unwrap());

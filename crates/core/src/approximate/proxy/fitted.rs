@@ -27,7 +27,6 @@ impl Fitted {
         }
     }
 
-    /// The proxies in order, the main one first.
     pub(super) fn order(&self) -> Vec<usize> {
         match self {
             Self::Pair { main, .. } => vec![*main],
@@ -56,7 +55,6 @@ impl Fitted {
         }
     }
 
-    /// The value on the diagonal where all items have the same.
     pub(super) fn known_diagonal(&self, proxies: &[&dyn Oracle]) -> Option<f64> {
         match self {
             Self::Pair { main, link } => proxies[*main].known_diagonal().map(|score| link.at(score)),

@@ -70,7 +70,6 @@ impl Moments {
         self
     }
 
-    /// The ridge regression of the target on the features.
     pub(crate) fn regress(&self) -> Result<Linear, LinalgError> {
         self.solve(RIDGE)
     }

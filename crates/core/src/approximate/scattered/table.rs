@@ -47,7 +47,6 @@ impl Table {
         self.pairs.len()
     }
 
-    /// The rows in chunks of a fixed size.
     pub(crate) fn chunks(&self) -> Vec<Chunk<'_>> {
         let parts = self.predicted.chunks(ROWS_PER_TASK).zip(self.scores.chunks(ROWS_PER_TASK));
         let chunk = |(pairs, (predicted, scores))| Chunk { pairs, predicted, scores };

@@ -20,7 +20,6 @@ fn around(method: Arc<dyn Approximate>) -> Scattered {
     ScatteredParams::default().around(method, Vec::new()).unwrap()
 }
 
-/// Vectors of the items of the conformance suite as a proxy.
 fn with_proxy() -> Scattered {
     let mut rng = stream(9, "scattered", "proxy", 0);
     // the same vector for all: a proxy that does not change under renumbering
@@ -43,7 +42,6 @@ crate::conformance!(around_a_proxy, with_proxy());
 
 const N: usize = 200;
 
-/// Low rank, and a few items whose similarities are all off.
 fn uneven() -> Precomputed {
     let mut rng = stream(3, "scattered", "uneven", 0);
     let factor = Array2::from_shape_fn((N, 5), |_| rng.gen_range(-1.0..1.0));
@@ -159,7 +157,6 @@ fn parameters_out_of_range_are_refused() {
     assert!(error.contains("symmetric") && error.contains("shift_ridge"), "{error}");
 }
 
-/// A model whose sizes are products of its items' numbers.
 struct Model {
     predicted: Approximation,
     table: Table,

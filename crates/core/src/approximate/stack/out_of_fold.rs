@@ -129,7 +129,6 @@ impl OutOfFold {
         design.zip(&self.table.scores[rows]).map(|(features, k)| (k - linear.at(features)).powi(2)).sum()
     }
 
-    /// Features and scores of the rows of each fold.
     fn moments_by_fold(&self) -> Vec<Moments> {
         let of_rows = |rows: Range<usize>| {
             let design = &self.design[rows.start * self.width..rows.end * self.width];

@@ -61,7 +61,6 @@ impl Polynomials {
         self.constant + terms.sum::<f64>()
     }
 
-    /// At blocks of the proxies' scores, one block of this shape a proxy.
     pub(super) fn block(&self, shape: (usize, usize), proxies: &[Array2<f64>]) -> Array2<f64> {
         let mut sum = Array2::from_elem(shape, self.constant);
         for (powers, scores) in self.powers.iter().zip(proxies) {

@@ -44,12 +44,10 @@ fn landmarks() -> Landmarks {
     Landmarks::uniform(N, &mut stream(6, "stack", "landmarks", 0))
 }
 
-/// Nothing is asked to be known: evaluated entries are exact all the same.
 fn fit(method: &dyn Approximate, oracle: &dyn Oracle, rank: usize) -> Approximation {
     method.fit(oracle, &landmarks(), rank, Known::NOTHING, &mut stream(6, "stack", "fit", 0)).unwrap()
 }
 
-/// What it is compared with: the same columns, known as well.
 fn base(stack: &Stack, oracle: &dyn Oracle, rank: usize) -> Approximation {
     let method = stack.base().unwrap();
     method.fit(oracle, &landmarks(), rank, Known::LANDMARKS, &mut stream(6, "stack", "fit", 0)).unwrap()
@@ -104,7 +102,6 @@ fn scattered_pairs_count_where_they_say_what_columns_say() {
     assert_eq!(stage.fit_weighted(&pairs, &contrary, &method.proxies).unwrap().linear, alone.linear);
 }
 
-/// The self-similarities say nothing of the range of other scores.
 #[test]
 fn nothing_is_predicted_beyond_what_was_seen() {
     let (oracle, proxies) = problem();

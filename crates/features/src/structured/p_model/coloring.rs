@@ -150,7 +150,6 @@ mod tests {
         (0..nodes).map(|a| (a, (a + 1) % nodes)).collect()
     }
 
-    /// The fewest colours of a proper colouring, by trying all of them.
     fn brute_force(edges: &[(usize, usize)]) -> usize {
         fn possible(edges: &[(usize, usize)], colors: &mut Vec<usize>, number: usize) -> bool {
             let next = colors.len();

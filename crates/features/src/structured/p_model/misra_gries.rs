@@ -14,7 +14,6 @@ pub(super) fn one_more_than_degree(nodes: usize, edges: &[(usize, usize)], numbe
 struct EdgeColoring<'a> {
     edges: &'a [(usize, usize)],
     number: usize,
-    /// The edge of each colour at each node.
     edge_at: Vec<Option<usize>>,
     colors: Vec<Option<usize>>,
 }

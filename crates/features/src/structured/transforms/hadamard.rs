@@ -50,7 +50,6 @@ fn require_power_of_two(length: usize) -> Result<(), StructuredError> {
 /// Numbers from which the two halves are transformed on two threads.
 const PARALLEL: usize = 1 << 16;
 
-/// The transform of a power of two of numbers.
 pub(in crate::structured) fn transform<T: HadamardScalar>(data: &mut [T]) {
     let half = data.len() / 2;
     if data.len() <= PART {

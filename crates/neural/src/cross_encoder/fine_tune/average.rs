@@ -13,7 +13,6 @@ use tch::Tensor;
 use super::trainable::Trainable;
 use crate::encoder::ModelError;
 
-/// A running mean, in the order of the leaves.
 pub(super) struct Average {
     share: f64,
     weights: Vec<Tensor>,

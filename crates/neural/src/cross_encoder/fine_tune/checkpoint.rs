@@ -33,7 +33,6 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// The checkpoint of a folder, if there is one.
     pub(super) fn read(folder: &Path, device: Device) -> Result<Option<Self>, ModelError> {
         let path = folder.join(CHECKPOINT);
         if !path.exists() {

@@ -14,7 +14,6 @@ pub(super) struct Trainable {
     names: Vec<String>,
     parameters: Vec<Tensor>,
     all_words: Tensor,
-    /// The rows of it that are trained, ascending.
     used: Tensor,
 }
 
@@ -80,7 +79,6 @@ impl Trainable {
         Ok(())
     }
 
-    /// Exchanges the values of the leaves with these, in their order.
     pub(super) fn exchange(&mut self, values: &mut [Tensor]) -> Result<(), ModelError> {
         let _no_gradients = tch::no_grad_guard();
         for (leaf, value) in self.parameters.iter_mut().zip(values) {
@@ -91,7 +89,6 @@ impl Trainable {
         Ok(())
     }
 
-    /// The tensors of the whole model, all words included.
     pub(super) fn whole(&self) -> Result<BTreeMap<String, Tensor>, ModelError> {
         let _no_gradients = tch::no_grad_guard();
         let whole = |(name, leaf): (&String, &Tensor)| {
