@@ -178,7 +178,6 @@ impl Approximation {
         Evaluated::new(self.len(), &self.landmarks, self.scattered())
     }
 
-    /// The core.
     pub fn factors(&self) -> &Factors {
         &self.factors
     }
@@ -198,7 +197,6 @@ impl Approximation {
         self.factors.is_symmetric()
     }
 
-    /// Report of the fit.
     pub fn report(&self) -> &FitReport {
         &self.report
     }

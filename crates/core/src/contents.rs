@@ -55,22 +55,18 @@ impl Contents {
         self.digests.len()
     }
 
-    /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.digests.is_empty()
     }
 
-    /// Number of different items.
     pub fn distinct(&self) -> usize {
         self.distinct
     }
 
-    /// True where some items are equal.
     pub fn has_copies(&self) -> bool {
         self.distinct < self.len()
     }
 
-    /// The first item that is equal to this one.
     pub fn first(&self, item: usize) -> usize {
         self.first[item]
     }

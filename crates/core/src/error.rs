@@ -8,7 +8,6 @@ use crate::parameter::BadParameter;
 /// Reason why a matrix could not be approximated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ApproximateError {
     #[error("rank {rank} is impossible for {len} items: it must be between 1 and {len}")]
     Rank { rank: usize, len: usize },

@@ -32,7 +32,6 @@ pub struct Landmarks {
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum LandmarkError {
     #[error("landmark {place} is item {item}, but there are {len} items, numbered from 0; remove it")]
     OutOfRange {
@@ -126,17 +125,14 @@ impl Landmarks {
         self.len
     }
 
-    /// True where there is nothing to draw from.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The nested order, most important first.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// The independent order.
     pub fn independent(&self) -> &[usize] {
         &self.independent
     }

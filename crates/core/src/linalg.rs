@@ -33,11 +33,8 @@ pub const PINV_TOLERANCE: f64 = 1e-10;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{op} of a {rows} × {cols} matrix did not converge; look for extreme values in it")]
 pub struct LinalgError {
-    /// The operation.
     pub op: &'static str,
-    /// Rows.
     pub rows: usize,
-    /// Columns.
     pub cols: usize,
 }
 

@@ -214,7 +214,6 @@ pub fn ask_block<O: Oracle + ?Sized>(
 pub enum Symmetry {
     /// `f(i, j) = f(j, i)`
     Symmetric,
-    /// The order matters.
     Asymmetric,
 }
 
@@ -336,7 +335,6 @@ impl fmt::Debug for Identity {
 /// Reason why a score could not be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum OracleError {
     #[error(
         "the oracle returned {value} for the pair (i = {i}, j = {j}); a similarity must be finite. Look at these two items, or fix the scorer"

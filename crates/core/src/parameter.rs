@@ -7,16 +7,12 @@ use std::fmt;
 pub struct BadParameter {
     /// Method, policy or metric that takes it, as the message begins; empty where the parameter says it all.
     pub owner: String,
-    /// Its name.
     pub parameter: &'static str,
-    /// The value seen.
     pub value: String,
-    /// The range wanted.
     pub wanted: String,
 }
 
 impl BadParameter {
-    /// Without an owner.
     pub fn new(parameter: &'static str, value: impl ToString, wanted: &str) -> Self {
         Self { owner: String::new(), parameter, value: value.to_string(), wanted: wanted.to_owned() }
     }

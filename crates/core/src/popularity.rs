@@ -104,13 +104,11 @@ fn mean(sum: f64, count: u32) -> f64 {
 pub struct LinkRow<'a> {
     /// h of the two items.
     pub popularity: (f64, f64),
-    /// Scores of the proxies.
     pub proxies: &'a [f64],
     /// K.
     pub score: f64,
 }
 
-/// A fitted link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HubLink {
     has_popularity: bool,

@@ -63,12 +63,10 @@ impl BagsOfWords {
         (&self.words[range.clone()], &self.weights[range])
     }
 
-    /// The id of document i.
     pub fn id(&self, i: usize) -> &str {
         &self.ids[i]
     }
 
-    /// The ids, in order.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }

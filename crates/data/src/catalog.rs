@@ -39,24 +39,19 @@ pub use utterances::{load_intents, load_texts};
 /// The environment variable that names the data folder.
 pub const DATA_VARIABLE: &str = "LANDMARK_DATA";
 
-/// One dataset of the catalog.
 #[derive(Debug, Clone)]
 pub struct Dataset {
-    /// Its id in configurations.
     pub name: &'static str,
-    /// Its name for people.
     pub title: &'static str,
     /// Kind of its items and their layout.
     pub holds: Holds,
     /// Its files below the data folder; none for what ships inside.
     pub files: &'static [DataFile],
-    /// The licence as the source states it.
     pub licence: &'static str,
     /// Public source and the way to get it.
     pub how_to_get: &'static str,
     /// Known differences from the data of the papers.
     pub caveat: &'static str,
-    /// Statistics of the dataset in the papers.
     pub published: Option<PublishedStatistics>,
 }
 
@@ -75,7 +70,6 @@ impl Dataset {
 
 /// The kind of items and their layout.
 #[derive(Debug, Clone)]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Holds {
     /// Documents with a label, in one file.
     Documents { format: RowFormat, columns: Columns },
@@ -104,7 +98,6 @@ pub enum Holds {
     /// Word vectors; the second file, where there is one, is the vocabulary.
     WordVectors {
         format: VectorFormat,
-        /// Its member that holds them, where it is an archive.
         member: Option<&'static str>,
         /// True where words it has only with a capital serve for those without.
         fold_case: bool,
@@ -126,12 +119,10 @@ impl Holds {
     }
 }
 
-/// One file of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataFile {
     /// Path below the data folder.
     pub path: &'static str,
-    /// Its size in bytes.
     pub bytes: u64,
     /// Its sha256, 64 lower-case hexadecimal digits. Empty where nobody publishes one and no copy was at hand: then the first fetch
     /// [records](Self::recorded) what came.
@@ -143,13 +134,9 @@ pub struct DataFile {
 pub struct PublishedStatistics {
     /// Table of the paper that states them.
     pub source: &'static str,
-    /// Number of labels.
     pub classes: usize,
-    /// Documents to train on.
     pub train: usize,
-    /// Documents to test on.
     pub test: usize,
-    /// Distinct words.
     pub bow_dimension: usize,
     /// Mean number of distinct words of a document.
     pub length: f64,
@@ -355,7 +342,6 @@ fn wrong_kind(dataset: &Dataset, holds: &Holds, wanted: &'static str) -> DataErr
 /// State of a file of the catalog, as found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum FileState {
     /// There, with the right sha256.
     Present,
@@ -370,7 +356,6 @@ pub enum FileState {
 pub struct DatasetStatus {
     /// The catalog's entry.
     pub dataset: &'static Dataset,
-    /// One state for each of its files.
     pub files: Vec<FileState>,
 }
 

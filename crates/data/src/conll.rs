@@ -18,7 +18,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::{DataError, excerpt};
@@ -27,9 +26,7 @@ use crate::lines::Lines;
 /// A mention: its first and last word, counted from 0 in its document, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// First word.
     pub start: usize,
-    /// Last word.
     pub end: usize,
 }
 
@@ -43,26 +40,22 @@ impl fmt::Display for Span {
     }
 }
 
-/// A document, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConllDocument {
     /// Text between the parentheses of `#begin document`.
     pub name: String,
     /// Text after them, such as `part 000`; may be empty.
     pub part: String,
-    /// Its words by sentence.
     pub sentences: Vec<Vec<String>>,
     /// Clusters with their numbers, ascending; mentions in the order of the text.
     pub clusters: Vec<(u64, Vec<Span>)>,
 }
 
 impl ConllDocument {
-    /// Number of words.
     pub fn words(&self) -> usize {
         self.sentences.iter().map(Vec::len).sum()
     }
 
-    /// Name and part.
     pub fn title(&self) -> String {
         if self.part.is_empty() { self.name.clone() } else { format!("{}; {}", self.name, self.part) }
     }
@@ -75,9 +68,7 @@ pub struct RepeatedMention {
     pub document: String,
     /// The words of both mentions.
     pub span: Span,
-    /// Cluster of the mention that was kept.
     pub kept: u64,
-    /// Cluster of the mention that was dropped.
     pub dropped: u64,
     /// Line in which the dropped mention ends.
     pub line: usize,
@@ -93,7 +84,6 @@ impl fmt::Display for RepeatedMention {
     }
 }
 
-/// The documents of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConllFile {
     path: PathBuf,
@@ -156,7 +146,6 @@ impl ConllFile {
         Ok(Self { path: path.to_owned(), documents, repeated })
     }
 
-    /// The documents in the order of the file.
     pub fn documents(&self) -> &[ConllDocument] {
         &self.documents
     }

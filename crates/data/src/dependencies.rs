@@ -20,15 +20,11 @@ use crate::tree::{Tree, TreeBuilder};
 /// One word of a parsed sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// As it stands in the text.
     pub form: String,
-    /// Its lemma.
     pub lemma: String,
-    /// Its part of speech.
     pub tag: String,
     /// The index of its head; `None` for the root.
     pub head: Option<usize>,
-    /// Its relation to the head.
     pub relation: String,
 }
 
@@ -47,14 +43,11 @@ pub enum DependencyTree {
     Grct,
     /// Words are the inner nodes, with part of speech and relation as their last leaves.
     Lct,
-    /// Words alone.
     Loct,
 }
 
-/// Defect of a parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ParseError {
     #[error("the sentence has no words")]
     Empty,
@@ -107,12 +100,10 @@ impl Sentence {
         Ok(Self { words, root })
     }
 
-    /// The words.
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// The tree of this kind.
     pub fn tree(&self, kind: DependencyTree) -> Tree {
         let mut dependents = vec![Vec::new(); self.words.len()];
         for (number, word) in self.words.iter().enumerate() {

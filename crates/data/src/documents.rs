@@ -89,12 +89,10 @@ impl LabelledDocuments {
         self.ids.is_empty()
     }
 
-    /// The ids, distinct.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
 
-    /// The texts as read.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }

@@ -7,7 +7,6 @@ use crate::unpack::bound::TooLarge;
 /// Why data could not be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum DataError {
     #[error("there is no dataset `{name}`; there are {known}")]
     UnknownDataset { name: String, known: String },

@@ -88,12 +88,10 @@ pub struct HashedRow {
 }
 
 impl HashedRow {
-    /// The columns, ascending.
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
-    /// Their values.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
@@ -110,7 +108,6 @@ impl NgramHash {
         1 << self.params.bits
     }
 
-    /// The parameters behind it.
     pub fn params(&self) -> &NgramHashParams {
         &self.params
     }

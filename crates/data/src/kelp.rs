@@ -47,18 +47,12 @@ impl NamedVectors {
     }
 }
 
-/// An example that is at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeExample {
-    /// Distinct.
     pub id: String,
-    /// Its class.
     pub label: String,
-    /// Its side of a split.
     pub part: Option<Part>,
-    /// Its text.
     pub text: String,
-    /// Its trees, by name.
     pub trees: Vec<(String, Tree)>,
 }
 
@@ -176,7 +170,6 @@ impl KelpExamples {
         Ok(())
     }
 
-    /// Number of examples.
     pub fn len(&self) -> usize {
         self.lines.len()
     }

@@ -26,19 +26,15 @@ pub struct SentencePairs {
 /// Columns of a file of pairs, and the scale of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairColumns {
-    /// The column of the first sentence.
     pub first: &'static str,
-    /// The column of the second.
     pub second: &'static str,
     /// The column of what people said.
     pub target: &'static str,
-    /// Scale in which that is written.
     pub scale: PairScale,
 }
 
 /// Scale in which a target is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum PairScale {
     /// A number from 0 to 5.
     Grade,
@@ -153,7 +149,6 @@ impl SentencePairs {
         &self.targets
     }
 
-    /// Number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }

@@ -36,7 +36,6 @@ mod xml;
 pub struct RawFiles(BTreeMap<String, Vec<u8>>);
 
 impl RawFiles {
-    /// One file.
     pub fn one(name: impl Into<String>, bytes: Vec<u8>) -> Self {
         Self(BTreeMap::from([(name.into(), bytes)]))
     }
@@ -51,12 +50,10 @@ impl RawFiles {
         self.0.extend(other.0);
     }
 
-    /// Number of files.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// True where there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -121,7 +118,6 @@ pub fn text_sha256(path: &Path) -> Result<String, DataError> {
 
 /// A conversion of raw files into the text of one of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Conversion {
     /// As it is: KeLP examples, maps of names, word vectors.
     Copy(&'static str),

@@ -10,9 +10,7 @@ use crate::error::DataError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Learned from.
     Train,
-    /// Tested on.
     Test,
 }
 
@@ -29,9 +27,7 @@ impl Part {
 /// Two disjoint, ascending sets of indices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Split {
-    /// Learned from.
     pub train: Vec<usize>,
-    /// Tested on.
     pub test: Vec<usize>,
 }
 

@@ -18,7 +18,6 @@ pub struct SyntheticUtterances {
 #[derive(Debug, Clone)]
 enum Piece {
     Text(String),
-    /// Index into the slots.
     Slot(usize),
 }
 
@@ -72,7 +71,6 @@ pub struct Utterances<'a> {
 }
 
 impl Utterances<'_> {
-    /// The next utterance.
     pub fn next_text(&mut self) -> &str {
         self.text.clear();
         let templates = &self.from.templates;

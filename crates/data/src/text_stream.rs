@@ -43,9 +43,7 @@ pub struct LinePolicy {
 pub struct StreamPlace {
     /// Bytes of text consumed, line ends included.
     pub bytes: u64,
-    /// Lines consumed.
     pub lines: u64,
-    /// Of these, empty ones.
     pub empty: u64,
     /// Of these, lines that are not UTF-8.
     pub invalid_utf8: u64,
@@ -220,7 +218,6 @@ impl TextStream {
         }
     }
 
-    /// Position of the stream.
     pub fn place(&self) -> StreamPlace {
         self.place
     }

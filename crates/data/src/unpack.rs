@@ -45,13 +45,10 @@ impl<R: Read> Read for Bounded<R> {
 /// Program that packed a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
-    /// None.
     Plain,
-    /// gzip.
     Gzip,
     /// bzip2.
     Bzip2,
-    /// A zip archive.
     Zip,
 }
 

@@ -41,9 +41,7 @@ pub enum VectorFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorFiles {
-    /// The layout.
     pub format: VectorFormat,
-    /// The vectors.
     pub path: PathBuf,
     /// The member that holds them, where `path` is a zip archive of text, as GloVe's are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +56,6 @@ pub struct VectorFiles {
 }
 
 impl VectorFiles {
-    /// One file, case as it is.
     pub fn new(format: VectorFormat, path: impl Into<PathBuf>) -> Self {
         Self { format, path: path.into(), member: None, vocabulary: None, fold_case: false }
     }
@@ -171,7 +168,6 @@ impl WordVectors {
         &self.words
     }
 
-    /// The row of a word.
     pub fn index_of(&self, word: &str) -> Option<u32> {
         self.index.get(word).copied()
     }
@@ -181,7 +177,6 @@ impl WordVectors {
         self.vectors.view()
     }
 
-    /// The vector of a word.
     pub fn vector(&self, word: &str) -> Option<ArrayView1<'_, f32>> {
         self.index_of(word).map(|row| self.vectors.row(row as usize))
     }

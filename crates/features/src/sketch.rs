@@ -28,7 +28,6 @@ pub use projection::Projection;
 /// Why a matrix could not be sketched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum SketchError {
     #[error("`{parameter}` is {value}, but must be {wanted}")]
     Parameter { parameter: &'static str, value: String, wanted: String },

@@ -11,7 +11,6 @@ pub trait Watch {
     fn at(&mut self, bytes: u64);
     /// It ended, well or not.
     fn end(&mut self);
-    /// Something worth a line.
     fn say(&mut self, line: &str);
     /// True for yes; nobody there is a no.
     fn ask(&mut self, question: &str) -> bool;

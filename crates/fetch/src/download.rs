@@ -53,7 +53,6 @@ pub struct Downloader {
 
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The next address may.
     Address(String),
     /// Nothing will: the disk refused.
     Final(FetchError),
@@ -61,7 +60,6 @@ pub(crate) enum Fault {
 
 enum Failure {
     Fault(Fault),
-    /// It may pass.
     Passing(String),
 }
 

@@ -18,7 +18,6 @@ pub const FETCH_VARIABLE: &str = "LANDMARK_FETCH";
 pub enum Mirror {
     /// Beginning of an address, without a slash at its end.
     Address(String),
-    /// A folder of this machine.
     Folder(PathBuf),
 }
 

@@ -70,9 +70,7 @@ enum Known {
     Equal,
     /// As published, by a sha256 that others publish.
     AsPublished,
-    /// By what came first.
     Recorded,
-    /// A mirror alone has it.
     Nowhere,
 }
 

@@ -28,7 +28,6 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 pub(crate) enum Reply {
     Json(Json),
-    /// Its first line.
     NoJson(String),
     /// 413, or 422, which some servers answer to a batch above their limit.
     TooLarge {

@@ -208,7 +208,6 @@ pub enum ChangedModel {
     /// Said once, and counted.
     #[default]
     Warn,
-    /// The run ends.
     Error,
 }
 

@@ -36,7 +36,6 @@ pub type BoxedOracle = Box<dyn Oracle>;
 /// Why kernels can't be combined.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum CombineError {
     #[error("a combined kernel needs at least one part")]
     NoPart,

@@ -74,25 +74,19 @@ pub trait Neural: Send + Sync {
     ) -> Result<Box<dyn TokenStates>, NeuralError>;
 }
 
-/// Sizes of an encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelShape {
-    /// Layers.
     pub layers: usize,
     /// Length of a hidden state.
     pub hidden: i64,
-    /// Attention heads.
     pub heads: i64,
-    /// Positions.
     pub positions: i64,
-    /// Words.
     pub vocabulary: i64,
 }
 
 /// The encoder of a corpus, and how much of a document it sees at once.
 #[derive(Debug, Clone)]
 pub struct EncoderChoice {
-    /// The model.
     pub files: ModelFiles,
     /// Tokens of a segment, special ones included; the model's own limit if that is lower.
     pub window: usize,
@@ -122,18 +116,15 @@ pub trait TokenStates {
 /// A figure of the development part, higher is better.
 pub type ScorerJudge<'a> = dyn FnMut(&dyn MentionScorer) -> Result<f64, Box<dyn Error + Send + Sync>> + 'a;
 
-/// Recipe of a coreference scorer.
 #[derive(Debug, Clone, Copy)]
 pub struct ScorerRecipe<'a> {
     /// The question it learns to answer.
     pub goal: Goal,
-    /// Settings.
     pub params: ScorerParams,
     /// The spans it learns from, topic by topic.
     pub groups: &'a [Group],
     /// A name for the random streams and the folder.
     pub dataset: &'a str,
-    /// The seed of every draw.
     pub seed: u64,
 }
 

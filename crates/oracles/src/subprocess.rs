@@ -113,12 +113,10 @@ impl Subprocess {
         })
     }
 
-    /// Greeting of the program.
     pub fn greeting(&self) -> &Greeting {
         &self.greeting
     }
 
-    /// The items.
     pub fn items(&self) -> &Arc<ScoredItems> {
         &self.items
     }

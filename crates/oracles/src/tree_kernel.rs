@@ -149,7 +149,6 @@ impl TreeKernel {
         Self { forest, method: Arc::new(method), pool: Arc::new(ScratchPool::new()), identity }
     }
 
-    /// The trees.
     pub fn forest(&self) -> &Arc<Forest> {
         &self.forest
     }

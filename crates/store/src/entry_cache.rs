@@ -41,11 +41,7 @@ pub(super) struct EntryCache {
 
 enum Column {
     Heap(Box<[f64]>),
-    /// In a slab, from this number on.
-    Mapped {
-        slab: usize,
-        first: usize,
-    },
+    Mapped { slab: usize, first: usize },
 }
 
 impl EntryCache {

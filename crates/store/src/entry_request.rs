@@ -12,8 +12,10 @@ use super::entry_cache::EntryCache;
 #[derive(Clone, Copy)]
 pub(super) enum EntryRequest<'a> {
     /// All of rows × cols.
-    Block { rows: &'a [usize], cols: &'a [usize] },
-    /// A list.
+    Block {
+        rows: &'a [usize],
+        cols: &'a [usize],
+    },
     Pairs(&'a [Pair]),
 }
 

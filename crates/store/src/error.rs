@@ -7,7 +7,6 @@ use landmark_core::oracle::OracleError;
 /// Why a store, or one of its files, could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum StoreError {
     #[error("`{address}` is not a store: {reason}")]
     Address {

@@ -23,9 +23,7 @@ const EXTENSION: &str = "failures";
 /// A pair that could not be scored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredFailure {
-    /// Row item.
     pub row: u32,
-    /// Column item.
     pub col: u32,
     /// The scorer's complaint, items by name.
     pub error: String,
@@ -34,7 +32,6 @@ pub struct StoredFailure {
     pub ended_run: bool,
 }
 
-/// Failures of one oracle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OracleFailures {
     /// The oracle's identity in hexadecimal.

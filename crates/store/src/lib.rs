@@ -102,7 +102,6 @@ pub struct OracleLabel {
 }
 
 impl OracleLabel {
-    /// Both parts.
     pub fn new(kind: impl Into<String>, description: impl Into<String>) -> Self {
         Self { kind: kind.into(), description: description.into() }
     }
@@ -150,7 +149,6 @@ impl TileStore {
         Self { sync, ..self }
     }
 
-    /// The address as it was given.
     pub fn address(&self) -> &str {
         self.backend.address()
     }

@@ -61,12 +61,10 @@ impl ScorePool {
         Ok(pool)
     }
 
-    /// Number of scores that are there.
     pub fn len(&self) -> usize {
         self.scores.len()
     }
 
-    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.scores.is_empty()
     }

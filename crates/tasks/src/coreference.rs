@@ -22,7 +22,6 @@ pub use scores::{CorefScores, Sides, score_coreference};
 /// Why mentions could not be clustered or scored.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum CorefError {
     #[error("the {what} of mentions {i} and {j} is {value}; it must be finite")]
     NotFinite {

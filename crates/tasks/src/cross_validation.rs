@@ -17,9 +17,7 @@ use crate::metrics::{Summary, accuracy};
 /// One cut of the items: ascending, disjoint, together all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fold {
-    /// Indices to learn from.
     pub train: Vec<usize>,
-    /// Indices to test on.
     pub test: Vec<usize>,
 }
 
@@ -60,12 +58,10 @@ pub struct CrossValidation {
     pub costs: Vec<CostAccuracy>,
 }
 
-/// Accuracies of one cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CostAccuracy {
     /// C.
     pub c: f64,
-    /// Accuracy on each fold left out.
     pub folds: Vec<f64>,
     /// Mean and sd over the folds.
     pub accuracy: Summary,

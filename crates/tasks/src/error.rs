@@ -6,7 +6,6 @@ use crate::svm::SvmError;
 /// Why a task could not be done.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum TaskError {
     #[error(transparent)]
     Svm(#[from] SvmError),

@@ -13,7 +13,6 @@
 pub struct Groups {
     /// Number of the group of each item; the largest group is 0, equal ones go by their first item.
     pub labels: Vec<usize>,
-    /// Items of each group.
     pub sizes: Vec<usize>,
 }
 
@@ -64,11 +63,9 @@ fn root(parents: &mut [usize], mut item: usize) -> usize {
 /// Clusters around pivots, and what they took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PivotGroups {
-    /// The groups.
     pub groups: Groups,
     /// Pivots in the order in which they were taken.
     pub pivots: Vec<usize>,
-    /// Similarities that were read.
     pub queries: u64,
     /// Items that were still free when the queries ended; each is alone.
     pub left: usize,

@@ -21,7 +21,6 @@ const POINTS_AT_A_TIME: usize = 4096;
 pub struct KMeansParams {
     /// Number of clusters, at least 1.
     pub clusters: usize,
-    /// Iterations at most.
     pub iterations: usize,
 }
 
@@ -31,7 +30,6 @@ impl Default for KMeansParams {
     }
 }
 
-/// Clusters of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KMeans {
     /// Cluster of each point, length n.
@@ -96,7 +94,6 @@ fn iterate(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng) -> 
 /// Why points cannot be clustered.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum KMeansError {
     #[error(
         "{clusters} clusters of {points} points in {iterations} iterations are impossible: ask for 1 to {points} clusters and at least 1 iteration"

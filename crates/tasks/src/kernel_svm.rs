@@ -41,9 +41,7 @@ pub struct KernelSvmParams {
     pub c: f64,
     /// True where scores have a free (unregularised) bias, as in LIBSVM.
     pub bias: bool,
-    /// Weight of each class.
     pub class_weights: ClassWeights,
-    /// When to stop.
     pub tolerance: Tolerance,
     /// Give up after so many steps per item (the report then says `converged: false`).
     pub max_epochs: usize,
@@ -97,7 +95,6 @@ impl KernelSvmParams {
 pub struct KernelSvmValidParams(KernelSvmParams);
 
 impl KernelSvmValidParams {
-    /// The parameters behind it.
     pub fn params(&self) -> &KernelSvmParams {
         &self.0
     }
@@ -286,12 +283,10 @@ impl KernelSvm {
         self.coefficients.view()
     }
 
-    /// One a class.
     pub fn bias(&self) -> &Array1<f64> {
         &self.bias
     }
 
-    /// Report of the training.
     pub fn report(&self) -> &TrainingReport {
         &self.report
     }

@@ -79,9 +79,7 @@ pub struct LinearSvmParams {
     pub solver: Solver,
     /// The constant feature behind the bias: `None` for machines through the origin (LIBLINEAR's default).
     pub bias: Option<f64>,
-    /// Weight of each class.
     pub class_weights: ClassWeights,
-    /// When to stop.
     pub tolerance: Tolerance,
     /// Give up after so many epochs (the report then says `converged: false`).
     pub max_epochs: usize,
@@ -147,7 +145,6 @@ impl LinearSvmParams {
 pub struct LinearSvmValidParams(LinearSvmParams);
 
 impl LinearSvmValidParams {
-    /// The parameters behind it.
     pub fn params(&self) -> &LinearSvmParams {
         &self.0
     }
@@ -391,7 +388,6 @@ pub struct LinearSvm {
     report: TrainingReport,
 }
 
-/// Report of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainingReport {
     /// One report a class for one-vs-rest with three classes or more, else a single one.
@@ -421,12 +417,10 @@ impl LinearSvm {
         self.weights.view()
     }
 
-    /// One a class.
     pub fn bias(&self) -> &Array1<f64> {
         &self.bias
     }
 
-    /// Report of the training.
     pub fn report(&self) -> &TrainingReport {
         &self.report
     }

@@ -20,7 +20,6 @@ pub use threshold::{Threshold, best_threshold};
 /// Why a figure could not be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum MetricError {
     #[error("`{metric}` needs at least {wanted} value(s), but got {len}")]
     TooFew { metric: &'static str, len: usize, wanted: usize },

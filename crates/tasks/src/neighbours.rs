@@ -94,10 +94,8 @@ impl SignedVectors<'_> {
     }
 }
 
-/// An item and how similar it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neighbour {
-    /// The item.
     pub item: usize,
     /// K̃.
     pub score: f64,
@@ -108,7 +106,6 @@ pub struct Neighbour {
 pub struct ScoredPair {
     /// The item of the smaller index.
     pub first: usize,
-    /// The other.
     pub second: usize,
     /// K̃.
     pub score: f64,

@@ -23,11 +23,9 @@ pub const DEPTH: usize = 10;
 /// One comment: what the system says and what is true.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Higher is better.
     pub score: f64,
     /// True where the system calls it good.
     pub predicted: bool,
-    /// True where it is good.
     pub relevant: bool,
 }
 
@@ -36,7 +34,6 @@ pub struct Answer {
 pub struct RankingScores {
     /// Mean average precision.
     pub map: f64,
-    /// Average recall.
     pub avg_rec: f64,
     /// Mean reciprocal rank.
     pub mrr: f64,
@@ -48,9 +45,7 @@ pub struct RankingScores {
     pub f1: f64,
     /// Share of comments with the right label.
     pub accuracy: f64,
-    /// Number of questions.
     pub questions: usize,
-    /// Number of comments.
     pub answers: usize,
 }
 

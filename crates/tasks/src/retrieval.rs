@@ -31,7 +31,6 @@ impl Depth {
 /// Mean over items with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
-    /// The mean.
     pub mean: f64,
     /// Lower end, at least 0.
     pub lower: f64,

@@ -18,17 +18,20 @@ pub use space::{Dimension, Point, Space, Value};
 /// Strategy by which points are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Strategy {
     /// Every combination; a dimension that is no list is cut into `points` values.
     Grid {
         /// Values of a dimension that is no list.
         points: usize,
     },
-    /// Independent draws.
-    Random { trials: usize },
+    Random {
+        trials: usize,
+    },
     /// `startup` independent draws, then Parzen estimators.
-    Tpe { trials: usize, startup: usize },
+    Tpe {
+        trials: usize,
+        startup: usize,
+    },
 }
 
 /// Direction in which the objective gets better.
@@ -37,16 +40,12 @@ pub enum Strategy {
 pub enum Direction {
     /// An error.
     Minimize,
-    /// An accuracy.
     Maximize,
 }
 
-/// One evaluated point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Point that was evaluated.
     pub point: Point,
-    /// Outcome of its evaluation.
     pub outcome: TrialOutcome,
 }
 
@@ -54,16 +53,13 @@ pub struct Trial {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialOutcome {
-    /// The objective, finite.
     Value(f64),
-    /// Why there is none.
     Failed(String),
 }
 
 /// Why a search cannot go on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum SearchError {
     #[error("the search space has no dimension: name at least one")]
     EmptySpace,
@@ -156,7 +152,6 @@ impl Search {
         self.trials.push(trial);
     }
 
-    /// All trials, in order.
     pub fn trials(&self) -> &[Trial] {
         &self.trials
     }

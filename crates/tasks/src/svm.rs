@@ -52,7 +52,6 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    /// The number in it.
     pub fn value(self) -> f64 {
         match self {
             Self::DualityGap(value) | Self::Violation(value) => value,
@@ -82,7 +81,6 @@ pub struct SolveReport {
 }
 
 impl SolveReport {
-    /// primal − dual.
     pub fn gap(&self) -> f64 {
         self.primal - self.dual
     }
@@ -103,7 +101,6 @@ impl SolveReport {
 /// Why a machine could not be trained or asked.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum SvmError {
     #[error(transparent)]
     Parameter(#[from] BadParameter),

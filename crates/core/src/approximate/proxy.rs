@@ -127,7 +127,6 @@ impl Proxied {
         self
     }
 
-    /// The proxies.
     pub fn proxies(&self) -> &[Arc<dyn Oracle>] {
         &self.proxies
     }

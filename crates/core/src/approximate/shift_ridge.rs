@@ -66,7 +66,6 @@ pub struct ShiftRidgeParams {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FixedShiftRidge {
-    /// a.
     pub shift: f64,
     /// ρ ≥ 0.
     pub ridge: f64,
@@ -87,7 +86,6 @@ impl Default for ShiftRidgeParams {
     }
 }
 
-/// The checked method.
 #[derive(Debug, Clone)]
 pub struct ShiftRidge {
     params: ShiftRidgeParams,

@@ -12,7 +12,6 @@ use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::stream::Rng;
 
-/// Skeleton.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Skeleton;
 

@@ -77,7 +77,6 @@ const SHARES: [f64; 3] = [0.5, 0.75, 1.0];
 pub struct StackParams {
     /// f, the part of the calls that goes to columns, 0 < f ≤ 1; chosen by what half of them hold where nothing is said.
     pub columns: Option<f64>,
-    /// Rounds in which scattered pairs are chosen.
     pub rounds: usize,
     /// Degree of the main proxy in q, 1 to 3.
     pub degree: usize,
@@ -109,7 +108,6 @@ impl StackParams {
     }
 }
 
-/// Stacked predictors with scattered entries.
 #[derive(Clone)]
 pub struct Stack {
     params: StackParams,

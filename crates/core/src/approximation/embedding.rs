@@ -160,6 +160,5 @@ pub struct NewScores<'a, 's> {
     pub similarities: ArrayView2<'s, f64>,
     /// Scores of every proxy with `items`, m × items.len() each, in the order in which the proxies were handed over.
     pub proxies: &'a [Array2<f64>],
-    /// Items that they were scored with.
     pub items: &'a [usize],
 }

@@ -67,7 +67,6 @@ impl ScatteredEntries {
         self.columns.len() / 2
     }
 
-    /// True where there are none.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }

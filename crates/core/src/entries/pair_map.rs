@@ -8,7 +8,6 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::oracle::Pair;
 
-/// Scores by pair.
 pub type PairMap<V> = HashMap<Pair, V, BuildHasherDefault<PairHasher>>;
 
 pub(crate) type PairSet = HashSet<Pair, BuildHasherDefault<PairHasher>>;

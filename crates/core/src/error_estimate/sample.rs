@@ -59,11 +59,9 @@ fn on_diagonal(samples: usize, outside: usize) -> usize {
 /// An error with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The estimate.
     pub value: f64,
     /// Lower end of the interval.
     pub lower: f64,
-    /// Upper end.
     pub upper: f64,
 }
 
@@ -74,15 +72,12 @@ pub struct ErrorEstimate {
     pub relative_error: f64,
     /// Lower end of the interval.
     pub lower: f64,
-    /// Upper end.
     pub upper: f64,
-    /// The same off the diagonal.
     pub off_diagonal: Estimate,
     /// The same over the entries off the diagonal that were not evaluated; none where none was drawn.
     pub unevaluated: Option<Estimate>,
     /// Agreement at the pairs that were drawn and not evaluated.
     pub agreement: Agreement,
-    /// The confidence it was asked for.
     pub confidence: f64,
     /// Unbiased estimate of ‖K − K̃‖²_F.
     pub squared_error: f64,
@@ -124,7 +119,6 @@ impl Sample {
         Self { evaluated: Some(evaluated), ..self }
     }
 
-    /// Entries drawn.
     pub fn len(&self) -> usize {
         self.pairs.len() + self.diagonal.len() + self.evaluated.as_ref().map_or(0, Vec::len)
     }

@@ -49,7 +49,6 @@ pub enum LandmarkPolicy {
 /// store gets them for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SelectionPlan {
-    /// Full columns.
     pub columns: usize,
     /// True where all self-similarities are read too.
     pub diagonal: bool,
@@ -81,7 +80,6 @@ impl SelectionPlan {
 }
 
 impl LandmarkPolicy {
-    /// The stable id.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Uniform => "uniform",

@@ -22,7 +22,6 @@ const SINGULAR: f64 = 1e-13;
     if self.is_finite() { format!("not positive definite, its condition at least {:.1e}", self.condition) } else { "not finite".to_owned() }
 )]
 pub struct NotPositiveDefinite {
-    /// Number of rows.
     pub size: usize,
     /// Row at which the factorization ended, from 0.
     pub pivot: usize,

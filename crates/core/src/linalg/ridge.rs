@@ -19,7 +19,6 @@ impl RidgeRegression {
         Self { gram: Array2::zeros((terms, terms)), right: Array1::zeros(terms) }
     }
 
-    /// Adds a row.
     pub fn add(&mut self, terms: &[f64], target: f64) {
         for (a, &term) in terms.iter().enumerate() {
             self.right[a] += term * target;
@@ -27,7 +26,6 @@ impl RidgeRegression {
         }
     }
 
-    /// The rows of both.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self { gram: self.gram + other.gram, right: self.right + other.right }

@@ -52,7 +52,6 @@ impl<O: Oracle> DistinctItems<O> {
         Self { inner, contents }
     }
 
-    /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
     }

@@ -10,9 +10,7 @@ use crate::parameter::BadParameter;
 
 /// The function applied to every score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Kernel {
-    /// The score itself.
     Identity,
     /// `exp(−γ·d)`: word mover's similarity of papers 000/001.
     Exponential {
@@ -25,11 +23,13 @@ pub enum Kernel {
         gamma: f64,
     },
     /// `scale·x + offset`; `1 − d` is scale −1, offset 1.
-    Linear { scale: f64, offset: f64 },
+    Linear {
+        scale: f64,
+        offset: f64,
+    },
 }
 
 impl Kernel {
-    /// The similarity of one score.
     pub fn apply(&self, score: f64) -> f64 {
         match *self {
             Self::Identity => score,
@@ -93,12 +93,10 @@ impl<O: Oracle> Kernelized<O> {
         Ok(Self { inner, kernel })
     }
 
-    /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
     }
 
-    /// The function applied.
     pub fn kernel(&self) -> Kernel {
         self.kernel
     }

@@ -135,12 +135,10 @@ impl<O: Oracle> Metered<O> {
         Self { inner, budget, total, cells, evaluations, clock: Mutex::default() }
     }
 
-    /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
     }
 
-    /// The limits.
     pub fn budget(&self) -> Budget {
         self.budget
     }
@@ -150,7 +148,6 @@ impl<O: Oracle> Metered<O> {
         !matches!(self.clock.try_lock(), Err(TryLockError::WouldBlock))
     }
 
-    /// Counts so far.
     pub fn spent(&self) -> Spent {
         Spent {
             cells: self.cells.load(Ordering::Relaxed),

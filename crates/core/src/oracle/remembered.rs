@@ -37,7 +37,6 @@ pub struct Remembered<O> {
 }
 
 impl<O: Oracle> Remembered<O> {
-    /// An empty memory.
     pub fn new(inner: O) -> Self {
         let memory = Memory {
             len: inner.len(),
@@ -50,7 +49,6 @@ impl<O: Oracle> Remembered<O> {
         Self { inner, memory: RwLock::new(memory) }
     }
 
-    /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
     }

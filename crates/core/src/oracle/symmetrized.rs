@@ -22,9 +22,7 @@ pub enum Symmetrization {
     /// `(f(i, j) + f(j, i)) / 2`
     #[default]
     Mean,
-    /// The larger of the two.
     Max,
-    /// The smaller of the two.
     Min,
 }
 
@@ -54,12 +52,10 @@ pub struct Symmetrized<O> {
 }
 
 impl<O: Oracle> Symmetrized<O> {
-    /// Wraps an oracle.
     pub fn new(inner: O, mode: Symmetrization) -> Self {
         Self { inner, mode }
     }
 
-    /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
     }

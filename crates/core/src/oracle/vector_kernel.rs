@@ -18,7 +18,6 @@ use crate::parameter::BadParameter;
 /// Cells of a strip: 256 KB.
 const CELLS_PER_STRIP: usize = 1 << 15;
 
-/// The function of two vectors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum VectorFunction {
     /// exp(−γ ‖x − y‖²).

@@ -27,12 +27,10 @@ pub enum Chunk {
     Preposition,
     /// Adjectives outside a noun phrase.
     Adjective,
-    /// Anything else.
     Other,
 }
 
 impl Chunk {
-    /// Its label in a tree.
     pub fn label(self) -> &'static str {
         match self {
             Self::Noun => "NP",
@@ -44,16 +42,13 @@ impl Chunk {
     }
 }
 
-/// A word or sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// As it stands in the text.
     pub form: String,
     /// Its stem, in lower case.
     pub stem: String,
     /// Its universal part of speech, such as `NOUN`.
     pub tag: &'static str,
-    /// The phrase it is in.
     pub chunk: Chunk,
     /// True for a content word: no stop word, no sign.
     pub is_content: bool,
@@ -67,7 +62,6 @@ pub struct Annotated {
 }
 
 impl Annotated {
-    /// All tokens in their order.
     pub fn tokens(&self) -> impl Iterator<Item = &Token> {
         self.sentences.iter().flatten()
     }

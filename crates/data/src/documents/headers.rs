@@ -13,9 +13,7 @@ pub enum Headers {
     /// The subject's words, then the body.
     #[default]
     Subject,
-    /// The post as it was sent.
     Keep,
-    /// The body alone.
     Strip,
 }
 

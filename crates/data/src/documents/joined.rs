@@ -36,7 +36,6 @@ impl LabelledDocuments {
         self.subset(&kept).with_used_labels()
     }
 
-    /// The same documents without the labels that none of them has.
     #[must_use]
     pub fn with_used_labels(mut self) -> Self {
         let used: BTreeSet<usize> = self.labels.iter().copied().collect();

@@ -18,14 +18,11 @@ pub const LIMIT: u64 = 1 << 30;
 /// Members that are looked at; the largest known archive has 40,000.
 const MEMBERS: usize = 1 << 18;
 
-/// What to do with a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unpack {
     /// Nothing: it is the raw file of this name.
     File(&'static str),
-    /// It is this file, compressed.
     Gzip(&'static str),
-    /// The members of a zip archive.
     Zip(Members),
     /// The members of a compressed tar archive.
     TarGz(Members),

@@ -8,7 +8,6 @@ use super::{Tree, TreeBuilder};
 /// Defect of a tree in brackets. Characters count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum BracketError {
     #[error("the tree is empty; want at least one node, such as `(S)`")]
     Empty,

@@ -36,9 +36,7 @@ pub fn most(packed: u64) -> u64 {
     in_words(*.packed)
 )]
 pub struct TooLarge {
-    /// Bytes of the file.
     pub packed: u64,
-    /// Bytes that it may unpack to.
     pub most: u64,
 }
 

@@ -18,7 +18,6 @@ use super::{ErrorBound, SketchError};
 use landmark_core::linalg;
 use landmark_core::oracle::Identity;
 
-/// Form of the algorithm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Form {
     /// Figure 1 of the paper: l rows, shrunk by the median.
@@ -47,7 +46,6 @@ impl Form {
         }
     }
 
-    /// Its name in configurations.
     pub fn id(self) -> &'static str {
         match self {
             Self::Figure1 => "figure_1",
@@ -62,7 +60,6 @@ impl Form {
 pub struct FrequentDirectionsParams {
     /// l, the rows of the sketch. With l > d nothing is ever lost in the buffered form.
     pub rows: usize,
-    /// Form of the algorithm.
     pub form: Form,
     /// Rows held before a shrink, sketch included: more than `rows`; only for the buffered form. `None`: see
     /// [`default_buffer`](Self::default_buffer).
@@ -181,12 +178,10 @@ impl FrequentDirections {
         self.buffer
     }
 
-    /// Form of the algorithm.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Identity of the features in the columns.
     pub fn features(&self) -> Identity {
         self.features
     }

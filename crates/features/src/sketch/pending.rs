@@ -6,8 +6,10 @@ use ndarray::{Array2, s};
 #[derive(Debug, Clone)]
 pub(super) enum Pending {
     /// p × d of which the first `rows` are filled.
-    Dense { matrix: Array2<f64>, rows: usize },
-    /// Compressed rows.
+    Dense {
+        matrix: Array2<f64>,
+        rows: usize,
+    },
     Sparse(Csr),
 }
 

@@ -3,7 +3,6 @@
 /// Why a structured matrix, its features or an estimate can't be had.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum StructuredError {
     #[error("{what} is 0, but must be at least 1")]
     Empty {

@@ -22,7 +22,6 @@ use landmark_core::stream::stream;
 pub struct StructuredFeaturesParams {
     /// f.
     pub kernel: SphericalKernel,
-    /// The structure of A.
     pub family: Family,
     /// m, the number of projections (the Gaussian kernel has two features of each).
     pub features: usize,
@@ -47,7 +46,6 @@ impl Default for StructuredFeaturesParams {
     }
 }
 
-/// Checked parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidStructuredFeatures {
     params: StructuredFeaturesParams,
@@ -67,7 +65,6 @@ impl StructuredFeaturesParams {
 }
 
 impl ValidStructuredFeatures {
-    /// The parameters.
     pub fn params(&self) -> &StructuredFeaturesParams {
         &self.params
     }
@@ -134,12 +131,10 @@ impl StructuredFeatures {
         self.kernel
     }
 
-    /// A.
     pub fn matrix(&self) -> &dyn StructuredMatrix {
         &*self.matrix
     }
 
-    /// Bytes kept.
     pub fn bytes(&self) -> usize {
         self.matrix.bytes() + self.rotation.as_ref().map_or(0, Rotation::bytes)
     }

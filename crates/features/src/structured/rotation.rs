@@ -55,7 +55,6 @@ impl Rotation {
         self.after.len()
     }
 
-    /// Bytes kept.
     pub fn bytes(&self) -> usize {
         self.before.bytes() + self.after.bytes()
     }

@@ -19,7 +19,6 @@ pub enum Architecture {
 pub enum Activation {
     /// x·Φ(x).
     Gelu,
-    /// Its approximation by tanh.
     GeluTanh,
     /// max(x, 0).
     Relu,

@@ -74,7 +74,6 @@ struct Layer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tokens {
-    /// Those of all.
     All,
     /// That of the first, which looks at all others: all that a head on it needs of the last layer, for a sixth of the flops.
     First,

@@ -7,7 +7,6 @@ use super::{LIBRARY_VARIABLE, UnknownDevice};
 /// A fault of a model's files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ModelFileError {
     #[error("the model `{name}` is neither a folder nor among the models in `{}`; {help}", folder.display())]
     NotFound { name: String, folder: PathBuf, help: String },
@@ -37,7 +36,6 @@ impl ModelFileError {
 /// A failure of a model, of libtorch, or of the library that holds both.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum NeuralError {
     #[error("models need libtorch, which this program was built without; build it with `--features torch`")]
     NotBuilt,

@@ -14,10 +14,8 @@ const MODELS: &str = "models";
 
 const NAMES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 
-/// A model whose contents are known.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownModel {
-    /// Its name.
     pub name: &'static str,
     /// The repository on the HuggingFace hub.
     pub hub: &'static str,
@@ -25,18 +23,13 @@ pub struct KnownModel {
     pub revision: &'static str,
     /// A package of the Python index that holds the same files in its folder `model/`, where there is one.
     pub package: Option<&'static str>,
-    /// Licence.
     pub licence: &'static str,
-    /// Its files.
     pub files: [KnownFile; 3],
 }
 
-/// A file whose contents are known.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownFile {
-    /// Its name.
     pub name: &'static str,
-    /// Its size in bytes.
     pub bytes: u64,
     /// Its sha256.
     pub sha256: &'static str,
@@ -93,13 +86,11 @@ const fn known(name: &'static str, bytes: u64, sha256: &'static str) -> KnownFil
 }
 
 impl KnownModel {
-    /// The known model of this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         KNOWN_MODELS.iter().find(|model| model.name == name)
     }
 }
 
-/// The three files of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFiles {
     folder: Option<PathBuf>,

@@ -9,7 +9,6 @@ use landmark_core::untrusted::{escaped, redacted};
 /// Why a program could not score.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum SubprocessError {
     #[error(transparent)]
     Parameter(#[from] BadParameter),

@@ -22,7 +22,6 @@ pub(super) const EXAMPLE: &str = r#"{"landmark": 1, "identity": "my scorer, vers
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairForm {
-    /// Its text.
     #[default]
     Text,
     /// Its id, as the user's file has it.
@@ -48,7 +47,6 @@ impl PairForm {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Greeting {
-    /// Version of the protocol.
     pub landmark: u32,
     /// Names everything that moves a score: model, weights, parameters. Another identity, another matrix.
     pub identity: String,

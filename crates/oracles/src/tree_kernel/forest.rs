@@ -20,7 +20,6 @@ pub struct Forest {
 /// Why trees make no forest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ForestError {
     #[error("tree {tree} has {nodes} nodes; want fewer than 2^32 nodes and labels. Cut it at sentences")]
     TooLarge {

@@ -41,7 +41,6 @@ pub trait BoundSimilarity: Send + Sync {
 /// Why a similarity can't be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum SimilarityError {
     #[error("the similarity of `{first}` and `{second}` is {value}; want a number between 0 and 1")]
     Range { first: String, second: String, value: f64 },

@@ -43,7 +43,6 @@ impl std::fmt::Display for Side {
 /// Why an earth mover's distance is not defined.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum EmdError {
     #[error("{seen} costs for {rows} × {columns} points; want {rows} rows of {columns}, row by row")]
     Shape {

@@ -60,7 +60,6 @@ impl Default for WmeParams {
 /// Why random documents cannot be drawn, or one cannot be scored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum WmeError {
     #[error("`{parameter}` is {value}, but must be from 1 to {most}")]
     Parameter { parameter: &'static str, value: usize, most: usize },

@@ -27,7 +27,6 @@ pub enum EmptyDocuments {
 /// Why documents cannot be placed among the word vectors.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum WordCloudError {
     #[error(
         "{} of {total} documents have no word with a vector: {}; drop them (`oracle.empty_documents: drop`), set their distance from all others (`{{ distance: 1.0 }}`), or load vectors that cover them",

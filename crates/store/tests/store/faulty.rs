@@ -17,9 +17,7 @@ use object_store::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// None.
     Before,
-    /// All of it: only the answer is lost.
     After,
     /// Half of an object is written under its name, as a disk that loses power may leave it.
     Short,

@@ -14,7 +14,6 @@ use crate::svm::SvmError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KernelClassificationParams {
-    /// The machine.
     pub svm: KernelSvmParams,
     /// As for [`ClassificationParams`].
     pub costs: Vec<f64>,

@@ -81,7 +81,6 @@ impl PartialOrd for Nearest {
 }
 
 enum End {
-    /// At a column that is free.
     Free(usize),
     /// At a row that gives up its column and stays unmatched.
     Unmatched(usize),

@@ -12,7 +12,6 @@ use super::CorefError;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Singletons {
-    /// They count.
     Keep,
     /// They are taken out before scoring, as the figures of ECB+ are published.
     #[default]

@@ -26,7 +26,6 @@ pub struct PrecisionRecall {
     pub precision: f64,
     /// Share of the key that is found.
     pub recall: f64,
-    /// Their harmonic mean.
     pub f1: f64,
 }
 

@@ -99,7 +99,6 @@ fn mean_over_folds(units: &[Vec<f64>], pays: impl Fn(usize, usize) -> bool) -> V
 }
 
 enum Outcome {
-    /// On its way.
     Moved,
     /// No step gains anything.
     Stuck,

@@ -16,11 +16,9 @@ use super::{MetricError, check_count, check_finite, check_lengths};
 /// Mean and sample standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Arithmetic mean.
     pub mean: f64,
     /// Sample standard deviation (divisor n − 1); `None` for a single value.
     pub sd: Option<f64>,
-    /// Number of values.
     pub count: usize,
 }
 
@@ -41,14 +39,11 @@ impl Summary {
     }
 }
 
-/// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The statistic of the values themselves.
     pub estimate: f64,
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
     /// Nominal coverage, e.g. 0.95.
     pub level: f64,

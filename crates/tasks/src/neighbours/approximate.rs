@@ -39,7 +39,6 @@ const EF_CONSTRUCTION: usize = 100;
 const LAYERS: usize = 16;
 const CONFIDENCE: f64 = 0.95;
 
-/// Parameters of an approximate search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ApproximateParams {
     /// Candidates that a search keeps (`ef` of HNSW): more find more, and take longer. At least k + 1 are kept.
@@ -70,7 +69,6 @@ pub struct Approximate {
 pub struct MeasuredRecall {
     /// Items compared with all others, drawn uniformly without replacement.
     pub checked: usize,
-    /// Their mean share.
     pub mean: f64,
     /// Ends of the 95 % interval for the mean over all items: Clopper and Pearson's, at the number of independent finds that the variance between
     /// items leaves (Korn & Graubard 1998). Both are the mean where every item was checked.
@@ -80,7 +78,6 @@ pub struct MeasuredRecall {
 /// Why no index could be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum IndexError {
     #[error(
         "the vector of item {item} holds {value} in column {column}; an index wants finite numbers: make the factors anew"

@@ -18,7 +18,6 @@ pub(super) struct Grid {
 /// A value as points are compared by it: a whole number is equal to the same number read as a float.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Coordinate {
-    /// Bits of a number.
     Number(u64),
     Choice(String),
 }

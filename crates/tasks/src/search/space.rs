@@ -11,7 +11,6 @@ use super::SearchError;
 /// The values one hyper-parameter may take.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Dimension {
     /// One of these numbers, in a meaningful order.
     Values(Vec<f64>),
@@ -37,7 +36,6 @@ pub enum Value {
     Choice(String),
 }
 
-/// Dimensions by name.
 pub type Space = BTreeMap<String, Dimension>;
 
 /// One value for each dimension of a space.
@@ -46,7 +44,6 @@ pub type Space = BTreeMap<String, Dimension>;
 pub struct Point(pub(super) BTreeMap<String, Value>);
 
 impl Point {
-    /// All values by name.
     pub fn values(&self) -> &BTreeMap<String, Value> {
         &self.0
     }

@@ -32,7 +32,6 @@ pub enum Features<'a> {
 }
 
 impl Features<'_> {
-    /// (rows, columns).
     pub fn shape(&self) -> (usize, usize) {
         match self {
             Self::Dense(x) => x.dim(),
@@ -222,12 +221,10 @@ impl SparseRows {
         Self::new(x.ncols(), starts, indices, values)
     }
 
-    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }

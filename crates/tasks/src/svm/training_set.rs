@@ -10,7 +10,6 @@ use super::{Features, SvmError, check_positive};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassWeights {
-    /// All classes alike.
     #[default]
     Equal,
     /// n / (classes · rows of the class), so that every class has the same total cost.

@@ -14,9 +14,16 @@ use crate::popularity::{HubLink, Popularity};
 #[derive(Debug, Clone)]
 pub(super) enum Fitted {
     /// q(p) of one of them.
-    Pair { main: usize, link: FittedLink },
-    /// All of them in this order, and with popularity where that is known.
-    All { order: Vec<usize>, link: HubLink, popularity: Arc<Popularity>, columns: Vec<usize> },
+    Pair {
+        main: usize,
+        link: FittedLink,
+    },
+    All {
+        order: Vec<usize>,
+        link: HubLink,
+        popularity: Arc<Popularity>,
+        columns: Vec<usize>,
+    },
 }
 
 impl Fitted {

@@ -12,9 +12,7 @@ use super::search::{Outcome, Search};
 /// A chromatic number, exact where both are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Chromatic {
-    /// At least this.
     pub lower: usize,
-    /// At most this.
     pub upper: usize,
 }
 
@@ -26,7 +24,6 @@ impl Chromatic {
         Self { lower: number, upper: number }
     }
 
-    /// The number where it is known.
     pub fn exact(&self) -> Option<usize> {
         (self.lower == self.upper).then_some(self.upper)
     }

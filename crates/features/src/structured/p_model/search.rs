@@ -1,7 +1,6 @@
 //! An exact search for an edge colouring: depth first, the edge with the fewest free colours next.
 
 pub(super) enum Outcome {
-    /// A colour for each edge.
     Found(Vec<usize>),
     /// No colouring has so few colours.
     Impossible,
