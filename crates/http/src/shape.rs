@@ -168,21 +168,6 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_a_few_requests_of_one_query() {
-        let block: Vec<Pair> = (0..5).flat_map(|i| [(i, 7), (i, 9)]).collect();
-        let batches = cut(&params(Shape::Rerank), &block, 3);
-        let queries: Vec<(usize, usize)> = batches.iter().map(|batch| (batch.pairs[0].1, batch.pairs.len())).collect();
-        assert_eq!(queries, [(7, 3), (7, 2), (9, 3), (9, 2)]);
-        assert_eq!(batches[1].places, [6, 8]);
-        // as a row of a symmetric score it is one query as well
-        let row: Vec<Pair> = (0..4).map(|j| (7, j)).collect();
-        let symmetric = HttpParams { symmetric: true, ..params(Shape::Rerank) };
-        let batches = cut(&symmetric, &row, 256);
-        assert_eq!(batches, [Batch { places: vec![0, 1, 2, 3], pairs: vec![(0, 7), (1, 7), (2, 7), (3, 7)] }]);
-        assert_eq!(cut(&params(Shape::Score), &row, 3).len(), 2);
-    }
-
-    #[test]
     fn requests_are_those_of_the_servers() {
         let pairs = [("a", "q"), ("b", "q")];
         assert_eq!(

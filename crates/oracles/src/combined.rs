@@ -8,7 +8,6 @@
 //! | [`Polynomial`] | (a k(x, y) + c)^d |
 //! | [`Rbf`] | exp(−γ (k(x, x) + k(y, y) − 2 k(x, y))) |
 //! | [`OnItems`] | k(item of x, item of y) |
-//! | [`pair_sum`] | k(x₁, y₁) + k(x₂, y₂) |
 //! | [`SymmetricPairs`] | k(x₁, y₁) k(x₂, y₂) + k(x₁, y₂) k(x₂, y₁) |
 //! | [`SparseVectors`] | ⟨x, y⟩ of sparse vectors; dense ones are `EmbeddingProxy::dot` of the core |
 //!
@@ -27,7 +26,7 @@ mod sparse;
 
 pub use arithmetic::{Polynomial, Product, WeightedSum};
 pub use diagonal::{Normalised, Rbf};
-pub use pairs::{OnItems, SymmetricPairs, pair_sum};
+pub use pairs::{OnItems, SymmetricPairs};
 pub use sparse::SparseVectors;
 
 /// A kernel that can be a part of another.

@@ -303,18 +303,6 @@ fn completions_exist_for_the_usual_shells() {
 }
 
 #[test]
-fn corpora_that_are_not_there_are_named_with_the_variable() {
-    let empty = tempfile::tempdir().unwrap();
-    let folder = empty.path().to_str().unwrap();
-    let listed = printed(&["data", "--data", folder]);
-    assert!(listed.lines().any(|line| line.contains("twitter") && line.contains("missing")), "{listed}");
-    assert!(listed.lines().any(|line| line.contains("embedded") && line.contains("built in")), "{listed}");
-    assert!(printed(&["data"]).contains("set LANDMARK_DATA, pass `--data DIR`, or fetch one into `"));
-    assert!(printed(&["data", "twitter"]).contains("sha256"));
-    assert!(complaint(&["data", "twiter"]).contains("did you mean `twitter`?"));
-}
-
-#[test]
 fn an_empty_store_holds_nothing_and_is_sound() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");

@@ -86,13 +86,6 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_takes_about_half_a_second() {
-        let mut sizer = BatchSizer::new(1);
-        land(&mut sizer, 20, 1e-3);
-        assert_eq!(sizer.batch(), 500);
-    }
-
-    #[test]
     fn an_oracle_of_several_lanes_gets_two_calls_a_lane_or_more_however_long_they_take() {
         for lanes in [2, 4, 16] {
             let mut sizer = BatchSizer::new(lanes);

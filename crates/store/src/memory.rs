@@ -96,10 +96,4 @@ mod tests {
         assert_eq!(limit("", &[("memory.max", "32\n")]), Some(32));
         assert_eq!(limit("", &[]), None);
     }
-
-    #[test]
-    fn the_total_is_read_from_its_line() {
-        assert_eq!(total("MemFree:  1 kB\nMemTotal:       24683656 kB\nMemFree: 2 kB\n"), Some(24_683_656 * 1024));
-        assert_eq!(total("MemFree: 1 kB\n"), None);
-    }
 }

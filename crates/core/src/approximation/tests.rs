@@ -1,6 +1,6 @@
 //! Known entries, addends and diagonals together, against a dense computation.
 
-use ndarray::{Array1, Array2, array};
+use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rand::Rng as _;
 
@@ -57,11 +57,6 @@ fn signed() -> Signed {
     Signed { vectors: random(N, 4, 1), positive: 3, negative: 1, projector: None, psd_scale: None }
 }
 
-fn general() -> General {
-    let (left_projector, right_projector) = (random(3, 2, 4), random(3, 2, 5));
-    General { left: random(N, 2, 2), right: random(N, 2, 3), left_projector, right_projector }
-}
-
 fn plain(factors: Factors) -> Approximation {
     Approximation::new(factors, vec![4, 0, 7], FitReport::default())
 }
@@ -98,25 +93,6 @@ fn the_parts_are_laid_over_each_other_in_the_order_of_the_formula() {
 }
 
 #[test]
-fn a_mat_vec_sees_every_part() {
-    let matrix = symmetric(8);
-    let columns = matrix.select(ndarray::Axis(1), &[4, 0, 7]);
-    for factors in [Factors::Signed(signed()), Factors::General(general()), Factors::Dense(symmetric(9))] {
-        let approximation = plain(factors)
-            .with_diagonal_shift(vec![0.5; N])
-            .with_known_columns(columns.clone())
-            .with_addend(Arc::new(Matrix(symmetric(6))))
-            .with_diagonal(Diagonal::Constant(3.0));
-        let x: Vec<f64> = (0..N).map(|i| (i as f64 + 0.5).cos()).collect();
-        let mut out = vec![0.0; N];
-        approximation.apply(&x, &mut out).unwrap();
-        let expected = approximation.to_dense().unwrap().dot(&ndarray::aview1(&x));
-        // nine terms of size one
-        assert!((&Array1::from(out) - &expected).iter().all(|difference| difference.abs() < 1e-12));
-    }
-}
-
-#[test]
 fn a_range_bounds_what_is_not_evaluated() {
     let added = symmetric(6);
     let bare = plain(Factors::Signed(signed())).with_addend(Arc::new(Matrix(added)));
@@ -137,20 +113,6 @@ fn a_range_bounds_what_is_not_evaluated() {
     let mut out = vec![0.0; N];
     bounded.apply(&x, &mut out).unwrap();
     assert!(dense.dot(&ndarray::aview1(&x)).iter().zip(&out).all(|(a, b)| (a - b).abs() < 1e-12));
-}
-
-#[test]
-fn an_addend_appends_its_own_embedding() {
-    let (core, added) = (plain(Factors::Signed(signed())), symmetric(6));
-    let sum = core.clone().with_addend(Arc::new(Matrix(added.clone())));
-    let embedding = sum.embedding().unwrap();
-    let gram = (&embedding.vectors * &embedding.signature).dot(&embedding.vectors.t());
-    let expected = core.to_dense().unwrap() + &added;
-    // an eigendecomposition of a 9 × 9 matrix
-    assert!((&gram - &expected).iter().all(|difference| difference.abs() < 1e-12));
-    assert!(embedding.project(Array2::zeros((1, 3)).view()).is_none());
-    let clipped = sum.psd_embedding().unwrap();
-    assert!(clipped.clipped && clipped.signature.iter().all(|&sign| sign == 1.0));
 }
 
 #[test]

@@ -161,21 +161,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_stand_side_by_side_after_their_parent() {
-        let trees: Vec<Tree> = ["(a (b c d) (e (b f)))", "(f)"].iter().map(|t| t.parse().unwrap()).collect();
-        let forest = Forest::new(&trees).unwrap();
-        let names = |tree: TreeView<'_>, nodes: std::ops::Range<usize>| -> Vec<String> {
-            nodes.map(|node| forest.labels()[tree.label[node] as usize].clone()).collect()
-        };
-        let tree = forest.tree(0);
-        assert_eq!(names(tree, 0..tree.len()), ["a", "b", "e", "c", "d", "b", "f"]);
-        assert_eq!(names(tree, tree.children(0)), ["b", "e"]);
-        assert_eq!(names(tree, tree.children(1)), ["c", "d"]);
-        assert_eq!(names(tree, tree.children(5)), ["f"]);
-        assert_eq!((forest.len(), forest.nodes(), forest.tree(1).len()), (2, 8, 1));
-    }
-
-    #[test]
     fn the_identity_moves_with_shape_labels_and_order() {
         let identity = |trees: &[&str]| {
             Forest::new(&trees.iter().map(|t| t.parse().unwrap()).collect::<Vec<Tree>>()).unwrap().identity()

@@ -219,15 +219,4 @@ mod tests {
             );
         }
     }
-
-    #[test]
-    fn a_gap_weighs_a_fragment_down() {
-        let trees: Vec<Tree> = ["(a (b) (c) (d))", "(a (b) (d))"].iter().map(|tree| tree.parse().unwrap()).collect();
-        let forest = Forest::new(&trees).unwrap();
-        let params = TreeKernelParams::Ptk { lambda: 0.5, mu: 1.0, terminal_factor: 1.0 };
-        let rows = fragments(&forest, params.check().unwrap(), 3).unwrap();
-        // a, b, d alone λ² each; a(b), a(d) 1·λ² each; a(b d) λ for the gap, λ⁴ for its leaves
-        let expected = 3.0 * 0.25 + 2.0 * 0.25 + 0.5 * 0.0625;
-        assert!((block_of(&rows, &[0], &[1]).unwrap()[[0, 0]] - expected).abs() < 1e-15);
-    }
 }

@@ -294,10 +294,4 @@ mod tests {
         distances_by(products, &points, &others, &selected, &mut baseline);
         assert_eq!(widest.map(f64::to_bits), baseline.map(f64::to_bits));
     }
-
-    #[test]
-    fn points_without_coordinates_are_all_the_same() {
-        let costs = ground_distances(Array2::zeros((2, 0)).view(), Array2::zeros((3, 0)).view());
-        assert_eq!(costs, Array2::<f64>::zeros((2, 3)));
-    }
 }
