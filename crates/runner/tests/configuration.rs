@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use landmark_harness::config::{Config, MatrixSubject, Overlays, Rank};
+use landmark_harness::config::{Config, MatrixSubject, Overlays};
 use landmark_store::SyncPolicy;
 use landmark_yaml::ConfigError;
 use runner::catalogue::catalogue;

@@ -162,16 +162,6 @@ mod tests {
     }
 
     #[test]
-    fn ties_cost_nothing() {
-        let matrix = array![[9.0, 1.0, 1.0, 1.0, 0.0], [0.0; 5], [0.0; 5], [0.0; 5], [0.0; 5]];
-        let truth = Truth::of(matrix.view(), 4);
-        for list in [[1, 2], [3, 1], [2, 3]] {
-            assert_eq!((truth.value(Depth::Recall(2), 0, &list), truth.value(Depth::Ndcg(2), 0, &list)), (1.0, 1.0));
-        }
-        assert_eq!(truth.value(Depth::Recall(2), 0, &[4, 1]), 0.5);
-    }
-
-    #[test]
     fn a_mean_over_items_has_an_interval() {
         let matrix = array![[0.0, 2.0, 1.0], [2.0, 0.0, 1.0], [1.0, 2.0, 0.0]];
         let truth = Truth::of(matrix.view(), 2);

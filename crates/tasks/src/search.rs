@@ -1,4 +1,4 @@
-//! Hyper-parameter search: grid, random, or tree-structured Parzen estimators, recorded and resumable.
+//! Hyper-parameter search: grid, random, or tree-structured Parzen estimators.
 //!
 //! The next point is a pure function of the space, the strategy, the seed and the trials so far. A search that was interrupted goes on
 //! from its recorded trials exactly as if it had not been. Failures are trials too: they are recorded, never the best, and TPE
@@ -147,7 +147,7 @@ impl Search {
 
     fn record(&mut self, trial: Trial) {
         if let Some(grid) = &mut self.grid {
-            grid.take(&trial.point);
+            grid.advance();
         }
         self.trials.push(trial);
     }

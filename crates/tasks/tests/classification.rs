@@ -110,17 +110,6 @@ fn a_label_rarer_than_the_folds_does_no_harm() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_outcome() {
-    let (x, labels, train, test) = clouds();
-    let params = params(&[0.01, 0.1, 1.0], Scaling::Rows).check().unwrap();
-    let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| classify(x.view(), &labels, &train, &test, &params, 3).unwrap())
-    };
-    assert_eq!(with(1), with(4));
-}
-
-#[test]
 fn bad_input_names_the_item_of_the_whole() {
     let (mut x, mut labels, train, test) = clouds();
     let params = params(&[1.0], Scaling::None).check().unwrap();

@@ -4,8 +4,7 @@
 
 use landmark_core::stream::stream;
 use landmark_tasks::kernel_svm::{KernelSvm, KernelSvmParams};
-use landmark_tasks::linear_svm::{LinearSvmParams, Solver};
-use landmark_tasks::svm::{Loss, Tolerance};
+use landmark_tasks::svm::Tolerance;
 use ndarray::{Array1, Array2, ArrayView2, Axis, array};
 use rand::Rng;
 
@@ -85,25 +84,6 @@ fn smo_finds_the_optimum_of_a_projected_gradient_twin() {
     let twin = twin_scores(&gram, &signs, 0.8).insert_axis(Axis(0));
     // the optimal scores are unique; the twin's last bisection knows its shift to 100·2⁻⁷⁰, its slow tail to about 1e-7
     assert_near(&ours, &twin, 1e-6);
-}
-
-#[test]
-fn without_a_bias_a_linear_kernel_is_the_linear_machine() {
-    let (x, labels) = noisy(60, 4, 3, 3);
-    let gram = x.dot(&x.t());
-    let machine = train(KernelSvmParams { c: 0.2, bias: false, ..tight() }, &gram, &labels, 3);
-    let linear = LinearSvmParams {
-        c: 0.2,
-        bias: None,
-        loss: Loss::Hinge,
-        solver: Solver::DualDescent,
-        tolerance: Tolerance::Violation(1e-9),
-        max_epochs: 100_000,
-        ..Default::default()
-    };
-    let linear = linear.check().unwrap().train(&x, &labels, 3, 3).unwrap();
-    // both violations are below 1e-9, and the scores are unique
-    assert_near(&machine.decision(gram.view()).unwrap(), &linear.decision(&x).unwrap(), 1e-6);
 }
 
 #[test]

@@ -114,33 +114,6 @@ fn crammer_singer_finds_the_optimum_of_a_projected_gradient_twin() {
 }
 
 #[test]
-fn crammer_singer_of_two_classes_is_the_binary_hinge_machine() {
-    // with w_0 = −w_1 and u = w_1 − w_0: ½‖w_0‖² + ½‖w_1‖² + C Σ hinge(u·x) = ¼‖u‖² + …, the binary problem at 2C
-    let (x, labels) = noisy(40, 4, 2, 3);
-    let both = train(LinearSvmParams { c: 0.3, multi_class: MultiClass::CrammerSinger, ..tight() }, &x, &labels, 2);
-    let binary = train(LinearSvmParams { c: 0.6, loss: Loss::Hinge, ..tight() }, &x, &labels, 2);
-    let difference = |machine: &LinearSvm| {
-        let all = solution(machine);
-        (&all.row(1) - &all.row(0)).insert_axis(Axis(0))
-    };
-    // u of the binary machine is w itself, half of row 1 − row 0
-    assert_near(&difference(&both), &(0.5 * difference(&binary)), 1e-5);
-}
-
-#[test]
-fn shrinking_changes_the_work_and_not_the_solution() {
-    let (x, labels) = noisy(300, 6, 3, 4);
-    for multi_class in [MultiClass::OneVsRest, MultiClass::CrammerSinger] {
-        let params = LinearSvmParams { multi_class, loss: Loss::Hinge, solver: Solver::DualDescent, ..tight() };
-        let with = train(params.clone(), &x, &labels, 3);
-        let without = train(LinearSvmParams { shrinking: false, ..params }, &x, &labels, 3);
-        assert_ne!(with.report().epochs(), without.report().epochs());
-        // gap ≤ 1e-11 · primal (about 150): ‖w − w*‖ ≤ 6e-5 each
-        assert_near(&solution(&with), &solution(&without), 1e-4);
-    }
-}
-
-#[test]
 fn a_warm_path_ends_where_separate_runs_end() {
     let (x, labels) = noisy(120, 5, 3, 5);
     let costs = [0.01, 0.1, 1.0, 0.05];
@@ -250,22 +223,6 @@ fn rows_wider_than_there_are_of_them_give_the_machine_of_sparse_rows() {
 }
 
 #[test]
-fn wide_rows_give_up_after_the_epochs_allowed() {
-    let (x, labels) = noisy(60, 100, 2, 18);
-    let params = LinearSvmParams {
-        tolerance: Tolerance::DualityGap(1e-14),
-        max_epochs: 5,
-        shrinking: false,
-        ..Default::default()
-    };
-    let path = params.check().unwrap().train_path(&TrainingSet::new(&x, &labels, 2).unwrap(), &[1.0, 10.0], 7).unwrap();
-    for machine in &path {
-        assert!(!machine.report().converged());
-        assert_eq!(machine.report().epochs(), 5);
-    }
-}
-
-#[test]
 fn any_number_of_threads_gives_the_same_bits() {
     for (columns, solver) in [(9, Solver::DualDescent), (9, Solver::Newton), (300, Solver::Auto)] {
         let (x, labels) = noisy(200, columns, 5, 9);
@@ -280,21 +237,6 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
-fn a_duplicated_row_is_a_row_of_twice_the_weight() {
-    let (x, labels) = noisy(30, 3, 2, 12);
-    let doubled = concatenate![Axis(0), x, x.slice(s![..10, ..])];
-    let doubled_labels: Vec<usize> = labels.iter().chain(&labels[..10]).copied().collect();
-    let weights: Vec<f64> = (0..30).map(|i| if i < 10 { 2.0 } else { 1.0 }).collect();
-    for (loss, solver) in [(Loss::Hinge, Solver::DualDescent), (Loss::SquaredHinge, Solver::Newton)] {
-        let params = LinearSvmParams { loss, solver, ..tight() };
-        let copies = train(params.clone(), &doubled, &doubled_labels, 2);
-        let set = TrainingSet::new(&x, &labels, 2).unwrap().with_weights(&weights).unwrap();
-        let weighted = params.check().unwrap().train_on(&set, 7).unwrap();
-        assert_near(&solution(&copies), &solution(&weighted), 1e-4);
-    }
-}
-
-#[test]
 fn balanced_class_weights_are_inverse_frequencies() {
     let (x, mut labels) = noisy(30, 3, 2, 13);
     labels[..12].fill(0); // 21 rows of class 0, 9 of class 1
@@ -302,21 +244,6 @@ fn balanced_class_weights_are_inverse_frequencies() {
     let of = |class_weights| train(LinearSvmParams { class_weights, ..tight() }, &x, &labels, 2);
     let given = ClassWeights::Given(vec![30.0 / (2.0 * 21.0), 30.0 / (2.0 * 9.0)]);
     assert_eq!(of(ClassWeights::Balanced), of(given));
-}
-
-#[test]
-fn constant_features_and_rows_of_zeros_do_no_harm() {
-    let (mut x, labels) = noisy(40, 4, 2, 14);
-    x.column_mut(2).fill(3.0);
-    x.row_mut(5).fill(0.0);
-    for multi_class in [MultiClass::OneVsRest, MultiClass::CrammerSinger] {
-        for loss in [Loss::Hinge, Loss::SquaredHinge] {
-            for bias in [None, Some(1.0)] {
-                let machine = train(LinearSvmParams { multi_class, loss, bias, ..tight() }, &x, &labels, 2);
-                assert!(machine.weights().iter().all(|w| w.is_finite()));
-            }
-        }
-    }
 }
 
 #[test]

@@ -245,7 +245,7 @@ impl Approximate for Scattered {
             let size = ResidualSize::fit(shape.len, &table, &self.proxies)?;
             let nearest = self.params.nearest;
             let search = Search { predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest };
-            let found = search.largest(wanted, rng)?;
+            let found = search.largest(wanted)?;
             let scores = evaluate(columns.oracle(), &found)?;
             table.extend(predicted, &found, &scores)?;
             chosen.extend(found, scores);

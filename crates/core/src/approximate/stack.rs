@@ -223,7 +223,7 @@ impl Approximate for Stack {
                 (other, OutOfFold::of(self, read(other.rank)?, rng)?)
             }
         };
-        self.complete(stage, &oracle, landmarks, (rank, choice), rng)
+        self.complete(stage, &oracle, landmarks, (rank, choice))
     }
 }
 
@@ -254,11 +254,10 @@ impl Stack {
         oracle: &Remembered<&dyn Oracle>,
         landmarks: &Landmarks,
         (asked, division): (usize, Division),
-        rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
         let shape = OracleShape::of(oracle);
         let order = &landmarks.order()[..division.rank];
-        let chosen = self.search(&stage, oracle, order, division.pairs, rng)?;
+        let chosen = self.search(&stage, oracle, order, division.pairs)?;
         let fit = stage.fit_weighted(&chosen.pairs, &chosen.scores, &self.proxies)?;
         let mut table = stage.table(&fit);
         if !chosen.pairs.is_empty() {
@@ -297,7 +296,6 @@ impl Stack {
         oracle: &Remembered<&dyn Oracle>,
         columns: &[usize],
         pairs: u64,
-        rng: &mut Rng,
     ) -> Result<Chosen, ApproximateError> {
         let mut named = EntrySet::new(OracleShape::of(oracle));
         named.add(&EntryPlan::columns(columns));
@@ -313,7 +311,7 @@ impl Stack {
             let size = ResidualSize::fit(oracle.len(), &table, &self.proxies)?;
             let search =
                 Search { predicted: &predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest: None };
-            let found = search.largest(wanted, rng)?;
+            let found = search.largest(wanted)?;
             let scores = evaluate(*oracle.inner(), &found)?;
             table.extend(&predicted, &found, &scores)?;
             chosen.extend(found, scores);

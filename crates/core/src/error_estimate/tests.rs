@@ -1,14 +1,11 @@
 //! Unbiasedness and coverage by simulation, accounts by a meter.
 
-use std::sync::Arc;
-
 use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::{Approximate, ApproximateError, Link, Nystrom, Proxied, ShiftRidgeParams, SiCurParams};
+use crate::approximate::{Approximate, ApproximateError, Nystrom, ShiftRidgeParams, SiCurParams};
 use crate::approximation::{Approximation, Factors, Known};
-use crate::entries::EntrySet;
 use crate::fit_report::FitReport;
 use crate::landmarks::Landmarks;
 use crate::linalg;
@@ -334,17 +331,6 @@ fn it_asks_for_the_columns_and_for_the_cells_it_planned() {
     assert_eq!(plan.evaluations(OracleShape::of(&oracle)), 300, "no pair is drawn twice");
 }
 
-#[test]
-fn more_landmarks_keep_the_part_of_the_sample_they_do_not_touch() {
-    let order = landmarks(500);
-    let draw = |rank: usize| Sample::draw(500, &order.order()[..rank], 400, &mut stream(6, "error estimate", "s", 0));
-    let mut few = EntrySet::new(OracleShape::of(&indefinite(500)));
-    few.add(&draw(50).plan());
-    few.add(&draw(75).plan());
-    // of 400 entries 400·(1 − (425/450)²) = 43 are touched and replaced; 443 with a deviation of 6
-    assert!((415..475).contains(&few.evaluations()), "{}", few.evaluations());
-}
-
 fn target(target: f64) -> TargetError {
     TargetError { target, first_rank: 10, samples: 300, ..TargetError::default() }
 }
@@ -392,16 +378,6 @@ fn what_comes_back_meets_the_target_that_was_reached() {
         assert_eq!(outcome.approximation.report().rank, last.rank, "{draw}");
     }
     assert!(lower_before > 0, "no earlier estimate was lower");
-}
-
-#[test]
-fn a_proxy_needs_fewer_entries_for_the_same_target() {
-    let oracle = indefinite(300);
-    let proxy = Precomputed::new(oracle.matrix() + &(random(300, 300, "proxy") * 0.1), AsymmetryPolicy::Mean).unwrap();
-    let proxied = Proxied::new(Arc::new(shift_ridge()), Arc::new(proxy), Link::default());
-    let target = TargetError { samples: 4000, ..target(0.12) };
-    let rank = |method: &dyn Approximate| run(&target, method, &oracle).unwrap().steps.last().unwrap().rank;
-    assert!(rank(&proxied) < rank(&shift_ridge()));
 }
 
 #[test]

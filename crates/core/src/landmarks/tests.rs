@@ -1,7 +1,6 @@
 //! Policies: what they choose, what they evaluate, what they refuse.
 
 use ndarray::Array2;
-use rand::Rng as _;
 
 use super::*;
 use crate::entries::Certainty;
@@ -16,37 +15,6 @@ fn rng() -> Rng {
 fn looking() -> [LandmarkPolicy; 4] {
     use LandmarkPolicy::*;
     [Leverage { first_round: 0.5 }, RpCholesky, KMeansPlusPlus, Farthest]
-}
-
-/// Items in `groups` tight groups of unequal size: group g holds n / 2^(g+1) items.
-fn grouped(n: usize, groups: usize) -> (Precomputed, Vec<usize>) {
-    let mut rng = stream(3, "landmarks", "groups", 0);
-    let group_of: Vec<usize> = (0..n).map(|i| ((n / (n - i).max(1)).ilog2() as usize).min(groups - 1)).collect();
-    let vectors = Array2::from_shape_fn((n, groups), |(i, g)| {
-        f64::from(u8::from(group_of[i] == g)) + 0.01 * rng.gen_range(-1.0..1.0)
-    });
-    (Precomputed::new(vectors.dot(&vectors.t()), AsymmetryPolicy::Mean).unwrap(), group_of)
-}
-
-#[test]
-fn policies_that_look_find_every_group_where_uniform_does_not() {
-    let (oracle, group_of) = grouped(256, 6);
-    let found = |policy: &LandmarkPolicy, size: usize, replicate| {
-        let mut rng = stream(3, "landmarks", "found", replicate);
-        let landmarks = policy.select(&oracle, size, &mut rng).unwrap();
-        let groups: std::collections::HashSet<usize> =
-            landmarks.prefix(size).unwrap().iter().map(|&i| group_of[i]).collect();
-        groups.len()
-    };
-    for policy in [LandmarkPolicy::RpCholesky, LandmarkPolicy::KMeansPlusPlus, LandmarkPolicy::Farthest] {
-        // what is left in a group that has a landmark is its noise, 1e-4 of it, so another group is nearly certain
-        let sum: usize = (0..20).map(|replicate| found(&policy, 6, replicate)).sum();
-        assert!(sum >= 118, "{}: {sum} of 120 groups", policy.id());
-    }
-    let uniform: usize = (0..20).map(|replicate| found(&LandmarkPolicy::Uniform, 6, replicate)).sum();
-    assert!(uniform < 90, "{uniform} of 120 groups");
-    // leverage sees a group only once it has one of its columns; what it adds is rows that the first round explains
-    assert!(found(&LandmarkPolicy::Leverage { first_round: 0.5 }, 60, 0) >= 5);
 }
 
 #[test]

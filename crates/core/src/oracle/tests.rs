@@ -230,45 +230,6 @@ fn every_wrapper_forwards_a_block_as_blocks() {
     block_of(&stack, &[5, 9, 2, 6], &[3, 5, 8, 9]).unwrap();
 }
 
-struct Requests(Ledger, std::sync::atomic::AtomicUsize);
-
-impl Oracle for Requests {
-    fn shape(&self) -> OracleShape {
-        self.0.shape()
-    }
-
-    fn identity(&self) -> Identity {
-        self.0.identity()
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.0.evaluate(pairs, out)
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        self.0.block(rows, cols, out)
-    }
-}
-
-#[test]
-fn what_is_missing_is_evaluated_in_few_rectangles() {
-    let n = 200;
-    let oracle = Remembered::new(Requests(Ledger::random(n, Symmetry::Symmetric, false, 9), Default::default()));
-    let all: Vec<usize> = (0..n).collect();
-    let requests = || oracle.inner().1.swap(0, std::sync::atomic::Ordering::Relaxed);
-    block_of(&oracle, &all, &all[..40]).unwrap();
-    assert_eq!(requests(), 1);
-    block_of(&oracle, &all, &all[..60]).unwrap();
-    assert_eq!(requests(), 1, "the new columns miss the same rows");
-    oracle.evaluate(&[(70, 150), (71, 150), (90, 95), (180, 181)], &mut [0.0; 4]).unwrap();
-    block_of(&oracle, &all, &all[50..100]).unwrap();
-    // 36 columns that were not sampled, then 70 and 71 together and 90 and 95 one by one
-    assert_eq!(requests(), 4);
-    assert_eq!(block_of(&oracle, &all, &all).unwrap(), oracle.inner().0.matrix);
-    oracle.inner().0.expect_each_pair_once();
-}
-
 /// Scores i + j, or i + j/2, and writes down the cells of every request.
 struct Sizes(usize, Symmetry, Mutex<Vec<usize>>);
 
@@ -460,16 +421,4 @@ fn a_zero_vector_is_similar_to_nothing_and_unsettles_the_known_diagonal() {
     let proxy = EmbeddingProxy::cosine(array![[3.0, 4.0], [1e200, 0.0]]).unwrap();
     assert_eq!(proxy.known_diagonal(), Some(1.0));
     assert_eq!(block_of(&proxy, &[0, 1], &[1]).unwrap(), array![[0.6], [1.0]]);
-}
-
-#[test]
-fn the_digest_of_a_matrix_is_that_of_its_shape_and_of_every_number_however_long_and_however_it_lies() {
-    // 15,003 numbers: more than are handed to the hash at a time, and no multiple of it
-    let matrix = Array2::from_shape_fn((5001, 3), |(i, j)| (3 * i + j) as f64 / 7.0);
-    let mut bytes: Vec<u8> = [5001_u64, 3].iter().flat_map(|size| size.to_le_bytes()).collect();
-    bytes.extend(matrix.iter().flat_map(|value| value.to_le_bytes()));
-    let wanted = Identity::from_bytes(*blake3::hash(&bytes).as_bytes());
-    assert_eq!(Identity::of_values(matrix.view()), wanted);
-    let by_columns = matrix.t().as_standard_layout().into_owned();
-    assert_eq!(Identity::of_values(by_columns.t()), wanted);
 }

@@ -234,22 +234,4 @@ mod tests {
         assert_eq!(fitting([200, 300, 12, 1], 512), 3);
         assert_eq!(fitting([], 512), 1);
     }
-
-    #[test]
-    fn tokens_stand_one_after_the_other_and_their_number_is_round() {
-        let batch = TokenBatch::new(&[sequence(3, 7), sequence(1, 8), sequence(1, 9)]);
-        assert_eq!(batch.ids, [7, 7, 7, 8, 9]);
-        assert_eq!(batch.places, [0, 1, 2, 0, 0]);
-        let run = |sequence, row, count, length| Run { sequence, row, count, length };
-        assert_eq!(batch.runs(), [run(0, 0, 1, 3), run(1, 3, 2, 1)]);
-        assert_eq!((batch.len(), batch.longest(), batch.tokens()), (3, 3, 5));
-        let [ids, types, places] = batch.to_device(Device::Cpu).unwrap();
-        let first = batch.first_rows(Device::Cpu).unwrap();
-        for (tensor, wanted) in
-            [(ids, [7, 7, 7, 8, 9, 0]), (types, [0; 6]), (places, [0, 1, 2, 0, 0, 0]), (first, [0, 3, 4, 0, 0, 0])]
-        {
-            let values: Vec<i64> = Vec::try_from(tensor).unwrap();
-            assert_eq!((values.len(), &values[..6]), (ROWS, &wanted[..]));
-        }
-    }
 }

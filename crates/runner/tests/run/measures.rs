@@ -94,22 +94,6 @@ fn another_list_of_landmarks_under_the_same_name_is_computed_anew() {
 }
 
 #[test]
-fn other_labels_under_the_same_name_are_learned_anew() {
-    let config =
-        MATRIX.replace("error_curve", "classification").replace("matrix.npy }", "matrix.npy, labels: labels.txt }");
-    let scratch = mine(&format!("{config}search: {{ folds: 2, c: [10] }}\n"));
-    let labels = |of: fn(usize) -> bool| (0..30).map(|i| if of(i) { "a\n" } else { "b\n" }).collect::<String>();
-    scratch.write("labels.txt", &labels(|i| i < 15));
-    scratch.run_well(&["--quiet"]);
-    let halves = values(&scratch, "runs/mine", "accuracy", "nystrom");
-    scratch.write("labels.txt", &labels(|i| i % 2 == 0));
-    scratch.run_well(&["--quiet"]);
-    // neighbours tell which half an item is in, and nothing about its parity
-    let parity = values(&scratch, "runs/mine", "accuracy", "nystrom");
-    assert!(halves[0] > parity[0], "{halves:?} {parity:?}");
-}
-
-#[test]
 fn a_rank_grows_to_the_target_error_within_the_forecast() {
     let scratch =
         Scratch::with(&format!("{}target_error: 0.2\n", SAMPLE.replace("ranks: [8]", "ranks: [4, 8, 16, 32]")));

@@ -2,7 +2,6 @@
 #![cfg(unix)]
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use crate::own_data::{CONFIG, asked, place};
 use crate::scratch::{SAMPLE, Scratch, number_before};

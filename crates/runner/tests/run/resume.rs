@@ -1,8 +1,5 @@
 //! Running again, running on, and running elsewhere: nothing is bought twice and no figure moves.
 
-#[cfg(unix)]
-use std::time::Duration;
-
 use crate::scratch::{MATRIX, SAMPLE, Said, Scratch, number_before, shipped, smooth_matrix};
 
 #[test]

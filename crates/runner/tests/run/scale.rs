@@ -2,7 +2,6 @@
 #![cfg(unix)]
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
 
 use crate::own_data::{PROGRAM, asked, place};
 use crate::scratch::{Said, Scratch, number_before};

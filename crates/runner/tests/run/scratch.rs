@@ -121,13 +121,6 @@ impl Scratch {
         files
     }
 
-    /// The names of the files below `folder`, by listing alone: they may come and go.
-    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
-        let folders = std::fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
-        let files = folders.flat_map(|found| std::fs::read_dir(found.path()).into_iter().flatten().flatten());
-        files.map(|file| file.file_name().to_string_lossy().into_owned()).collect()
-    }
-
     pub(crate) fn tiles(&self, store: &str) -> Vec<PathBuf> {
         let root = self.path(store);
         let is_tile = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "tile");

@@ -33,26 +33,6 @@ fn a_grid_visits_every_combination_once() {
 }
 
 #[test]
-fn a_grid_is_walked_in_its_order_around_what_was_tried() {
-    let mut search = search(Strategy::Grid { points: 2 });
-    let mut walk = Vec::new();
-    let mut ahead = search.clone();
-    while let Some(point) = ahead.suggest().unwrap() {
-        ahead.observe(point.clone(), Ok(0.0));
-        walk.push(point);
-    }
-    // the third before its turn
-    search.observe(walk[2].clone(), Ok(0.0));
-    let mut rest = walk.clone();
-    rest.remove(2);
-    for point in rest {
-        assert_eq!(search.suggest().unwrap(), Some(point.clone()));
-        search.observe(point, Err("no data".into()));
-    }
-    assert_eq!(search.suggest(), Ok(None));
-}
-
-#[test]
 fn a_grid_with_more_combinations_than_numbers_is_refused() {
     let names = (0..64).map(|k| (format!("x{k}"), Dimension::Values(vec![0.0, 1.0])));
     let error = Search::new(names.collect(), Strategy::Grid { points: 2 }, Direction::Minimize, 1).unwrap_err();
