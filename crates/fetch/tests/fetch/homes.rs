@@ -60,7 +60,7 @@ fn a_binary_of_word2vec_comes_as_it_is_published_and_is_read() {
     let server = Server::start(move |request| match request.path.as_str() {
         "/second.org/small.bin.gz" => {
             let answer = Answer::file(request, bytes);
-            if request.from.is_none() { answer.cut_after(20) } else { answer }
+            if request.from.is_none() { answer.cut_after_of_body(20) } else { answer }
         }
         _ => Answer::of(404, b"no"),
     });

@@ -9,6 +9,7 @@ mod jobs;
 mod killed;
 mod money;
 mod scores;
+#[allow(dead_code, reason = "the tests of landmark-fetch use the rest")]
 mod server;
 mod tls;
 
