@@ -303,16 +303,6 @@ fn completions_exist_for_the_usual_shells() {
 }
 
 #[test]
-fn an_empty_store_holds_nothing_and_is_sound() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = folder.path().join("store");
-    let store = store.to_str().unwrap();
-    assert!(printed(&["store", "ls", store]).contains("is empty"));
-    assert!(printed(&["store", "verify", store]).contains("0 sound tiles"));
-    assert!(printed(&["store", "gc", "--dry-run", store]).contains("0 files would be removed"));
-}
-
-#[test]
 fn check_warns_of_items_that_are_missing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.yaml");

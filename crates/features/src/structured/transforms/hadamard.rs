@@ -156,4 +156,20 @@ mod tests {
             "a Walsh–Hadamard transform needs a power of two, but the length is 3; pad with zeros to 4"
         );
     }
+
+    #[test]
+    fn all_threads_and_one_give_the_same_bits() {
+        let mut rng = stream(1, "test", "hadamard threads", 0);
+        for exponent in [16, 17, 20] {
+            let x: Vec<f64> = (0..1 << exponent).map(|_| rng.gen_range(-1.0..1.0)).collect();
+            let single: Vec<f32> = x.iter().map(|&value| value as f32).collect();
+            let by = |threads: usize| {
+                let (mut x, mut single) = (x.clone(), single.clone());
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| walsh_hadamard(&mut x).and_then(|()| walsh_hadamard(&mut single))).unwrap();
+                (x, single)
+            };
+            assert!(by(1) == by(3), "2^{exponent}");
+        }
+    }
 }
