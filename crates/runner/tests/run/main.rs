@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the scratch folder may unwrap as the tests do")]
 
+mod audit;
 mod collection;
 mod coreference;
 mod crash;
