@@ -8,7 +8,7 @@ use landmark_neural::torch::Torch;
 use landmark_oracles::neural::DeviceChoice;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Tensor};
 
 #[test]
 fn a_device_is_chosen_and_a_missing_gpu_is_named() {

@@ -35,11 +35,3 @@ impl Dropout {
         x.f_mul(&Tensor::f_from_slice(&mask)?.f_view(&x.size()[..])?.f_to_device(x.device())?)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use landmark_core::stream::stream;
-    use tch::{Device, Kind};
-
-    use super::*;
-}

@@ -4,7 +4,7 @@
 use ndarray::Array2;
 
 use crate::own_data::{CONFIG, PROGRAM, asked, place};
-use crate::scratch::{Scratch, data_folder, number_before};
+use crate::scratch::{Scratch, number_before};
 
 fn labelled(scratch: &Scratch, name: &str, separator: char) {
     let words = [["tea", "milk", "sugar", "cup"], ["engine", "wheel", "brake", "road"]];
