@@ -89,7 +89,6 @@ impl Default for EmbeddingFields {
 }
 
 impl EmbeddingFields {
-    /// The vectors of an answer, in the order of the request.
     pub(crate) fn read(&self, answer: &Json, count: usize) -> Result<Vec<Vec<f32>>, String> {
         let list = self.results.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
         let list = list
@@ -150,7 +149,6 @@ impl EmbeddingParams {
         self.as_http().check()
     }
 
-    /// The part of it that any endpoint has.
     fn as_http(&self) -> HttpParams {
         HttpParams {
             url: self.url.clone(),
@@ -164,7 +162,6 @@ impl EmbeddingParams {
         }
     }
 
-    /// Digest of all that moves a vector.
     fn identity(&self, url: &Url) -> Identity {
         // numbers, texts and lists of them always have a form in JSON
         let json = |value: &Json| value.to_string().into_bytes();
@@ -204,12 +201,10 @@ impl Embedder {
         })
     }
 
-    /// Digest of all that moves a vector of a text.
     pub fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// The address, without what might be secret.
     pub fn url(&self) -> &Url {
         &self.client.url
     }
@@ -327,7 +322,6 @@ impl Embedder {
     }
 }
 
-/// Distinct texts whose vectors are not there.
 fn missing<'a>(file: &VectorFile, texts: &'a [String]) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     texts.iter().map(String::as_str).filter(|text| file.get(&digest(text)).is_none() && seen.insert(*text)).collect()

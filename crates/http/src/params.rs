@@ -185,7 +185,6 @@ impl BatchParams {
         }
     }
 
-    /// The address of jobs, and the path of the requests in them.
     pub(crate) fn addresses(&self, url: &Url) -> (Url, String) {
         let mut base = url.clone();
         base.set_query(None);
@@ -375,7 +374,6 @@ impl HttpParams {
         Err(BadParameter::new("prompt", format!("{prompt:?}"), wanted))
     }
 
-    /// Pairs of a request, at most.
     pub fn pairs_per_request(&self) -> usize {
         self.pairs_per_request.unwrap_or(if self.shape == Shape::Chat { 1 } else { 256 })
     }

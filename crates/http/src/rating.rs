@@ -91,7 +91,6 @@ impl Rating {
         ratings.into_iter().collect::<Option<Vec<f64>>>().ok_or_else(|| format!("{given} ratings for {count} pairs"))
     }
 
-    /// The rating that a text writes; nothing where it has no number.
     fn written(&self, text: &str) -> Result<Option<f64>, String> {
         let found = numbers(text);
         let mut ratings: Vec<&Number> = Vec::new();
@@ -158,7 +157,6 @@ fn json_object(text: &str) -> Result<Json, String> {
     object.ok_or_else(|| format!("no JSON object in `{}`", shortened(text)))
 }
 
-/// A number of a text, and the bytes that it takes there.
 struct Number {
     value: f64,
     start: usize,
@@ -183,7 +181,6 @@ fn numbers(text: &str) -> Vec<Number> {
     found
 }
 
-/// The beginning of a text, for a message.
 pub(crate) fn shortened(text: &str) -> String {
     // what looks like a key goes before it could be cut in two
     let line = escaped(&redacted(text.trim().lines().next().unwrap_or_default()));

@@ -88,7 +88,6 @@ impl Default for ShiftRidgeParams {
     }
 }
 
-/// The checked method.
 #[derive(Debug, Clone)]
 pub struct ShiftRidge {
     params: ShiftRidgeParams,
@@ -193,7 +192,6 @@ enum Seen {
 }
 
 impl Seen {
-    /// All matrices, with the corner.
     fn views<'a>(&'a self, corner: &'a Array2<f64>) -> Vec<ArrayView2<'a, f64>> {
         match self {
             Self::Evaluated(rows) => vec![corner.view(), rows.view()],

@@ -14,8 +14,7 @@
 //! 0 and 1); so they count 0, a fifth or all of an entry of the columns, whichever predicts columns that were left out best. Rows are kriged from
 //! all that is known.
 //!
-//! The range, of the scores of different items, costs no call and is worth 2 to 4 % of the error on questions, and most of it on matrices of 0 and
-//! 1, whose zeros are most of K. A mat-vec then reads all entries.
+//! The range costs no call; a mat-vec then reads all entries.
 //!
 //! The calls are divided as [`Scattered`](super::Scattered) divides them: by a given share, or by the share of least predicted error among
 //! half, three quarters and all. shift_ridge around the main proxy on all s columns is a candidate of that choice, and keeps its place unless
@@ -24,7 +23,7 @@
 //!
 //! The design is linear in V and the proxies, so that K̃ is, within its range, a polynomial of the proxies, a signed low rank of at most
 //! 6s + 134, and a sparse matrix.
-//! This project's own method (ALGORITHMS §10 B).
+//! This project's own method.
 //!
 //! Cost: the entries of s columns in number; seven times the flops of shift_ridge around a proxy, n·64³/3 and n²r a round; some 200ns bytes
 //! during the fit with one proxy, 300ns with several, and 8 bytes a feature and entry of the columns.
@@ -67,13 +66,10 @@ use out_of_fold::{Fit, OutOfFold};
 
 const ID: &str = "stack";
 
-/// Landmarks from which on the share of the columns is chosen by what they hold.
 const ENOUGH_TO_CHOOSE: usize = 25;
 
-/// The share where it is not.
 const USUAL_SHARE: f64 = 0.75;
 
-/// Shares that are tried.
 const SHARES: [f64; 3] = [0.5, 0.75, 1.0];
 
 /// Raw parameters of stack.
@@ -114,7 +110,6 @@ impl StackParams {
     }
 }
 
-/// Stacked predictors with scattered entries.
 #[derive(Clone)]
 pub struct Stack {
     params: StackParams,
@@ -135,7 +130,6 @@ impl Stack {
         Self { similar: Some(Arc::new(Similar::of(vectors))), ..self }
     }
 
-    /// shift_ridge, around the main proxy where there is one.
     fn base(&self) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let bare: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check()?);
         let link = Link { degree: self.params.degree };
@@ -145,7 +139,6 @@ impl Stack {
         })
     }
 
-    /// The share of the first columns: the given one, or the smallest of those tried.
     fn first_share(&self, rank: usize) -> f64 {
         match self.params.columns {
             Some(columns) => columns,
@@ -232,7 +225,7 @@ impl Approximate for Stack {
                 (other, OutOfFold::of(self, read(other.rank)?, rng)?)
             }
         };
-        self.complete(stage, &oracle, landmarks, (rank, choice), rng)
+        self.complete(stage, &oracle, landmarks, (rank, choice))
     }
 }
 
@@ -257,18 +250,16 @@ fn evaluate_columns(
 }
 
 impl Stack {
-    /// The regression, rounds of scattered pairs, and the kriging of what is left.
     fn complete(
         &self,
         stage: OutOfFold,
         oracle: &Remembered<&dyn Oracle>,
         landmarks: &Landmarks,
         (asked, division): (usize, Division),
-        rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
         let shape = OracleShape::of(oracle);
         let order = &landmarks.order()[..division.rank];
-        let chosen = self.search(&stage, oracle, order, division.pairs, rng)?;
+        let chosen = self.search(&stage, oracle, order, division.pairs)?;
         let fit = stage.fit_weighted(&chosen.pairs, &chosen.scores, &self.proxies)?;
         let mut table = stage.table(&fit);
         if !chosen.pairs.is_empty() {
@@ -307,7 +298,6 @@ impl Stack {
         oracle: &Remembered<&dyn Oracle>,
         columns: &[usize],
         pairs: u64,
-        rng: &mut Rng,
     ) -> Result<Chosen, ApproximateError> {
         let mut named = EntrySet::new(OracleShape::of(oracle));
         named.add(&EntryPlan::columns(columns));
@@ -323,7 +313,7 @@ impl Stack {
             let size = ResidualSize::fit(oracle.len(), &table, &self.proxies)?;
             let search =
                 Search { predicted: &predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest: None };
-            let found = search.largest(wanted, rng)?;
+            let found = search.largest(wanted)?;
             let scores = evaluate(*oracle.inner(), &found)?;
             table.extend(&predicted, &found, &scores)?;
             chosen.extend(found, scores);

@@ -74,10 +74,4 @@ mod tests {
         assert_eq!(Headers::Keep.apply(POST), POST);
         assert_eq!(Headers::Strip.apply(POST), "The short one.\n\nIndeed: really.\n");
     }
-
-    #[test]
-    fn a_text_without_headers_is_a_body() {
-        assert_eq!(Headers::Strip.apply("No header here.\n\nTwo parts."), "No header here.\n\nTwo parts.");
-        assert_eq!(Headers::Strip.apply("Subject: only a header"), "");
-    }
 }

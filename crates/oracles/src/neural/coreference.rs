@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// The rows of the states of a span: `first..=last`, and how many words it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpanRows {
-    /// The first row.
     pub first: usize,
     /// The last row, at least `first`.
     pub last: usize,
@@ -16,7 +15,6 @@ pub struct SpanRows {
 }
 
 impl SpanRows {
-    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.last - self.first + 1
     }
@@ -105,13 +103,11 @@ impl ScorerParams {
 /// The spans of a topic in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Rows of each span.
     pub spans: Vec<SpanRows>,
     /// The cluster of each; none for a span that is no mention.
     pub clusters: Vec<Option<usize>>,
 }
 
-/// Figures of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ScorerEpoch {
     /// From 1.

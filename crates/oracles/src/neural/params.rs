@@ -17,7 +17,6 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// As a configuration has it.
     pub fn id(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -54,7 +53,6 @@ pub enum Score {
 }
 
 impl Score {
-    /// As a configuration has it.
     pub fn id(self) -> &'static str {
         match self {
             Self::Probability => "probability",
@@ -99,7 +97,6 @@ pub struct CrossEncoderParams {
     /// Tokens of a pair at most, special tokens included; what is longer is cut. The model's own limit if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<usize>,
-    /// Precision of products.
     pub precision: Precision,
 }
 
@@ -235,9 +232,7 @@ pub enum TuningProgress<'a> {
     Steps {
         /// From 1.
         epoch: usize,
-        /// Steps so far.
         done: usize,
-        /// Steps of the epoch.
         all: usize,
         /// Since the epoch began.
         seconds: f64,
@@ -256,7 +251,6 @@ impl TuningProgress<'_> {
     }
 }
 
-/// Figures of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// From 1.

@@ -48,7 +48,6 @@ pub enum FailedPairs {
 }
 
 impl FailedPairs {
-    /// The score of a failed pair, where it has one.
     pub fn stand_in(self) -> Option<f64> {
         if let Self::Score(score) = self { Some(score) } else { None }
     }
@@ -111,7 +110,6 @@ impl SubprocessParams {
         Duration::from_secs_f64(self.start_seconds)
     }
 
-    /// The command line, for messages.
     pub(super) fn in_words(&self) -> String {
         self.command.join(" ")
     }

@@ -112,7 +112,6 @@ impl CondensedDistances {
         Ok(Self { items, values })
     }
 
-    /// Number of mentions.
     pub fn items(&self) -> usize {
         self.items
     }
@@ -168,11 +167,8 @@ fn push_row(
 /// Two clusters that became one, each named by one of its mentions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Merge {
-    /// A mention of the one.
     pub a: usize,
-    /// A mention of the other.
     pub b: usize,
-    /// Their distance.
     pub height: f64,
 }
 

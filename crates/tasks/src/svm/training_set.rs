@@ -90,7 +90,6 @@ pub(crate) fn unit_costs(labels: &[usize], classes: usize, class_weights: &Class
     Ok(labels.iter().map(|&label| of_class[label]).collect())
 }
 
-/// One label a row, all in range, at least two classes, each with an example.
 pub(crate) fn check_labels(rows: usize, labels: &[usize], classes: usize) -> Result<(), SvmError> {
     if labels.len() != rows {
         return Err(SvmError::Lengths { list: "labels", rows, found: labels.len() });
