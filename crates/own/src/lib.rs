@@ -10,6 +10,7 @@
 mod audit;
 mod audited;
 mod calls;
+mod candidates;
 mod classify;
 mod cluster;
 mod export;
