@@ -198,18 +198,21 @@ pub fn nearest(
 ) -> Result<Found, NeighbourError> {
     // the first order of a pair is remembered until its second is asked for
     let given = Remembered::new(oracle);
-    let is_asymmetric = oracle.symmetry() == Symmetry::Asymmetric;
-    let oracle = Symmetrized::new(&given, Symmetrization::Mean);
+    let both = Symmetrized::new(&given, Symmetrization::Mean);
     let mut rounds = rounds.clone();
-    if is_asymmetric {
-        rounds.in_one_order(0);
-    }
-    let mut search = Search::new(rounds, OracleShape::of(&oracle), proxies.to_vec(), landmarks)?;
+    let wanted: &dyn Oracle = match oracle.symmetry() {
+        Symmetry::Symmetric => oracle,
+        Symmetry::Asymmetric => {
+            rounds.in_one_order(0);
+            &both
+        }
+    };
+    let mut search = Search::new(rounds, OracleShape::of(wanted), proxies.to_vec(), landmarks)?;
     while let Some(batch) = search.next_batch()? {
         let mut scores = vec![0.0; batch.pairs.len()];
         match batch.order {
             Some(coin) => ask_pairs(&OneOrder::new(&given, coin), &batch.pairs, &mut scores)?,
-            None => ask_pairs(&oracle, &batch.pairs, &mut scores)?,
+            None => ask_pairs(wanted, &batch.pairs, &mut scores)?,
         }
         search.record_part(&batch, &batch.pairs, &scores)?;
     }

@@ -349,6 +349,8 @@ impl Search {
                     self.order_seeded();
                     (Step::First, self.by_proxy(at_most(self.bill.first.saturating_sub(self.asked)))?)
                 }
+                // further rounds may follow
+                Next::Proxy(round) if round >= self.bill.rounds.len() && self.orders.is_none() => return Ok(None),
                 Next::Proxy(round) if round >= self.bill.rounds.len() => {
                     self.next = Next::SecondOrder;
                     continue;

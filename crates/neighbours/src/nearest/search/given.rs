@@ -125,10 +125,10 @@ impl Search {
         if self.proxies.is_empty() && !self.lists_known_first {
             self.proxies = vec![Arc::new(Places::of(&candidates))];
             self.proxy_order = vec![0];
+            self = self.with_bill(shape);
             if self.is_large {
-                return self.with_bill(shape).within(candidates);
+                self = self.within(candidates.clone())?;
             }
-            return Ok(self.with_bill(shape));
         }
         self.given = candidates.0;
         Ok(self)
