@@ -197,7 +197,7 @@ class Search(Opening):
         Columns that the fit did not keep are read from the store, where all of them are there.
         """
         of, n = self._factors, len(self._factors)
-        landmarks, columns = np.asarray(of.landmarks, dtype=np.int64), of.columns
+        landmarks, columns = np.asarray(of.landmarks, dtype=np.int64), of.columns if of.judged is None else of.judged
         if columns is None and len(landmarks):
             items = np.arange(n)
             pairs = np.stack([np.repeat(items, len(landmarks)), np.tile(landmarks, n)], axis=1)

@@ -24,11 +24,14 @@ use crate::shape::{self, Batch};
 mod blame;
 mod company;
 mod jobs;
+mod repeated;
 
 use blame::{Blame, Failure};
 pub use company::Company;
 use company::CompanySample;
 use jobs::Jobs;
+pub use repeated::Repeated;
+use repeated::RepeatedAnswers;
 
 /// The scorer, in messages.
 const ENDPOINT: &str = "an endpoint";
@@ -68,6 +71,7 @@ pub struct Http {
     probed: AtomicBool,
     complaints: Complaints,
     company: CompanySample,
+    repeated: RepeatedAnswers,
 }
 
 impl Http {
@@ -85,6 +89,7 @@ impl Http {
             runtime: client::runtime(&url)?,
             largest: AtomicUsize::new(params.pairs_per_request()),
             company: CompanySample::new(&params),
+            repeated: RepeatedAnswers::default(),
             items,
             params,
             model: Mutex::default(),
@@ -132,6 +137,11 @@ impl Http {
     /// Dependence of the scores on the pairs that share their prompt, once it was measured.
     pub fn company(&self) -> Option<Company> {
         self.company.measured()
+    }
+
+    /// Variation of the answers to one pair, if there are several.
+    pub fn repeated(&self) -> Option<Repeated> {
+        self.repeated.measured()
     }
 
     /// Model and fingerprint of the first answer.
@@ -186,12 +196,14 @@ impl Http {
     /// The scores of a few pairs, NaN where there is none: the mean of several calls.
     async fn mean(&self, batch: &Batch, stop: &AtomicBool) -> (Vec<f64>, Result<(), HttpError>) {
         let mut mean = vec![0.0; batch.pairs.len()];
+        let mut answers = vec![Vec::with_capacity(self.params.repeats); batch.pairs.len()];
         for _ in 0..self.params.repeats {
             let mut scores = vec![f64::NAN; batch.pairs.len()];
             let outcome = match stop.load(Ordering::Relaxed) {
                 true => return (scores, Ok(())),
                 false => self.answer(&batch.pairs, &mut scores, Under { stop, is_inquiry: false }).await,
             };
+            answers.iter_mut().zip(&scores).for_each(|(answers, &score)| answers.push(score));
             mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / self.params.repeats as f64);
             if outcome.is_err() {
                 // a mean of fewer calls is another score
@@ -201,6 +213,7 @@ impl Http {
                 return (mean, outcome);
             }
         }
+        answers.iter().for_each(|answers| self.repeated.take(answers));
         (mean, Ok(()))
     }
 

@@ -305,6 +305,17 @@ impl Place {
         Ok(Err(NoAnswer::DryRun(text)))
     }
 
+    /// Without a budget: for a command whose calls are few and known before the first.
+    pub(crate) fn unlimited(invocation: &Invocation, dry_run: bool) -> Result<Self> {
+        let place = Self::of(invocation, None, dry_run)?;
+        Ok(Self { matrix: MatrixSubject { budget: Budget::default(), ..place.matrix }, ..place })
+    }
+
+    /// Names of the items.
+    pub(crate) fn named(&self) -> Named<'_> {
+        Named(self.items.as_ref())
+    }
+
     /// A search in rounds, to the end of its calls or of the budget.
     fn search(&self, context: &SweepContext<'_>, rounds: &Rounds, candidates: Option<&Path>) -> Found {
         let gamma = context.fixed_gamma();

@@ -27,7 +27,7 @@ mod pairs;
 mod project;
 mod search;
 
-pub use audit::{Candidates, audit};
+pub use audit::{Candidates, Truth, audit};
 pub use audited::top_k_with_recall;
 pub use calls::{Calls, top_k_by_calls};
 pub use classify::{LabelColumns, classify};

@@ -118,6 +118,7 @@ impl Jobs {
         for (&pair, score) in pairs.iter().zip(out) {
             if let Some(scores) = state.scores.get(&pair).filter(|scores| scores.len() >= repeats) {
                 *score = scores.iter().sum::<f64>() / scores.len() as f64;
+                http.repeated.take(scores);
             }
         }
         let handed_on: HashSet<Pair> = pairs.iter().copied().filter(|&pair| state.has(pair, repeats)).collect();

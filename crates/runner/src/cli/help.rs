@@ -10,7 +10,7 @@ pub const PROGRAM: &str = "landmark";
 /// The commands, as `--help` groups them.
 pub const GROUPS: [(&str, &[&str]); 3] = [
     ("Run an experiment", &["run", "init", "report", "list", "check"]),
-    ("Use your data", &["topk", "mine", "pairs", "project", "search", "cluster", "classify", "export"]),
+    ("Use your data", &["topk", "mine", "audit", "pairs", "project", "search", "cluster", "classify", "export"]),
     ("Manage files, score predictions", &["data", "model", "store", "score", "completions"]),
 ];
 
@@ -24,7 +24,7 @@ pub(crate) const FORMER: [(&str, &str); 6] = [
     ("verify", "`cargo xtask verify`"),
 ];
 
-const EXAMPLES: [(&str, &str); 3] = [
+const EXAMPLES: [(&str, &str); 4] = [
     (
         "init",
         "Examples:
@@ -46,6 +46,13 @@ const EXAMPLES: [(&str, &str); 3] = [
   landmark mine items.yaml --pairs 100
   landmark mine items.yaml --at-least 0.8 --budget 3000
   landmark mine items.yaml --at-least 0.8 --target-recall 0.9 --groups",
+    ),
+    (
+        "audit",
+        "Examples:
+  landmark audit items.yaml blocking.csv --at-least 0.8 --dry-run   # the calls
+  landmark audit items.yaml blocking.csv --at-least 0.8
+  landmark audit items.yaml index.tsv -k 10 --first query --second hit",
     ),
 ];
 
