@@ -8,6 +8,7 @@
 mod audit;
 mod audited;
 mod calls;
+mod candidates;
 mod classify;
 mod cluster;
 mod export;
