@@ -95,13 +95,14 @@ pub struct Config {
 impl Config {
     /// The tables and figures of a finished run; a collection has none of its own.
     pub fn layout(&self, facts: &Facts, rows: &[ResultRow]) -> Layout {
-        match &self.subject {
+        let layout = match &self.subject {
             Subject::Matrix(matrix, experiment) => {
                 experiment.layout(&FinishedRun { settings: &self.run, matrix, facts, rows })
             }
             Subject::Study(study) => study.layout(&self.run, facts, rows),
             Subject::Collection(_) => Layout::default(),
-        }
+        };
+        layout.with_sentence_case()
     }
 }
 

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 use landmark_data::MentionCorpus;
 use landmark_oracles::neural::{
-    CrossEncoderParams, DeviceChoice, EncoderChoice, Epoch, FineTune, FineTuned, MentionScorer, ModelFiles, ModelShape,
+    CrossEncoderParams, DeviceChoice, EncoderChoice, FineTune, FineTuned, MentionScorer, ModelFiles, ModelShape,
     Neural, NeuralError, PairLayers, Precision, STAMP, ScorerEpoch, ScorerJudge, ScorerRecipe, SpanRows, TextScorer,
-    TorchReport, Warn,
+    TorchReport, TuningProgress, Warn,
 };
 use tch::{Device, Tensor};
 
@@ -157,9 +157,9 @@ impl Neural for OnTorch {
         &self,
         recipe: &FineTune<'_>,
         models: &Path,
-        on_epoch: &mut dyn FnMut(&Epoch),
+        on_progress: &mut dyn FnMut(TuningProgress<'_>),
     ) -> Result<FineTuned, NeuralError> {
-        guarded(|| fine_tune(recipe, models, self.device(), on_epoch))
+        guarded(|| fine_tune(recipe, models, self.device(), on_progress))
     }
 
     fn token_states(

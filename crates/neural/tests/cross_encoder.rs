@@ -12,7 +12,8 @@ use landmark_neural::cross_encoder::{CrossEncoder, fine_tune};
 use landmark_neural::encoder::{ModelError, Weights};
 use landmark_neural::torch::Torch;
 use landmark_oracles::neural::{
-    CrossEncoderParams, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFiles, Precision, Score, Target,
+    CrossEncoderParams, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFiles, Precision, Score, Target,
+    TuningProgress,
 };
 use tch::Device;
 
@@ -167,10 +168,15 @@ fn train_with(models: &Path, params: FineTuneParams, dies_after: Option<usize>) 
         max_length: 32,
         seed: 8,
     };
-    let mut on_epoch = |epoch: &Epoch| {
-        assert!(dies_after != Some(epoch.number), "killed");
+    let mut steps = 0;
+    let mut on_progress = |progress: TuningProgress<'_>| match progress {
+        TuningProgress::Steps { done, all, .. } => {
+            steps += 1;
+            assert!(done <= all && (done - 1) == (steps - 1) % all, "step {done} of {all}");
+        }
+        TuningProgress::Epoch(epoch) => assert!(dies_after != Some(epoch.number), "killed"),
     };
-    let run = AssertUnwindSafe(|| fine_tune(&recipe, models, Device::Cpu, &mut on_epoch));
+    let run = AssertUnwindSafe(|| fine_tune(&recipe, models, Device::Cpu, &mut on_progress));
     catch_unwind(run).ok().map(Result::unwrap)
 }
 

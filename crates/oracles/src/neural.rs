@@ -25,7 +25,7 @@ pub use files::{KNOWN_MODELS, KnownFile, KnownModel, MODELS_VARIABLE, ModelFiles
 pub use fine_tune::{CURVE, FineTune, FineTuned, LabelledPairs};
 pub use library::{OpenFunction, STAMP, StampFunction, Warn, open};
 pub use pair_scorer::{PairLayers, PairScorer};
-pub use params::{CrossEncoderParams, Epoch, FineTuneParams, Loss, Precision, Score, Target, sigmoid};
+pub use params::{CrossEncoderParams, Epoch, FineTuneParams, Loss, Precision, Score, Target, TuningProgress, sigmoid};
 pub use text_scorer::TextScorer;
 
 /// The environment variable that names the library's file.
@@ -73,7 +73,7 @@ pub trait Neural: Send + Sync {
         &self,
         recipe: &FineTune<'_>,
         models: &Path,
-        on_epoch: &mut dyn FnMut(&Epoch),
+        on_progress: &mut dyn FnMut(TuningProgress<'_>),
     ) -> Result<FineTuned, NeuralError>;
 
     /// States of a corpus's words, computed once and kept in `folder`; `progress` hears (documents done, all).

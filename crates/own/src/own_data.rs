@@ -117,6 +117,8 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         "errors": Errors::of(context),
         "budget": context.matrix.budget,
         "output": context.matrix.output,
+        // recall of prefixes at items that the fit treats like any other
+        "curve": 2,
     });
     let key = context.key("own data", Some(&cell), &more)?;
     Ok(vec![Job {

@@ -201,8 +201,8 @@ fn layout(found: &Found, rows: &[ResultRow]) -> Layout {
         Found::Pairs { .. } => pairs::DRAWN,
     };
     let caption = format!(
-        "{drawn} A statement of recall ρ at confidence 1 − δ holds in at least 1 − δ of the draws where its bound is sound; calls and price are an item's, the \
-         price above the way that is told the truth."
+        "{drawn} A guaranteed recall ρ at confidence 1 − δ must hold in at least 1 − δ of the draws. Calls and price are per item; the price is the calls \
+         beyond those of a search that knows the truth."
     );
     let table = |metric: Metric| TableSpec {
         id: format!("table-{}", metric.id().replace('_', "-")),

@@ -54,14 +54,14 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
     reads_retrieval: true,
     ..ExperimentEntry::new(Entry {
         id: "retrieval",
-        summary: "recall of the true nearest neighbours against calls an item: reranking, GAR, ANNCUR, AXN-like, sums and rounds",
+        summary: "recall of the true nearest neighbours against calls per item: reranking, GAR, ANNCUR, AXN-like, sums and rounds",
         parameters: &[
             required(
                 "retrieval.proxies",
                 "[rwmd]",
                 "cheap relatives, each as under `proxy`: all rivals run with each of them",
             ),
-            parameter("retrieval.calls", "[5, 10, 20, 50, 100]", "calls an item"),
+            parameter("retrieval.calls", "[5, 10, 20, 50, 100]", "calls per item"),
             parameter("retrieval.rounds", "4", "rounds of the rivals that work in rounds"),
         ],
         source: "this project",

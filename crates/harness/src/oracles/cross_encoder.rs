@@ -7,9 +7,10 @@ use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Sy
 use landmark_data::SentencePairs;
 use landmark_oracles::neural::{
     CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFileError,
-    ModelFiles, NeuralError, Precision, Score, Target,
+    ModelFiles, NeuralError, Precision, Score, Target, TuningProgress,
 };
 use landmark_report::Caveat;
+use landmark_report::amounts::duration;
 use landmark_yaml::{Entry, Section, parameter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -445,15 +446,28 @@ fn train(
     let folder = recipe.folder(models)?;
     let (pairs, name) = (loaded.train.len(), recipe.dataset);
     say(format!("fine-tuning `{model}` on {pairs} pairs of `{name}`; checkpoints in `{}`", folder.display()));
-    let busy = Busy::start(format!("fine-tuning, epoch 1 of {}", recipe.params.epochs), quiet);
-    libtorch.fine_tune(recipe, models, &mut |Epoch { number, loss, score, both_orders, seconds }| {
+    let all_epochs = recipe.params.epochs;
+    let busy = Busy::start("fine-tuning: reading the model and the pairs", quiet);
+    libtorch.fine_tune(recipe, models, &mut |progress| {
+        let per_epoch = duration(progress.seconds_per_epoch());
+        let &Epoch { number, loss, score, both_orders, .. } = match progress {
+            TuningProgress::Epoch(epoch) => epoch,
+            TuningProgress::Steps { epoch, done, all, .. } if done < all => {
+                busy.now(format!(
+                    "fine-tuning, epoch {epoch} of {all_epochs}, step {done} of {all}, {per_epoch} per epoch"
+                ));
+                return;
+            }
+            TuningProgress::Steps { epoch, .. } => {
+                busy.now(format!("fine-tuning, epoch {epoch} of {all_epochs}, judging the model"));
+                return;
+            }
+        };
         let judge = judge(loaded.are_graded);
         let both = both_orders.map_or_else(String::new, |score| format!(" ({score:.4} of both orders)"));
         if !quiet {
-            busy.say(&format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {seconds:.0} s"));
+            busy.say(&format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {per_epoch}"));
         }
-        let (next, all) = (number + 1, recipe.params.epochs);
-        busy.now(format!("fine-tuning, epoch {next} of {all}, {seconds:.0} s per epoch"));
     })
 }
 

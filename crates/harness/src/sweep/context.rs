@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::approximate::{Approximate, ScatteredParams};
+use landmark_core::approximate::{Approximate, ApproximateError, ScatteredParams};
 use landmark_core::approximation::{Approximation, Known};
 use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, EntrySet, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
@@ -137,25 +137,35 @@ impl SweepContext<'_> {
 
     /// Fits the method of a cell through a meter of its own: the approximation, and what it would have cost alone.
     pub fn fit(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
-        self.fit_to(self.target(cell), cell, setting)
+        self.fit_to(self.target(cell), cell, self.landmarks(cell)?, setting)
     }
 
     /// The same at the rank of the cell, whatever the configuration says of growing.
     pub fn fit_at(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
-        self.fit_to(None, cell, setting)
+        self.fit_to(None, cell, self.landmarks(cell)?, setting)
+    }
+
+    /// The same from the landmarks of this rank alone: those that a larger rank would add are treated like any other item, so that they
+    /// can judge the fit. The vectors of a proxy are exact at the first items of the order, whether or not their columns are evaluated.
+    pub fn fit_without_later(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
+        let (all, n) = (self.landmarks(cell)?, self.problem.items());
+        let method = self.sweep.approximator(cell, setting)?;
+        let order = all.order()[..method.landmarks_needed(n, cell.rank).min(all.order().len())].to_vec();
+        let landmarks = Landmarks::new(n, order, all.independent().to_vec()).map_err(ApproximateError::from)?;
+        self.fit_to(None, cell, landmarks, setting)
     }
 
     fn fit_to(
         &self,
         target: Option<TargetError>,
         cell: &Cell,
+        landmarks: Landmarks,
         setting: Setting,
     ) -> Result<(Approximation, Spent), JobError> {
         let oracle = Metered::new(similarity(self.scores(cell), setting.gamma)?);
         let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
         let is_wme = self.sweep.method(cell).id == wme::ID;
         let method = if is_wme { self.wme(cell, setting)? } else { self.sweep.approximator(cell, setting)? };
-        let landmarks = self.landmarks(cell)?;
         let known = self.sweep.method(cell).known;
         let grows = target.is_some();
         let approximation = match target {

@@ -227,6 +227,34 @@ impl FineTuneParams {
     }
 }
 
+/// What a fine-tuning reports while it runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TuningProgress<'a> {
+    /// Steps of an epoch, after each of them.
+    Steps {
+        /// From 1.
+        epoch: usize,
+        /// Steps so far.
+        done: usize,
+        /// Steps of the epoch.
+        all: usize,
+        /// Since the epoch began.
+        seconds: f64,
+    },
+    /// An epoch has ended.
+    Epoch(&'a Epoch),
+}
+
+impl TuningProgress<'_> {
+    /// Seconds that the whole epoch takes, from the steps so far.
+    pub fn seconds_per_epoch(&self) -> f64 {
+        match *self {
+            Self::Steps { done, all, seconds, .. } => seconds * all as f64 / done.max(1) as f64,
+            Self::Epoch(epoch) => epoch.seconds,
+        }
+    }
+}
+
 /// Figures of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {

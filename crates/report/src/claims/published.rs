@@ -77,13 +77,6 @@ impl Published {
     pub fn runs_of(&self, name: &str) -> &[PublishedRun] {
         self.runs.get(name).map_or(&[], Vec::as_slice)
     }
-
-    /// The largest run of every name, by name.
-    pub fn runs(&self) -> Vec<&PublishedRun> {
-        let mut runs: Vec<_> = self.runs.values().filter_map(|runs| runs.first()).collect();
-        runs.sort_by(|a, b| a.name.cmp(&b.name));
-        runs
-    }
 }
 
 impl PublishedRun {

@@ -103,7 +103,7 @@ fn neighbours_of_mentions_are_looked_for_without_a_method() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     let summary = std::fs::read_to_string(scratch.path("runs/news/summary.md")).unwrap();
     for wanted in
-        ["recall@10 against calls an item", "| rounds ", "| GAR ", "perfect candidates", "looked for within a topic"]
+        ["Recall@10 against calls per item", "| rounds ", "| GAR ", "perfect candidates", "looked for within a topic"]
     {
         assert!(summary.contains(wanted), "{wanted} is missing:\n{summary}");
     }

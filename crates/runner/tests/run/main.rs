@@ -24,6 +24,7 @@ mod own_data;
 mod own_files;
 mod own_page;
 mod own_samples;
+mod prefix_recall;
 mod recall;
 mod resume;
 mod retrieval;

@@ -62,8 +62,8 @@ fn figures_say_why_known_entries_may_bring_a_method_below_the_optimum() {
     {
         scratch.run_well(&["--quiet", "--results", methods, "--set", &format!("methods={methods}")]);
         let page = std::fs::read_to_string(scratch.path(methods).join("mine/report.html")).unwrap();
-        assert!(page.contains("the band is the 95 % interval"), "{methods}");
-        assert_eq!(page.contains("raises the rank"), is_said, "{methods}");
+        assert!(page.contains("the shaded band is a 95 % interval"), "{methods}");
+        assert_eq!(page.contains("raise the rank"), is_said, "{methods}");
     }
 }
 
@@ -183,7 +183,8 @@ fn a_comparison_of_ones_own_begins_with_its_conclusion_and_with_equal_entries() 
     let least = rows.iter().filter(at_entries).map(|row| row["value"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
     assert!(conclusion.contains(&format!(": {least:.3} at best, by ")), "{least}: {conclusion}");
     let heads = summary.lines().filter(|line| line.starts_with("## Relative error"));
-    let (figures, tables): (Vec<&str>, Vec<&str>) = heads.partition(|head| head.contains("against s/n"));
+    let (figures, tables): (Vec<&str>, Vec<&str>) =
+        heads.partition(|head| head.contains("against the share of landmarks"));
     for heads in [figures, tables] {
         let of_entries = heads.iter().take_while(|head| head.ends_with("equal entries")).count();
         assert!(of_entries > 0 && 2 * of_entries == heads.len(), "{heads:?}");

@@ -434,7 +434,7 @@ fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
         read("summary.md").lines().find(|line| line.contains("with those of the error estimate")).map(str::to_owned);
     assert!(line.as_ref().is_some_and(|line| line.contains(&format!(" {kept} |"))), "{kept}: {line:?}");
     let page = read("report.html").replace(',', "");
-    assert!(page.contains(&format!("landmarks took {kept} calls ")), "{kept}");
+    assert!(page.contains(&format!("landmarks took {kept} calls")), "{kept}");
     // a single rank is the largest
     let single = place();
     single.run_well(&["--set", "target_error=0.3", "--set", "ranks=40", "--set", "error_estimate=400"]);
