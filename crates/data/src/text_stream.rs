@@ -43,9 +43,7 @@ pub struct LinePolicy {
 pub struct StreamPlace {
     /// Bytes of text consumed, line ends included.
     pub bytes: u64,
-    /// Lines consumed.
     pub lines: u64,
-    /// Of these, empty ones.
     pub empty: u64,
     /// Of these, lines that are not UTF-8.
     pub invalid_utf8: u64,
@@ -76,7 +74,6 @@ pub struct TextStream {
     place: StreamPlace,
     /// The byte of text at which it ends, if not with the file.
     end: Option<u64>,
-    /// The byte of text at which its lines are counted from.
     first: u64,
     file_bytes: u64,
     consumed: Arc<AtomicU64>,
@@ -151,9 +148,6 @@ impl TextStream {
     }
 
     /// The lines of a plain file between two of its [`cuts`]; its place counts bytes from the beginning of the file, and lines from `piece.start`.
-    ///
-    /// # Errors
-    /// As [`open_at`](Self::open_at).
     pub fn open_piece(path: &Path, policy: LinePolicy, piece: Range<u64>) -> Result<Self, DataError> {
         let start = StreamPlace { bytes: piece.start, ..StreamPlace::default() };
         let mut stream = Self::open_at(path, policy, start)?;
@@ -224,7 +218,6 @@ impl TextStream {
         }
     }
 
-    /// Position of the stream.
     pub fn place(&self) -> StreamPlace {
         self.place
     }

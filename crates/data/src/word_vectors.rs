@@ -41,9 +41,7 @@ pub enum VectorFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorFiles {
-    /// The layout.
     pub format: VectorFormat,
-    /// The vectors.
     pub path: PathBuf,
     /// The member that holds them, where `path` is a zip archive of text, as GloVe's are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +56,6 @@ pub struct VectorFiles {
 }
 
 impl VectorFiles {
-    /// One file, case as it is.
     pub fn new(format: VectorFormat, path: impl Into<PathBuf>) -> Self {
         Self { format, path: path.into(), member: None, vocabulary: None, fold_case: false }
     }
@@ -68,7 +65,6 @@ impl VectorFiles {
         Self { vocabulary: Some(vocabulary.into()), ..Self::new(VectorFormat::Npy, path) }
     }
 
-    /// The text, of the file or of its member.
     fn open(&self) -> Result<Text, DataError> {
         match &self.member {
             Some(member) => crate::unpack::open_member(&self.path, member),
@@ -76,7 +72,6 @@ impl VectorFiles {
         }
     }
 
-    /// Name of the file or of its member.
     fn name(&self) -> String {
         self.member.clone().unwrap_or_else(|| file_name(&self.path))
     }
@@ -173,7 +168,6 @@ impl WordVectors {
         &self.words
     }
 
-    /// The row of a word.
     pub fn index_of(&self, word: &str) -> Option<u32> {
         self.index.get(word).copied()
     }
@@ -183,7 +177,6 @@ impl WordVectors {
         self.vectors.view()
     }
 
-    /// The vector of a word.
     pub fn vector(&self, word: &str) -> Option<ArrayView1<'_, f32>> {
         self.index_of(word).map(|row| self.vectors.row(row as usize))
     }
@@ -231,7 +224,6 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Words and values as they come out of a file.
 struct Gathered {
     dimension: usize,
     words: Vec<String>,
@@ -242,11 +234,9 @@ struct Gathered {
     repeated: (usize, Option<String>),
     /// Lines without a word in UTF-8.
     wordless: Vec<usize>,
-    /// Lines with more numbers than a vector has.
     too_long: Vec<usize>,
 }
 
-/// A word whose vector is to be parsed.
 struct Slot {
     word: String,
     exact: bool,
@@ -292,7 +282,6 @@ impl Gathered {
         self.values.extend(values);
     }
 
-    /// What of the file is not held, in words.
     fn left_out(&self) -> Option<String> {
         let of_lines = |lines: &[usize], which: &str| {
             let first = lines.first()?;

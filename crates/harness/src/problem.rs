@@ -38,6 +38,8 @@ pub struct Problem {
     pub queries: usize,
     /// Scores a pair, unmetered and unstored.
     pub raw: Arc<dyn Oracle>,
+    /// The score of a pair as it is asked for; `raw` may be of both orders.
+    pub as_given: Arc<dyn Oracle>,
     /// Its two orders, where some method is to read one of them.
     pub orders: Option<SplitOrders>,
     /// The score as given apart from its items, and these, where lists of them share what is kept.
@@ -144,7 +146,7 @@ impl Problem {
         let Opened { raw, as_given, item_list, description, is_priced, items, stamps, mut notes, facts: more } = opened;
         notes.extend(proxies.notes.iter().cloned());
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
-        let orders = SplitOrders::of(run, matrix, as_given);
+        let orders = SplitOrders::of(run, matrix, Arc::clone(&as_given));
         // the corpora of papers keep the draws that their tables were made with
         let own = item_list.as_ref().filter(|_| matrix.experiment.makes_factors);
         let contents = own.map(|list| Arc::new(list.contents()));
@@ -152,6 +154,7 @@ impl Problem {
             dataset,
             queries: 0,
             raw,
+            as_given,
             orders,
             item_list,
             contents,

@@ -49,13 +49,9 @@ pub struct EmbeddingParams {
     /// Keys beside these in every request, such as `dimensions`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Json>,
-    /// Names of JSON fields where they differ.
     pub fields: EmbeddingFields,
-    /// Texts of a request, at most.
     pub texts_per_request: usize,
-    /// Requests under way at a time, at most.
     pub in_flight: usize,
-    /// Seconds that a request may take.
     pub timeout_seconds: f64,
     /// Seconds after which a request that keeps failing is given up, waiting included.
     pub patience_seconds: f64,
@@ -71,7 +67,6 @@ pub struct EmbeddingParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingFields {
-    /// The texts of a request.
     pub input: String,
     /// The list of results in an answer; empty for a bare list.
     pub results: String,
@@ -86,7 +81,6 @@ impl Default for EmbeddingFields {
 }
 
 impl EmbeddingFields {
-    /// The vectors of an answer, in the order of the request.
     pub(crate) fn read(&self, answer: &Json, count: usize) -> Result<Vec<Vec<f32>>, String> {
         let list = self.results.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
         let list = list
@@ -147,7 +141,6 @@ impl EmbeddingParams {
         self.as_http().check()
     }
 
-    /// The part of it that any endpoint has.
     fn as_http(&self) -> HttpParams {
         HttpParams {
             url: self.url.clone(),
@@ -161,7 +154,6 @@ impl EmbeddingParams {
         }
     }
 
-    /// Digest of all that moves a vector.
     fn identity(&self, url: &Url) -> Identity {
         // numbers, texts and lists of them always have a form in JSON
         let json = |value: &Json| value.to_string().into_bytes();
@@ -201,12 +193,10 @@ impl Embedder {
         })
     }
 
-    /// Digest of all that moves a vector of a text.
     pub fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// The address, without what might be secret.
     pub fn url(&self) -> &Url {
         &self.client.url
     }
@@ -324,7 +314,6 @@ impl Embedder {
     }
 }
 
-/// Distinct texts whose vectors are not there.
 fn missing<'a>(file: &VectorFile, texts: &'a [String]) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     texts.iter().map(String::as_str).filter(|text| file.get(&digest(text)).is_none() && seen.insert(*text)).collect()

@@ -33,23 +33,17 @@ use jobs::Jobs;
 pub use repeated::Repeated;
 use repeated::RepeatedAnswers;
 
-/// The scorer, in messages.
 const ENDPOINT: &str = "an endpoint";
-/// Failed pairs that are named.
 const WARNINGS: u64 = 5;
 /// Failed pairs after which an endpoint that scored none is given up, whatever failed pairs may do.
 const HOPELESS: u64 = 20;
 
-/// Circumstances of a request.
 #[derive(Debug, Clone, Copy)]
 struct Under<'a> {
-    /// Nobody waits for its answer any more.
     stop: &'a AtomicBool,
-    /// It is part of the search for an item at fault.
     is_inquiry: bool,
 }
 
-/// An endpoint as an oracle over texts.
 pub struct Http {
     params: HttpParams,
     items: Arc<ScoredItems>,
@@ -59,7 +53,6 @@ pub struct Http {
     jobs: Option<Jobs>,
     /// Pairs of a request that the server takes, as far as it is known.
     largest: AtomicUsize,
-    /// Model and fingerprint of the first answer.
     model: Mutex<Option<String>>,
     changed: AtomicU64,
     scored: AtomicBool,
@@ -103,7 +96,6 @@ impl Http {
         })
     }
 
-    /// The address, without what might be secret.
     pub fn url(&self) -> &Url {
         &self.client.url
     }
@@ -113,7 +105,6 @@ impl Http {
         identity(&self.params, FailedPairs::Error, self.url(), ScoredItems::NONE)
     }
 
-    /// The items.
     pub fn items(&self) -> &Arc<ScoredItems> {
         &self.items
     }
@@ -123,7 +114,6 @@ impl Http {
         self.params.price.is_some()
     }
 
-    /// Money paid so far.
     pub fn paid(&self) -> Paid {
         self.client.purse.paid()
     }
@@ -144,7 +134,6 @@ impl Http {
         self.repeated.measured()
     }
 
-    /// Model and fingerprint of the first answer.
     pub fn model(&self) -> Option<String> {
         self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -159,7 +148,6 @@ impl Http {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Requests that were made again so far.
     pub fn retries(&self) -> u64 {
         self.client.retries()
     }
@@ -301,7 +289,6 @@ impl Http {
         }
     }
 
-    /// Scores the pairs at these places in a request of their own.
     async fn answer_at(
         &self,
         places: &[usize],
@@ -420,7 +407,6 @@ impl Http {
         shape::request(&self.params, &texts).to_string()
     }
 
-    /// The scores of an answer, or why there are none in it.
     fn understand(&self, answer: &serde_json::Value, count: usize) -> Result<Result<Vec<f64>, String>, HttpError> {
         self.recognise(answer)?;
         let scores = shape::scores(&self.params, answer, count).map_err(|reason| match connection::error_in(answer) {
@@ -433,7 +419,6 @@ impl Http {
         Ok(scores)
     }
 
-    /// Notices another model than the first.
     fn recognise(&self, answer: &serde_json::Value) -> Result<(), HttpError> {
         let Some(second) = shape::answered_by(answer) else { return Ok(()) };
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);

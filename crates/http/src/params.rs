@@ -46,7 +46,6 @@ pub struct HttpParams {
     /// Address that requests are posted to. Its query may hold a key, and is written nowhere.
     #[serde(serialize_with = "written_redacted")]
     pub url: String,
-    /// Form of a request.
     pub shape: Shape,
     /// Model, as the server calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +85,6 @@ pub struct HttpParams {
     pub diagonal: Option<f64>,
     /// Calls whose mean is the score, for a judge that varies.
     pub repeats: usize,
-    /// Requests under way at a time, at most.
     pub in_flight: usize,
     /// Limit of the server, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,11 +92,9 @@ pub struct HttpParams {
     /// Limit of the server, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_per_minute: Option<u32>,
-    /// Seconds that a request may take.
     pub timeout_seconds: f64,
     /// Seconds after which a request that keeps failing is given up, waiting included.
     pub patience_seconds: f64,
-    /// Treatment of a pair that cannot be scored.
     pub failed_pairs: FailedPairs,
     /// Treatment of a model that changes while it is asked.
     pub changed_model: ChangedModel,
@@ -108,7 +104,6 @@ pub struct HttpParams {
     /// PEM file of a certificate authority of one's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
-    /// Bytes above which an answer is refused.
     pub answer_bytes: usize,
     /// Jobs of many requests instead of one request after the other.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,11 +123,9 @@ pub struct BatchParams {
     /// Folder that remembers the jobs under way; moves no score.
     #[serde(skip_serializing)]
     pub folder: PathBuf,
-    /// Requests of a job, at most.
     pub requests: usize,
     /// Time within which the server promises to be done.
     pub window: String,
-    /// Seconds between two looks at a job.
     pub poll_seconds: f64,
     /// Hours after which a job is waited for no longer.
     pub patience_hours: f64,
@@ -182,7 +175,6 @@ impl BatchParams {
         }
     }
 
-    /// The address of jobs, and the path of the requests in them.
     pub(crate) fn addresses(&self, url: &Url) -> (Url, String) {
         let mut base = url.clone();
         base.set_query(None);
@@ -216,7 +208,6 @@ pub enum ChangedModel {
     /// Said once, and counted.
     #[default]
     Warn,
-    /// The run ends.
     Error,
 }
 
@@ -372,7 +363,6 @@ impl HttpParams {
         Err(BadParameter::new("prompt", format!("{prompt:?}"), wanted))
     }
 
-    /// Pairs of a request, at most.
     pub fn pairs_per_request(&self) -> usize {
         self.pairs_per_request.unwrap_or(if self.shape == Shape::Chat { 1 } else { 256 })
     }

@@ -15,13 +15,10 @@ use serde_json::Value as Json;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rating {
-    /// Place of the rating.
     pub read: RatingSource,
     /// The field of `read: json`.
     pub field: String,
-    /// Least rating; one below it is no answer.
     pub low: f64,
-    /// Greatest rating.
     pub high: f64,
 }
 
@@ -90,7 +87,6 @@ impl Rating {
         ratings.into_iter().collect::<Option<Vec<f64>>>().ok_or_else(|| format!("{given} ratings for {count} pairs"))
     }
 
-    /// The rating that a text writes; nothing where it has no number.
     fn written(&self, text: &str) -> Result<Option<f64>, String> {
         let found = numbers(text);
         let mut ratings: Vec<&Number> = Vec::new();
@@ -157,7 +153,6 @@ fn json_object(text: &str) -> Result<Json, String> {
     object.ok_or_else(|| format!("no JSON object in `{}`", shortened(text)))
 }
 
-/// A number of a text, and the bytes that it takes there.
 struct Number {
     value: f64,
     start: usize,
@@ -182,7 +177,6 @@ fn numbers(text: &str) -> Vec<Number> {
     found
 }
 
-/// The beginning of a text, for a message.
 pub(crate) fn shortened(text: &str) -> String {
     // what looks like a key goes before it could be cut in two
     let line = escaped(&redacted(text.trim().lines().next().unwrap_or_default()));

@@ -24,7 +24,6 @@ use crate::encoder::{Encoder, EncoderConfig, ModelError, Tokenizer};
 use crate::torch::Torch;
 use crate::warning;
 
-/// The build that this library belongs to.
 #[unsafe(no_mangle)]
 pub extern "C" fn landmark_neural_stamp() -> *const c_char {
     STAMP.as_ptr()
@@ -61,7 +60,6 @@ where
     }
 }
 
-/// libtorch, and where it computes.
 struct OnTorch {
     torch: Torch,
     /// Every GPU for `auto` where there are several; else the one device that is named.
@@ -89,7 +87,6 @@ impl OnTorch {
         }
     }
 
-    /// The device of what runs on one.
     fn device(&self) -> Device {
         self.devices.first().copied().unwrap_or(Device::Cpu)
     }
@@ -174,7 +171,6 @@ impl Neural for OnTorch {
     }
 }
 
-/// States, and where scorers are trained on them.
 struct States {
     states: TokenStates,
     device: Device,
@@ -201,7 +197,6 @@ impl landmark_oracles::neural::TokenStates for States {
     }
 }
 
-/// A network with the states that its spans refer to.
 struct Scorer<N> {
     network: N,
     states: Tensor,

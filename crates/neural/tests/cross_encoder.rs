@@ -93,7 +93,6 @@ fn empty_and_endless_texts_are_scored_and_counted() {
     assert!(block_of(&oracle, &all, &all).unwrap().iter().all(|score| (0.0..=1.0).contains(score)));
 }
 
-/// The tiny model with some of its tensors changed, in a folder.
 fn changed(change: impl Fn(&str, f32) -> Option<f32>) -> (tempfile::TempDir, ModelFiles) {
     let folder = tempfile::tempdir().unwrap();
     let tiny = ModelFiles::tiny();
@@ -133,7 +132,6 @@ fn a_model_without_a_head_is_refused_by_name() {
     assert!(matches!(error, ModelError::NoHead { .. }), "{error}");
 }
 
-/// Pairs whose target can be learned: whether both hold a dog.
 fn lesson() -> (Vec<String>, Vec<(usize, usize)>, Vec<f64>) {
     let subjects = ["a dog", "the old dog", "a small dog", "the dog", "a cat", "the man", "an old woman", "the bird"];
     let verbs = ["runs", "sleeps", "plays", "walks"];
@@ -149,7 +147,6 @@ fn train(models: &Path, epochs: usize, dies_after: Option<usize>) -> Option<Fine
     train_with(models, FineTuneParams { epochs, ..FineTuneParams::default() }, dies_after)
 }
 
-/// Dropout is drawn from the one generator that libtorch has: trainings take turns.
 static TRAINING: Mutex<()> = Mutex::new(());
 
 fn train_with(models: &Path, params: FineTuneParams, dies_after: Option<usize>) -> Option<FineTuned> {

@@ -33,10 +33,8 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::JaroWinkler, Self::DamerauLevenshtein, Self::TokenSort];
 
-    /// The name in a configuration.
     pub fn id(self) -> &'static str {
         match self {
             Self::JaroWinkler => "jaro_winkler",

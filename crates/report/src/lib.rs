@@ -3,8 +3,6 @@
 //! Each experiment describes what it wants with [`TableSpec`]s and [`FigureSpec`]s. A report that could be mistaken for the paper's is worse than
 //! none: whatever was reduced is stamped on every table and takes the verdicts away, with the reason in a footnote.
 
-#![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
-
 use std::path::{Path, PathBuf};
 
 pub mod amounts;

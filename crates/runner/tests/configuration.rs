@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use landmark_harness::config::{Config, MatrixSubject, Overlays, Rank};
+use landmark_harness::config::{Config, MatrixSubject, Overlays};
 use landmark_store::SyncPolicy;
 use landmark_yaml::ConfigError;
 use runner::catalogue::catalogue;
@@ -38,29 +38,9 @@ fn matrix(config: &Config) -> &MatrixSubject {
     config.subject.matrix().unwrap()
 }
 
-/// All messages, in the order of the file.
 fn complaints(text: &str) -> Vec<String> {
     let error = load(text, "paper", &[]).err().unwrap();
     error.each().map(ToString::to_string).collect()
-}
-
-#[test]
-fn a_good_file_is_read_whole() {
-    let config = load(GOOD, "laptop", &[]).unwrap();
-    assert_eq!(matrix(&config).ranks, [Rank::Count(50), Rank::Fraction(0.1)]);
-    assert_eq!(matrix(&config).methods[1].name, "shift_ridge + known + rwmd");
-    assert_eq!(matrix(&config).methods[1].params["folds"], 3);
-    assert_eq!(matrix(&config).budget.entries, Some(10_000_000));
-    assert_eq!(config.reduction(), None);
-}
-
-#[test]
-fn a_profile_lies_over_the_file_and_says_what_it_changed() {
-    let config = load(GOOD, "smoke", &[]).unwrap();
-    assert_eq!((matrix(&config).dataset.documents().unwrap().limit, config.run.replicates), (Some(100), 2));
-    let reduction = config.reduction().unwrap();
-    let words = "profile `smoke`: ranks 10 instead of 50, 0.1, 2 replicates; at most 100 items";
-    assert!(reduction.contains(words), "{reduction}");
 }
 
 #[test]
@@ -72,13 +52,6 @@ fn what_is_set_by_hand_is_said_of_the_results_of_a_paper() {
     assert_eq!(said(&paper, &[]), None);
     // one's own data has no settings to depart from
     assert_eq!(said(GOOD, &set), None);
-}
-
-#[test]
-fn assignments_lie_over_the_profile() {
-    let config = load(GOOD, "smoke", &["ranks=[7]", "methods[0]={ id: sms_nystrom, alpha: 2 }"]).unwrap();
-    assert_eq!(matrix(&config).ranks, [Rank::Count(7)]);
-    assert_eq!(matrix(&config).methods[0].params["alpha"], 2.0);
 }
 
 #[test]
@@ -106,21 +79,6 @@ fn the_hash_sees_what_moves_a_result_and_nothing_else() {
 }
 
 #[test]
-fn a_resolved_configuration_reads_back_as_itself() {
-    for set in [
-        &[][..],
-        &["dataset={ name: random_psd, n: 50 }", "experiment=error_curve", "oracle=precomputed", "methods=[optimal]"],
-        &["dataset.vectors={ kind: ppmi_svd, dimension: 9 }", "error_estimate=500", "svm.c=2"],
-        &["landmarks={ policy: given, indices: [3, 1] }", "oracle.empty_documents={ distance: 4 }", "search.c=[1, 2]"],
-    ] {
-        let config = load(GOOD, "laptop", set).unwrap();
-        let yaml = config.to_yaml().unwrap();
-        let again = load(&yaml, "laptop", &[]).unwrap_or_else(|error| panic!("{error}\n{yaml}"));
-        assert_eq!(again.config_hash().unwrap(), config.config_hash().unwrap(), "{yaml}");
-    }
-}
-
-#[test]
 fn every_configuration_that_ships_reads_back_as_itself() {
     // relative, as users name them: what a collection names is relative to its own file
     let mut folders = vec![PathBuf::from("../../configs")];
@@ -144,22 +102,6 @@ fn every_configuration_that_ships_reads_back_as_itself() {
         }
     }
     assert!(count > 50, "{count}");
-}
-
-#[test]
-fn everything_wrong_is_said_at_once() {
-    let text = GOOD
-        .replace("gamma:", "gama:")
-        .replace("ranks: [50, 0.1]", "ranks: [0, 0.1]")
-        .replace("- sms_nystrom", "- sms_nystorm");
-    assert_eq!(
-        complaints(&text),
-        [
-            "unknown key `gama` in `oracle`",
-            "unknown method `sms_nystorm`",
-            "`ranks[0]` is the number 0, but a rank must be at least 1"
-        ]
-    );
 }
 
 #[test]
@@ -207,11 +149,4 @@ fn a_proxy_of_embeddings_names_a_file_or_a_model() {
     assert_eq!(first.to_string(), "`methods[0].proxy.path` is missing");
     let help = miette::Diagnostic::help(first).unwrap().to_string();
     assert!(help.contains("a bi-encoder that makes them by `model`"), "{help}");
-}
-
-#[test]
-fn a_profile_the_file_lacks_is_refused() {
-    assert!(load(GOOD, "tiny", &[]).is_ok());
-    let error = load(GOOD, "tny", &[]).err().unwrap();
-    assert_eq!(error.to_string(), "unknown profile `tny`");
 }

@@ -79,9 +79,7 @@ pub struct LinearSvmParams {
     pub solver: Solver,
     /// The constant feature behind the bias: `None` for machines through the origin (LIBLINEAR's default).
     pub bias: Option<f64>,
-    /// Weight of each class.
     pub class_weights: ClassWeights,
-    /// When to stop.
     pub tolerance: Tolerance,
     /// Give up after so many epochs (the report then says `converged: false`).
     pub max_epochs: usize,
@@ -147,15 +145,11 @@ impl LinearSvmParams {
 pub struct LinearSvmValidParams(LinearSvmParams);
 
 impl LinearSvmValidParams {
-    /// The parameters behind it.
     pub fn params(&self) -> &LinearSvmParams {
         &self.0
     }
 
     /// Trains on rows x (n × d, dense or sparse) with labels in `0..classes`.
-    ///
-    /// # Errors
-    /// As [`TrainingSet::new`].
     pub fn train<'a>(
         &self,
         x: impl Into<Features<'a>>,
@@ -338,12 +332,10 @@ impl Paths<'_, '_> {
         usize::from(self.set.classes == 2)..self.set.classes
     }
 
-    /// Something for each class with a machine, in parallel.
     fn of_each_class<T: Send>(&self, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         self.machines().into_par_iter().map(of).collect()
     }
 
-    /// Puts the machines of each cost together.
     fn by_cost(&self, of_class: Vec<Vec<Solved>>) -> Vec<LinearSvm> {
         let mut of_class: Vec<_> = of_class.into_iter().map(Vec::into_iter).collect();
         let at_next_cost = |_: &f64| self.assemble(of_class.iter_mut().filter_map(Iterator::next).collect());
@@ -396,7 +388,6 @@ pub struct LinearSvm {
     report: TrainingReport,
 }
 
-/// Report of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainingReport {
     /// One report a class for one-vs-rest with three classes or more, else a single one.
@@ -426,12 +417,10 @@ impl LinearSvm {
         self.weights.view()
     }
 
-    /// One a class.
     pub fn bias(&self) -> &Array1<f64> {
         &self.bias
     }
 
-    /// Report of the training.
     pub fn report(&self) -> &TrainingReport {
         &self.report
     }
@@ -455,9 +444,6 @@ impl LinearSvm {
     }
 
     /// The class with the highest score, the smaller one in a tie.
-    ///
-    /// # Errors
-    /// As [`decision`](Self::decision).
     pub fn predict<'a>(&self, x: impl Into<Features<'a>>) -> Result<Vec<usize>, SvmError> {
         Ok(highest(self.decision(x)?.view()))
     }

@@ -3,8 +3,6 @@
 //!
 //! [`Entry`] and [`Parameter`] are the vocabulary of whatever a file can name. Nothing here knows what that is.
 
-#![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
-
 mod entry;
 pub mod overlay;
 mod problem;

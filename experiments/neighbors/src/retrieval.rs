@@ -166,7 +166,7 @@ fn judged(setup: Setup<'_>, truth: &Truth, calls: &[usize]) -> Result<Vec<Findin
     let ready = setup.ready()?;
     let mut findings = Vec::new();
     for calls in budgets(calls, n) {
-        for &rival in Rival::ALL {
+        for &(rival, ..) in Rival::ALL {
             let Lists { lists, spent } = rival.lists(&ready, calls, LONGEST)?;
             for &(metric, depth) in METRICS.iter().filter(|(_, depth)| depth.items() < n) {
                 findings.push(Finding { rival, calls, metric, judged: truth.judge(depth, &lists), spent });

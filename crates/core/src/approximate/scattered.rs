@@ -41,10 +41,8 @@ use residual_size::ResidualSize;
 use selection::Search;
 use table::Table;
 
-/// Landmarks that the columns are left, where there are as many.
 pub(super) const FEWEST_LANDMARKS: usize = 4;
 
-/// Parts of the landmarks that are predicted from the others.
 const FOLDS: usize = 5;
 
 /// Pairs of one request: what a budget or a crash leaves undone is no more than this.
@@ -141,7 +139,6 @@ pub struct Scattered {
 pub(crate) struct Division {
     /// s0, the rank of the method.
     pub(super) rank: usize,
-    /// Pairs that are chosen by what the columns hold.
     pub(super) pairs: u64,
 }
 
@@ -248,7 +245,7 @@ impl Approximate for Scattered {
             let size = ResidualSize::fit(shape.len, &table, &self.proxies)?;
             let nearest = self.params.nearest;
             let search = Search { predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest };
-            let found = search.largest(wanted, rng)?;
+            let found = search.largest(wanted)?;
             let scores = evaluate(columns.oracle(), &found)?;
             table.extend(predicted, &found, &scores)?;
             chosen.extend(found, scores);
@@ -258,7 +255,6 @@ impl Approximate for Scattered {
     }
 }
 
-/// Pairs chosen so far, beside the entries that are known by name.
 pub(crate) struct Chosen {
     named: EntrySet,
     is_column: Vec<bool>,
@@ -276,17 +272,14 @@ impl Chosen {
         self.pairs.len() as u64
     }
 
-    /// Items without a full column, ascending.
     pub(super) fn items(&self) -> Vec<usize> {
         (0..self.is_column.len()).filter(|&i| !self.is_column[i]).collect()
     }
 
-    /// True where the pair, of two items without a column, is evaluated.
     pub(super) fn contains(&self, i: usize, j: usize) -> bool {
         self.named.contains(i, j)
     }
 
-    /// Pairs that are left.
     pub(super) fn left(&self) -> u64 {
         let mut with_all = self.named.clone();
         with_all.add(&EntryPlan { chosen: u64::MAX / 2, ..EntryPlan::exact(Vec::new()) });

@@ -66,7 +66,6 @@ pub struct ShiftRidgeParams {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FixedShiftRidge {
-    /// a.
     pub shift: f64,
     /// ρ ≥ 0.
     pub ridge: f64,
@@ -87,7 +86,6 @@ impl Default for ShiftRidgeParams {
     }
 }
 
-/// The checked method.
 #[derive(Debug, Clone)]
 pub struct ShiftRidge {
     params: ShiftRidgeParams,
@@ -192,7 +190,6 @@ enum Seen {
 }
 
 impl Seen {
-    /// All matrices, with the corner.
     fn views<'a>(&'a self, corner: &'a Array2<f64>) -> Vec<ArrayView2<'a, f64>> {
         match self {
             Self::Evaluated(rows) => vec![corner.view(), rows.view()],

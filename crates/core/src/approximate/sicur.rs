@@ -32,7 +32,6 @@ impl Default for SiCurParams {
     }
 }
 
-/// The checked method.
 #[derive(Debug, Clone, Copy)]
 pub struct SiCur(SiCurParams);
 

@@ -70,7 +70,6 @@ impl Default for SmsNystromParams {
     }
 }
 
-/// The checked method.
 #[derive(Debug, Clone, Copy)]
 pub struct SmsNystrom(SmsNystromParams);
 

@@ -25,7 +25,6 @@ pub struct Known {
 impl Known {
     /// Nothing: K̃ is its factors.
     pub const NOTHING: Self = Self { landmarks: false, diagonal: false };
-    /// The evaluated columns.
     pub const LANDMARKS: Self = Self { landmarks: true, diagonal: false };
     /// The evaluated columns and the diagonal.
     pub const ALL: Self = Self { landmarks: true, diagonal: true };
@@ -60,7 +59,6 @@ impl From<Known> for Vec<KnownPart> {
 /// Exact self-similarities.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Diagonal {
-    /// The same for every item.
     Constant(f64),
     /// One each, length n.
     Each(Vec<f64>),

@@ -13,9 +13,7 @@ pub enum Headers {
     /// The subject's words, then the body.
     #[default]
     Subject,
-    /// The post as it was sent.
     Keep,
-    /// The body alone.
     Strip,
 }
 
@@ -72,11 +70,5 @@ mod tests {
     fn the_other_policies_keep_all_or_nothing_of_the_header() {
         assert_eq!(Headers::Keep.apply(POST), POST);
         assert_eq!(Headers::Strip.apply(POST), "The short one.\n\nIndeed: really.\n");
-    }
-
-    #[test]
-    fn a_text_without_headers_is_a_body() {
-        assert_eq!(Headers::Strip.apply("No header here.\n\nTwo parts."), "No header here.\n\nTwo parts.");
-        assert_eq!(Headers::Strip.apply("Subject: only a header"), "");
     }
 }

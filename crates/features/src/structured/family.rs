@@ -102,7 +102,6 @@ impl Family {
     pub const IDS: [&'static str; 7] =
         ["dense", "circulant", "toeplitz", "hankel", "low_displacement", "fastfood", "hd3"];
 
-    /// The stable id.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Dense => "dense",

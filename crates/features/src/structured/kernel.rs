@@ -83,7 +83,6 @@ impl SphericalKernel {
     /// Every id, in the order of the documentation.
     pub const IDS: [&'static str; 6] = ["inner_product", "step", "sign", "relu", "arc_cosine", "gaussian"];
 
-    /// The stable id.
     pub fn id(&self) -> &'static str {
         match self {
             Self::InnerProduct => "inner_product",

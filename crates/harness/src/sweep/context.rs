@@ -9,7 +9,7 @@ use landmark_core::approximation::{Approximation, Known};
 use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, EntrySet, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Metered, Oracle, OracleError, OracleShape, Spent};
+use landmark_core::oracle::{Coin, Metered, Oracle, OracleError, OracleShape, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
 use landmark_report::{CellKey, Metric, ResultRow, ResultsError, Subject, Variant, cell_key};
@@ -24,7 +24,7 @@ use crate::config::RunSettings;
 use crate::config::SplitConfig;
 use crate::job::{JobError, Request};
 use crate::loaded::LoadError;
-use crate::metered_store::MeteredStore;
+use crate::metered_store::{MeteredStore, OneOrderScores};
 use crate::problem::{Problem, similarity};
 
 /// The first step of a rank that grows where none is named, as a share of the largest.
@@ -85,6 +85,14 @@ impl SweepContext<'_> {
     /// A γ that is no positive number.
     pub fn similarities(&self, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
         self.metered.checked_similarities(gamma, self.checks())
+    }
+
+    /// One order of each pair, drawn by the seed of the run, for a search that asks for both orders of the best alone.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn one_order(&self, gamma: Option<f64>) -> Result<Option<OneOrderScores>, OracleError> {
+        self.metered.one_order(gamma, Coin::new(self.run.seed), self.checks())
     }
 
     /// Asks a program again for some pairs that the store holds.

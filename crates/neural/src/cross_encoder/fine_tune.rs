@@ -75,7 +75,6 @@ fn sequences(
     Ok(part.pairs.iter().zip(part.targets).map(pair).collect())
 }
 
-/// A pair in both orders.
 struct PairTokens {
     forward: Sequence,
     backward: Sequence,
@@ -240,7 +239,6 @@ impl<'a> Training<'a> {
         Ok((self.judge(&forward), self.judge(&mean)))
     }
 
-    /// The scores of the development pairs, in one order.
     fn outputs(&self, order: impl Fn(&PairTokens) -> &Sequence) -> Result<Vec<f64>, ModelError> {
         let classifier = self.model.classifier();
         let _no_gradients = tch::no_grad_guard();
@@ -270,7 +268,6 @@ impl<'a> Training<'a> {
 /// Batches that are sorted by length together: enough that many are of one length, few enough that a batch is a random one.
 const BATCHES_OF_A_POOL: usize = 50;
 
-/// The first epoch of the best score.
 fn best(curve: &[Epoch]) -> Option<&Epoch> {
     curve.iter().reduce(|best, epoch| if epoch.score > best.score { epoch } else { best })
 }

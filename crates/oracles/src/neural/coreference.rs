@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 /// The rows of the states of a span: `first..=last`, and how many words it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpanRows {
-    /// The first row.
     pub first: usize,
     /// The last row, at least `first`.
     pub last: usize,
@@ -15,7 +14,6 @@ pub struct SpanRows {
 }
 
 impl SpanRows {
-    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.last - self.first + 1
     }
@@ -38,7 +36,6 @@ pub fn candidate_spans(corpus: &MentionCorpus, document: usize, longest: usize) 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
-    /// Spans that are mentions.
     Mentions,
     /// Pairs of mentions that corefer.
     Pairs,
@@ -56,7 +53,6 @@ pub struct ScorerParams {
     pub width: usize,
     /// Passes over the examples.
     pub epochs: usize,
-    /// Examples of a step.
     pub batch: usize,
     /// Adam's η.
     pub learning_rate: f64,
@@ -104,13 +100,11 @@ impl ScorerParams {
 /// The spans of a topic in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Rows of each span.
     pub spans: Vec<SpanRows>,
     /// The cluster of each; none for a span that is no mention.
     pub clusters: Vec<Option<usize>>,
 }
 
-/// Figures of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ScorerEpoch {
     /// From 1.

@@ -16,7 +16,6 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// As a configuration has it.
     pub fn id(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -46,14 +45,12 @@ pub enum Score {
     /// σ of a single output; of several, the softmax of the second.
     #[default]
     Probability,
-    /// The single output as it is.
     Regression,
     /// The class of the largest output; of a single one, whether it is above 0.
     Label,
 }
 
 impl Score {
-    /// As a configuration has it.
     pub fn id(self) -> &'static str {
         match self {
             Self::Probability => "probability",
@@ -98,7 +95,6 @@ pub struct CrossEncoderParams {
     /// Tokens of a pair at most, special tokens included; what is longer is cut. The model's own limit if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<usize>,
-    /// Precision of products.
     pub precision: Precision,
 }
 
@@ -135,9 +131,7 @@ pub enum Loss {
 pub struct FineTuneParams {
     /// Passes over the training pairs.
     pub epochs: usize,
-    /// Pairs of a step.
     pub batch: usize,
-    /// The largest learning rate.
     pub learning_rate: f64,
     /// Share of the steps over which it rises.
     pub warmup: f64,
@@ -145,7 +139,6 @@ pub struct FineTuneParams {
     pub weight_decay: f64,
     /// The largest norm of the gradient.
     pub clip: f64,
-    /// Loss that is minimised.
     pub loss: Loss,
     /// Dropout of hidden states and attention; the model's own where absent.
     pub dropout: Option<f64>,
@@ -234,9 +227,7 @@ pub enum TuningProgress<'a> {
     Steps {
         /// From 1.
         epoch: usize,
-        /// Steps so far.
         done: usize,
-        /// Steps of the epoch.
         all: usize,
         /// Since the epoch began.
         seconds: f64,
@@ -255,7 +246,6 @@ impl TuningProgress<'_> {
     }
 }
 
-/// Figures of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// From 1.

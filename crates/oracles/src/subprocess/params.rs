@@ -14,11 +14,9 @@ use super::SubprocessError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SubprocessParams {
-    /// The program and its arguments.
     pub command: Vec<String>,
     /// Number of its processes that run at a time; each answers batches of its own.
     pub processes: usize,
-    /// Pairs in a batch, at most.
     pub batch: usize,
     /// Seconds that a batch may take before the program counts as hanging.
     pub timeout_seconds: f64,
@@ -45,7 +43,6 @@ pub enum FailedPairs {
 }
 
 impl FailedPairs {
-    /// The score of a failed pair, where it has one.
     pub fn stand_in(self) -> Option<f64> {
         if let Self::Score(score) = self { Some(score) } else { None }
     }
@@ -108,7 +105,6 @@ impl SubprocessParams {
         Duration::from_secs_f64(self.start_seconds)
     }
 
-    /// The command line, for messages.
     pub(super) fn in_words(&self) -> String {
         self.command.join(" ")
     }

@@ -266,6 +266,12 @@ pub struct TopkArgs {
     /// Mode `search`: number of rounds; 4 by default
     #[arg(long, value_name = "ROUNDS", value_parser = at_least_one, hide_short_help = true)]
     pub rounds: Option<usize>,
+    /// Mode `search`: evaluate these candidates first
+    ///
+    /// A .npy array of item numbers, one row per item in the order of the items, as FAISS returns it (-1 for none), or a table of pairs with the
+    /// columns `first` and `second`.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub candidates: Option<PathBuf>,
     /// Modes `search` and `recall`: share of each round for the best pairs of the proxy; 0.2 by default
     #[arg(long, value_name = "SHARE", value_parser = number, hide_short_help = true)]
     pub proxy_share: Option<f64>,

@@ -10,13 +10,10 @@ use runner::catalogue::{
 };
 use serde_json::Value as Json;
 
-/// Defaults in words, which nobody writes: the absence of a thing, or all of something.
 const IN_WORDS: [&str; 2] = ["none", "all"];
 
-/// Defaults that the configuration leaves to what is below it: unwritten, it keeps nothing.
 const TAKEN_BELOW: &[&str] = &["20news.headers"];
 
-/// Experiment, dataset and oracle that go together.
 const FRAMES: [[&str; 3]; 8] = [
     ["classification", "{ name: embedded, vectors: self300 }", "wmd"],
     ["classification", "trec", "tree_kernel"],
@@ -28,7 +25,6 @@ const FRAMES: [[&str; 3]; 8] = [
     ["error_curve", "{ name: texts, path: a.tsv }", "cross_encoder"],
 ];
 
-/// The first sweep that accepts this value in this place.
 fn sweep(place: &str, value: &str) -> Result<Json, String> {
     let mut said = String::new();
     for [experiment, dataset, oracle] in FRAMES {
@@ -60,7 +56,6 @@ fn parsed(text: &str) -> Result<Json, String> {
     Ok(serde_json::to_value(&config).unwrap())
 }
 
-/// Defaults of an entry that were compared, and those with which the configuration is another than without.
 fn compare(entry: &Entry, name: &str, read: &dyn Fn(&str) -> Result<Json, String>) -> Vec<(String, bool)> {
     let required: Vec<_> = entry
         .parameters

@@ -2,7 +2,6 @@
 
 use crate::scratch::{MATRIX, Scratch, smooth_matrix};
 
-/// Two matrices, each in a configuration of its own, and a collection of both.
 fn collected(shown: &str) -> Scratch {
     let scratch = Scratch::with(&format!(
         "name: both\ntitle: Both of them\nexperiment: collection\nshown: {shown}\nmembers: [first.yaml, beside/../second.yaml]\n"

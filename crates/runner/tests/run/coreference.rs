@@ -4,7 +4,6 @@ use crate::scratch::Scratch;
 #[cfg(feature = "torch")]
 use crate::scratch::number_before;
 
-/// A document of six words, each with its mark.
 fn document(marks: [&str; 6]) -> String {
     let rows: String = marks.iter().enumerate().map(|(k, mark)| format!("a\t0\t{k}\tw{k}\t{mark}\n")).collect();
     format!("#begin document (a); part 000\n{rows}#end document\n")

@@ -7,7 +7,6 @@ use std::process::{Child, Command, Stdio};
 
 use crate::scratch::{Scratch, number_before};
 
-/// The server, until the test ends; its address.
 struct Server(Child, String);
 
 impl Server {

@@ -9,7 +9,6 @@ fn mine(config: &str) -> Scratch {
     scratch
 }
 
-/// The values of one metric of one method, in the order of the rows.
 fn values(scratch: &Scratch, folder: &str, metric: &str, method: &str) -> Vec<f64> {
     let is_wanted = |row: &&serde_json::Value| row["metric"] == metric && row["method"] == method;
     scratch.figures(folder).iter().filter(is_wanted).map(|row| row["value"].as_f64().unwrap()).collect()
@@ -92,22 +91,6 @@ fn another_list_of_landmarks_under_the_same_name_is_computed_anew() {
     scratch.run_well(&["--quiet"]);
     let spread = values(&scratch, "runs/mine", "relative_error", "nystrom");
     assert!(spread[0] < crowded[0], "{spread:?} {crowded:?}");
-}
-
-#[test]
-fn other_labels_under_the_same_name_are_learned_anew() {
-    let config =
-        MATRIX.replace("error_curve", "classification").replace("matrix.npy }", "matrix.npy, labels: labels.txt }");
-    let scratch = mine(&format!("{config}search: {{ folds: 2, c: [10] }}\n"));
-    let labels = |of: fn(usize) -> bool| (0..30).map(|i| if of(i) { "a\n" } else { "b\n" }).collect::<String>();
-    scratch.write("labels.txt", &labels(|i| i < 15));
-    scratch.run_well(&["--quiet"]);
-    let halves = values(&scratch, "runs/mine", "accuracy", "nystrom");
-    scratch.write("labels.txt", &labels(|i| i % 2 == 0));
-    scratch.run_well(&["--quiet"]);
-    // neighbours tell which half an item is in, and nothing about its parity
-    let parity = values(&scratch, "runs/mine", "accuracy", "nystrom");
-    assert!(halves[0] > parity[0], "{halves:?} {parity:?}");
 }
 
 #[test]

@@ -41,13 +41,11 @@ pub(crate) fn place() -> Scratch {
     scratch
 }
 
-/// Pairs that were really scored.
 pub(crate) fn asked(scratch: &Scratch) -> Vec<String> {
     let text = std::fs::read_to_string(scratch.path("asked")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
-/// Rows of a table by its columns.
 pub(crate) fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(scratch.path(path)).unwrap();
     let mut lines = text.lines();

@@ -14,7 +14,6 @@ pub(crate) fn page(scratch: &Scratch) -> String {
     std::fs::read_to_string(scratch.path(PAGE)).unwrap()
 }
 
-/// The data of the map.
 pub(crate) fn map(scratch: &Scratch) -> Json {
     let page = page(scratch);
     let (_, rest) = page.split_once("<script type=\"application/json\">").unwrap();

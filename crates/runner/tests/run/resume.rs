@@ -1,8 +1,5 @@
 //! Running again, running on, and running elsewhere: nothing is bought twice and no figure moves.
 
-#[cfg(unix)]
-use std::time::Duration;
-
 use crate::scratch::{MATRIX, SAMPLE, Said, Scratch, number_before, shipped, smooth_matrix};
 
 #[test]
@@ -134,49 +131,6 @@ fn a_published_run_is_rendered_again_from_its_rows() {
     }
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
     assert_eq!(table(), drawn);
-}
-
-/// Sends a signal to a run.
-#[cfg(unix)]
-fn signal(run: &std::process::Child, name: &str) {
-    let sent = std::process::Command::new("kill").args([name, &run.id().to_string()]).status().unwrap();
-    assert!(sent.success(), "no {name} for process {}", run.id());
-}
-
-#[cfg(unix)]
-#[test]
-fn a_killed_run_goes_on_with_what_it_had_published() {
-    // all of K of 200 documents
-    let whole = SAMPLE.replace("limit: 60, ", "drop_stop_words: false, ").replace("error_estimate: 200\n", "");
-    let scratch = Scratch::with(&whole);
-    let is_there = |begin: &str, end: &str| {
-        scratch.names("store").iter().any(|name| name.starts_with(begin) && name.ends_with(end))
-    };
-    let mut run = scratch.command(&["config.yaml", "--quiet", "--threads", "1"]).spawn().unwrap();
-    while run.try_wait().unwrap().is_none() {
-        if is_there("", ".tile") {
-            run.kill().unwrap();
-        } else if is_there("oracle.json", "") {
-            // a second of buying is published: it passes while the run is held within a batch, however fast the machine
-            signal(&run, "-STOP");
-            std::thread::sleep(Duration::from_millis(1100));
-            signal(&run, "-CONT");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let (kept, all) = (scratch.entries_kept("store"), 200 * 199 / 2);
-    if kept == all {
-        eprintln!("SKIPPED: everything was bought before the run could be killed");
-        return;
-    }
-    assert!(kept > 0);
-    assert!(!scratch.path("runs/sample/results.json").exists());
-    scratch.run_well(&["--quiet"]);
-    assert_eq!(scratch.calls("runs/sample"), [all, all - kept, kept]);
-
-    scratch.run_well(&["--quiet", "--store", "another", "--results", "at_one_go"]);
-    assert_eq!(scratch.calls("at_one_go/sample"), [all, all, 0]);
-    assert_eq!(scratch.figures("runs/sample"), scratch.figures("at_one_go/sample"));
 }
 
 #[test]

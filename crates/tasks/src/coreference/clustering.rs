@@ -19,9 +19,7 @@ pub enum Linkage {
     /// Mean over all pairs (UPGMA).
     #[default]
     Average,
-    /// Of the nearest pair.
     Single,
-    /// Of the farthest pair.
     Complete,
 }
 
@@ -111,7 +109,6 @@ impl CondensedDistances {
         Ok(Self { items, values })
     }
 
-    /// Number of mentions.
     pub fn items(&self) -> usize {
         self.items
     }
@@ -167,11 +164,8 @@ fn push_row(
 /// Two clusters that became one, each named by one of its mentions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Merge {
-    /// A mention of the one.
     pub a: usize,
-    /// A mention of the other.
     pub b: usize,
-    /// Their distance.
     pub height: f64,
 }
 

@@ -10,7 +10,6 @@ use super::{Features, SvmError, check_positive};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassWeights {
-    /// All classes alike.
     #[default]
     Equal,
     /// n / (classes · rows of the class), so that every class has the same total cost.
@@ -89,7 +88,6 @@ pub(crate) fn unit_costs(labels: &[usize], classes: usize, class_weights: &Class
     Ok(labels.iter().map(|&label| of_class[label]).collect())
 }
 
-/// One label a row, all in range, at least two classes, each with an example.
 pub(crate) fn check_labels(rows: usize, labels: &[usize], classes: usize) -> Result<(), SvmError> {
     if labels.len() != rows {
         return Err(SvmError::Lengths { list: "labels", rows, found: labels.len() });

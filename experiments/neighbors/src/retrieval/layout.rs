@@ -32,7 +32,7 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
     let mut figures = Vec::new();
     if is_there(Metric::RecallAt10) {
         figures.push(figure("figure-recall-at-10", "recall@10 against calls per item", Rival::RIVALS));
-        figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", Rival::PARTS));
+        figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", &Rival::parts()));
     }
     let mut notes = Vec::new();
     if calls_per_pair > 1 {

@@ -60,7 +60,6 @@ impl fmt::Debug for Wme {
 }
 
 impl Wme {
-    /// Dmax.
     pub fn max_words(&self) -> usize {
         self.max_words
     }

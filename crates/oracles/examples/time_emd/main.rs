@@ -21,11 +21,9 @@ use landmark_oracles::wmd::{EmptyDocuments, Rwmd, Wcd, Wmd, WordClouds};
 use rand::Rng;
 use rayon::ThreadPoolBuilder;
 
-#[path = "../benches/emd/shapes.rs"]
 mod shapes;
 use shapes::{Shape, real, synthetic_news, synthetic_tweets};
 
-/// The system counts processor time in ticks of some milliseconds.
 const SHORTEST_ROUND: Duration = Duration::from_millis(200);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -106,7 +104,6 @@ fn speedup_on_2_threads(oracle: &dyn Oracle, pairs: &[Pair], rounds: usize) -> R
     Ok(shortest[0] / shortest[1])
 }
 
-/// Seconds that this thread has spent on a processor.
 fn on_processor() -> Option<f64> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)

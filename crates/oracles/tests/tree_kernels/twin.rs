@@ -9,7 +9,6 @@
 
 use landmark_data::Tree;
 
-/// A tree with its children at hand.
 pub(crate) struct Plain<'a> {
     tree: &'a Tree,
     children: Vec<Vec<usize>>,

@@ -11,13 +11,10 @@ use landmark_data::corpus::{Corpus, TokenRules};
 use ndarray::Array2;
 use rand::Rng as _;
 
-/// Numbers a word vector has.
 const DIMENSION: usize = 300;
 
-/// Regions of the vector space that words gather in.
 const TOPICS: usize = 40;
 
-/// Documents and the vectors of their words.
 pub(crate) struct Shape {
     pub(crate) bags: BagsOfWords,
     pub(crate) vectors: Array2<f32>,
@@ -70,7 +67,6 @@ fn word(vocabulary: usize, rng: &mut Rng) -> u32 {
     (rank as u32).min(vocabulary as u32 - 1)
 }
 
-/// A standard normal number (Box–Muller).
 fn normal(rng: &mut Rng) -> f32 {
     let (u, v) = (1.0 - rng.gen_range(0.0..1.0_f64), rng.gen_range(0.0..std::f64::consts::TAU));
     ((-2.0 * u.ln()).sqrt() * v.cos()) as f32
