@@ -13,6 +13,7 @@
 //! Cost: one pass over the words and a sort of at most 3 entries a word; memory of one row.
 
 use landmark_core::oracle::Identity;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
@@ -24,7 +25,7 @@ const SEPARATOR: u8 = 0x1f;
 const FIRST_PAIR: u8 = 0xff;
 
 /// Parameters as a configuration gives them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NgramHashParams {
     /// d = 2^bits columns, 1 to 24.

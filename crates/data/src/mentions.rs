@@ -8,6 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use landmark_core::oracle::Identity;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod jsonl;
@@ -56,10 +57,12 @@ impl MentionKind {
 }
 
 /// Selection of mentions by kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MentionKinds {
+    /// Events alone.
     Events,
+    /// Entities alone.
     Entities,
     /// Both together (`ALL`, `mixed` of the literature).
     #[default]

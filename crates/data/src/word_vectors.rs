@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use landmark_core::oracle::Identity;
 use landmark_core::rank::RankCmp;
 use ndarray::{Array2, ArrayView1, ArrayView2};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
@@ -23,7 +24,7 @@ mod text;
 pub use ppmi::{PpmiParams, ppmi_svd};
 
 /// Layout of a file of word vectors. Any may be packed with gzip or bzip2, or be the one file of a zip archive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VectorFormat {
     /// A line `V d`, then V lines of a word and d numbers.
@@ -32,7 +33,7 @@ pub enum VectorFormat {
     Word2vecBinary,
     /// Lines of a word and d numbers, no header.
     GloveText,
-    /// A NumPy matrix V × d of f16, f32 or f64, and a vocabulary of V lines beside it: a word, or a word, a tab and
+    /// A NumPy matrix V × d of f16, f32 or f64, and a vocabulary of V lines next to it: a word, or a word, a tab and
     /// anything.
     Npy,
 }

@@ -93,7 +93,7 @@ impl Problem {
         data: Option<&Path>,
         preparation: Preparation,
     ) -> Result<Self, LoadError> {
-        if let (Some(queries), Some(items)) = (&matrix.queries, matrix.dataset.texts()) {
+        if let (Some(queries), Some(items)) = (matrix.queries(), matrix.dataset.texts()) {
             let of = |config| -> Result<ScoredItems, LoadError> {
                 let OwnItems { ids, texts, .. } = OwnItems::of(config, data)?;
                 Ok(ScoredItems::new(ids, texts)?)
@@ -105,7 +105,7 @@ impl Problem {
             empty: matrix.oracle.settings().empty_documents(),
             compares_words: compares_words(matrix),
             reads: matrix.oracle.reads(),
-            takes_unlabelled: matrix.experiment.makes_factors,
+            takes_unlabelled: matrix.experiment.makes_factors(),
         };
         let loaded = Loaded::load(run, &matrix.dataset, data, uses)?;
         let embeddings = embeddings_of(loaded.chosen());
@@ -148,7 +148,7 @@ impl Problem {
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
         let orders = SplitOrders::of(run, matrix, Arc::clone(&as_given));
         // the corpora of papers keep the draws that their tables were made with
-        let own = item_list.as_ref().filter(|_| matrix.experiment.makes_factors);
+        let own = item_list.as_ref().filter(|_| matrix.experiment.makes_factors());
         let contents = own.map(|list| Arc::new(list.contents()));
         Ok(Self {
             dataset,

@@ -16,6 +16,7 @@ use futures_util::stream::{self, StreamExt};
 use landmark_core::oracle::Identity;
 use landmark_core::parameter::BadParameter;
 use ndarray::Array2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use url::Url;
@@ -28,11 +29,13 @@ use crate::rating::shortened;
 use crate::vector_file::{VectorFile, digest};
 
 /// An endpoint that embeds texts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["url"]))]
 pub struct EmbeddingParams {
     /// Address that requests are posted to.
     #[serde(serialize_with = "written_redacted")]
+    #[schemars(example = &"http://localhost:8000/embeddings")]
     pub url: String,
     /// Model, as the server calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,16 +49,20 @@ pub struct EmbeddingParams {
     /// Further headers; values of those that hold secrets, such as `Authorization`, are written nowhere.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "written_without_secrets")]
     pub headers: BTreeMap<String, String>,
-    /// Keys beside these in every request, such as `dimensions`.
+    /// Further keys of every request, such as `dimensions`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Json>,
+    /// Names of JSON fields where they differ.
     pub fields: EmbeddingFields,
+    /// Texts of a request, at most.
     pub texts_per_request: usize,
+    /// Requests in flight at a time, at most.
     pub in_flight: usize,
+    /// Seconds that a request may take.
     pub timeout_seconds: f64,
     /// Seconds after which a request that keeps failing is given up, waiting included.
     pub patience_seconds: f64,
-    /// PEM file of a certificate authority of one's own.
+    /// PEM file of a certificate authority of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
     /// Folder that keeps the vectors; moves none of them.
@@ -64,9 +71,10 @@ pub struct EmbeddingParams {
 }
 
 /// Names of JSON fields.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingFields {
+    /// The texts of a request.
     pub input: String,
     /// The list of results in an answer; empty for a bare list.
     pub results: String,

@@ -7,15 +7,18 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use landmark_core::parameter::BadParameter;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio::sync::Notify;
 
 /// Prices of a server, in the currency of `budget.money`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Price {
+    /// Of a million tokens that are sent.
     pub input: f64,
+    /// Of a million tokens that are answered.
     pub output: f64,
     pub request: f64,
     /// Tokens of an answer, at most; what bounds the cost of a request in advance.

@@ -8,22 +8,26 @@
 
 use landmark_core::parameter::BadParameter;
 use landmark_core::untrusted::{escaped, redacted};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 /// Reading of a rating.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rating {
+    /// Place of the rating.
     pub read: RatingSource,
     /// The field of `read: json`.
     pub field: String,
+    /// Least rating; one below it is no answer.
     pub low: f64,
+    /// Greatest rating.
     pub high: f64,
 }
 
 /// Place of a rating.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RatingSource {
     /// The last number of the text that is no scale.

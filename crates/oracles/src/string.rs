@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::subprocess::ScoredItems;
 
 /// How two strings are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Matching characters, transpositions, and a common prefix.

@@ -261,7 +261,7 @@ impl Place {
         let mut matrix = own_matrix(&config)?.clone();
         check_out(invocation)?;
         if entries.is_some() {
-            matrix.budget = Budget { entries, ..Budget::default() };
+            matrix.budget = Budget { calls: entries, ..Budget::default() };
         }
         let options = RunOptions { dry_run, ..invocation.options.clone() };
         let folder = run::results_folder(&config, &options);

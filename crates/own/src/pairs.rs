@@ -181,7 +181,7 @@ impl Listed {
 impl Own {
     /// The oracle's scores of the first pairs that a budget pays for, and the evaluations bought now.
     pub(crate) fn scores_of(&self, pairs: &[Pair], budget: Option<u64>) -> Result<(Vec<f64>, u64)> {
-        let budget = Budget { entries: budget, ..Budget::default() };
+        let budget = Budget { calls: budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         run::with_sweep(&self.config, &matrix, &self.options, |context| {
             if let Err(report) = self.check_oracle(&context) {

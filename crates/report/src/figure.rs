@@ -18,7 +18,7 @@ mod plot;
 mod style;
 mod text;
 
-pub use plot::{Mark, Plot, PlotAxis};
+pub(super) use plot::draw_plot;
 pub(super) use style::Palette;
 
 use layout::Size;

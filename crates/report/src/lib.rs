@@ -23,6 +23,7 @@ mod markup;
 mod matrix_page;
 mod outcome;
 mod page;
+mod plot;
 mod reference;
 mod results;
 mod spec;
@@ -35,10 +36,10 @@ pub use claims::{
     folders_of, index,
 };
 pub use error::ReportError;
-pub use figure::{Mark, Plot, PlotAxis};
 pub use groups::half_width;
 pub use input::ReportInput;
 pub use matrix_page::{Chapter, Colouring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile};
+pub use plot::{Mark, Plot, PlotAxis};
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
     AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,

@@ -6,8 +6,8 @@
 use askama::Template;
 
 use crate::error::ReportError;
-use crate::figure::Plot;
 use crate::markup::escape_markup;
+use crate::plot::Plot;
 
 mod map;
 
@@ -126,11 +126,15 @@ struct ChapterView<'a> {
     plots: Vec<String>,
 }
 
-/// The part as HTML; `name` keeps the anchors of several configurations apart.
-pub(crate) fn render(name: &str, page: &MatrixPage) -> Result<String, ReportError> {
+/// The part as HTML; `name` keeps the anchors of several configurations apart, and `draw` draws a plot.
+pub(crate) fn render(
+    name: &str,
+    page: &MatrixPage,
+    draw: fn(&Plot) -> Result<String, ReportError>,
+) -> Result<String, ReportError> {
     let map = page.map.as_ref().map(|map| MapView { map, data: map.data(), points: map.points() });
     let chapters = page.chapters.iter().map(|chapter| -> Result<_, ReportError> {
-        Ok(ChapterView { chapter, plots: chapter.plots.iter().map(Plot::on_page).collect::<Result<_, _>>()? })
+        Ok(ChapterView { chapter, plots: chapter.plots.iter().map(draw).collect::<Result<_, _>>()? })
     });
     Ok(Part { name, page, map, chapters: chapters.collect::<Result<_, _>>()? }.render()?)
 }

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::claims::{ClaimVerdict, JudgedClaim, claims_sentence};
 use crate::error::ReportError;
-use crate::figure::{Drawing, Palette};
+use crate::figure::{Drawing, Palette, draw_plot};
 use crate::input::{HOW_TO_READ_A_MATRIX, ReportInput, how_to_read};
 use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD, base64, with_code};
 use crate::matrix_page::{self, MatrixPage};
@@ -128,7 +128,10 @@ impl<'a> View<'a> {
             tables: &section.tables,
             figures: input.figures.iter().zip(&section.drawings).map(figure).collect(),
             provenance: flatten(&input.provenance),
-            matrix: input.matrix.map(|matrix| matrix_page::render(&input.config_name, matrix)).transpose()?,
+            matrix: input
+                .matrix
+                .map(|matrix| matrix_page::render(&input.config_name, matrix, draw_plot))
+                .transpose()?,
             contents: input.matrix.map(MatrixPage::contents).unwrap_or_default(),
         })
     }

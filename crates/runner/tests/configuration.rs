@@ -17,7 +17,7 @@ methods:
   - sms_nystrom
   - { id: shift_ridge, known: [landmarks, diagonal], proxy: { kind: rwmd, degree: 2 } }
 ranks: [50, 0.1]
-budget: { entries: 10_000_000 }
+budget: { calls: 10_000_000 }
 svm: { loss: hinge, tolerance: { violation: 0.1 } }
 profiles:
   smoke: { dataset: { limit: 100 }, ranks: [10], replicates: 2 }
@@ -111,15 +111,15 @@ fn values_out_of_range_are_refused() {
         ("classification", "glue", "`glue` needs labelled pairs of sentences"),
         ("twitter", "twiter", "unknown dataset `twiter`"),
         ("self300", "self_300", "unknown word vectors `self_300`"),
-        ("degree: 2", "degree: 7", "1, 2 or 3"),
+        ("degree: 2", "degree: 7", "`methods[1].proxy.degree` is 7, but must be between 1 and 3"),
         ("[landmarks, diagonal]", "[landmark]", "`methods[1].known[0]` is `landmark`, but must be"),
         ("- sms_nystrom", "- { id: sms_nystrom, alpha: -1 }", "`alpha` is -1"),
-        ("- sms_nystrom", "- { id: sms_nystrom, aplha: 1 }", "unknown parameter `aplha` of `sms_nystrom`"),
+        ("- sms_nystrom", "- { id: sms_nystrom, aplha: 1 }", "unknown key `aplha` in `methods[0]`"),
         ("- sms_nystrom", "- sms_nystrom\n  - sms_nystrom", "two methods are called `sms_nystrom`"),
         ("violation: 0.1", "violation: high", "`svm.tolerance.violation` is the text `high`, but must be a number"),
         ("fallback: embedded", "headers: keep", "takes no `headers`, though `20news` does"),
         ("kind: wmd, gamma: search", "kind: precomputed", "has documents with word vectors: use `wmd`"),
-        ("10_000_000", "many", "`budget.entries` is the text `many`"),
+        ("10_000_000", "many", "`budget.calls` is the text `many`"),
         ("vectors: self300, ", "", "`dataset.vectors` is missing"),
         ("name: tweets", "", "`name` is missing"),
         ("experiment: classification", "experiment: spectrum", "needs a number"),
@@ -149,4 +149,22 @@ fn a_proxy_of_embeddings_names_a_file_or_a_model() {
     assert_eq!(first.to_string(), "`methods[0].proxy.path` is missing");
     let help = miette::Diagnostic::help(first).unwrap().to_string();
     assert!(help.contains("a bi-encoder that makes them by `model`"), "{help}");
+}
+
+#[test]
+fn keys_and_profiles_of_before_are_read_by_their_names_of_today() {
+    let text = GOOD
+        .replace("budget: { calls: 10_000_000 }", "budget: { entries: 10_000_000 }\nsearch: { folds: 4 }")
+        .replace("  tiny:", "  desk: { budget: { entries: 7 }, search: { trials: 9 } }\n  tiny:");
+    for profile in ["desk", "medium"] {
+        let config = load(&text, profile, &["search.folds=5"]).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(config.run.profile.name, "medium");
+        assert_eq!((matrix(&config).budget.calls, matrix(&config).search.trials), (Some(7), 9));
+        assert_eq!(matrix(&config).search.folds, 5);
+        let written = config.to_yaml().unwrap();
+        assert!(
+            written.contains("tuning:") && !written.contains("search:") && !written.contains("entries: 7"),
+            "{written}"
+        );
+    }
 }

@@ -20,6 +20,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
@@ -35,7 +36,7 @@ const ENTRY: usize = 16;
 
 /// Moment from which a call is safe from a power cut. From a kill of the process it is safe as soon as its batch has landed, whichever is chosen,
 /// where the store is a folder.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncPolicy {
     /// When its batch has landed: one wait for the disk a batch. A store that is no folder gets a tile a batch. Right where calls cost money.

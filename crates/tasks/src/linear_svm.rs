@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
@@ -38,7 +39,7 @@ use folds::{FoldMachines, Shared};
 use newton::{Climb, Newton};
 
 /// Multi-class strategy: one machine a class, or one for all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MultiClass {
     /// One machine a class, against all other classes.
@@ -49,7 +50,7 @@ pub enum MultiClass {
 }
 
 /// Solver of one machine against the rest. Both methods lead to the same optimum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Solver {
     /// Newton where it applies and has at most [`NEWTON_WIDTH`] columns and no more of them than rows, else dual descent.
@@ -66,7 +67,7 @@ pub enum Solver {
 pub const NEWTON_WIDTH: usize = 2048;
 
 /// Parameters as a configuration gives them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearSvmParams {
     /// Cost C of an error against the regulariser ½‖w‖² (the λ⁻¹ of the papers): positive.
@@ -79,9 +80,11 @@ pub struct LinearSvmParams {
     pub solver: Solver,
     /// The constant feature behind the bias: `None` for machines through the origin (LIBLINEAR's default).
     pub bias: Option<f64>,
+    /// Weight of each class.
     pub class_weights: ClassWeights,
+    /// When to stop.
     pub tolerance: Tolerance,
-    /// Give up after so many epochs (the report then says `converged: false`).
+    /// Give up after this many epochs (the report then shows `converged: false`).
     pub max_epochs: usize,
     /// Set coordinates aside that seem settled: the same solution, sooner.
     pub shrinking: bool,

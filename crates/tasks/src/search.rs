@@ -4,6 +4,7 @@
 //! from its recorded trials exactly as if it had not been. Failures are trials too: they are recorded, never the best, and TPE
 //! keeps away from them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::stream::stream;
@@ -16,7 +17,7 @@ use grid::Grid;
 pub use space::{Dimension, Point, Space, Value};
 
 /// Strategy by which points are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Strategy {
     /// Every combination; a dimension that is no list is cut into `points` values.
@@ -24,12 +25,16 @@ pub enum Strategy {
         /// Values of a dimension that is no list.
         points: usize,
     },
+    /// Independent draws.
     Random {
+        /// Number of points in all.
         trials: usize,
     },
     /// `startup` independent draws, then Parzen estimators.
     Tpe {
+        /// Number of points in all.
         trials: usize,
+        /// Number of them that are independent draws.
         startup: usize,
     },
 }

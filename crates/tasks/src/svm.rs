@@ -10,6 +10,7 @@
 
 use landmark_core::parameter::BadParameter;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod descent;
@@ -25,7 +26,7 @@ pub use training_set::{ClassWeights, TrainingSet};
 pub(crate) use training_set::{check_labels, unit_costs};
 
 /// Loss of an error of the margin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// max(0, t): "L1 loss", LIBLINEAR `-s 3`.
@@ -36,7 +37,7 @@ pub enum Loss {
 }
 
 /// When a solver may stop.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tolerance {
     /// (primal − dual) / primal is at most this: a bound on the relative error of the objective.

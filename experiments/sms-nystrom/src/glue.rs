@@ -18,12 +18,12 @@ use landmark_report::{
 };
 use landmark_store::OracleLabel;
 use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
-use landmark_yaml::Entry;
+use landmark_yaml::{Entry, Keys, Problem, Section};
 use ndarray::Array2;
 use serde_json::json;
 
 use landmark_harness::config::ProxyConfig;
-use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::config::matrix::{ExperimentEntry, MatrixSubject, Purpose};
 use landmark_harness::experiment::{Experiment, FinishedRun};
 use landmark_harness::experiments::error_curve::{cell_jobs, error_layout, reference, report_rows, with_seconds};
 use landmark_harness::experiments::errors::{self, Errors, READING};
@@ -59,16 +59,26 @@ fn sentences<'a>(context: &'a SweepContext<'_>) -> Result<&'a Sentences, JobErro
 }
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "svm", "search", "output"],
-    is_about_errors: true,
-    needs_pairs: true,
-    ..ExperimentEntry::new(Entry {
-        id: "glue",
-        summary: "correlation, F1 or accuracy of approximated scores at labelled pairs of sentences, and relative errors",
-        parameters: &[],
-        source: "SMS-Nyström paper, tables 3 to 5",
-    })
+    check,
+    ..ExperimentEntry::new(
+        Entry {
+            id: "glue",
+            summary: "correlation, F1 or accuracy of approximated scores at labelled pairs of sentences, and relative errors",
+            keys: Keys::NONE,
+            source: "SMS-Nyström paper, tables 3 to 5",
+        },
+        Purpose::Errors,
+    )
 };
+
+fn check(matrix: &MatrixSubject, section: &Section<'_>) {
+    let dataset = &matrix.dataset;
+    if !dataset.has_pairs() {
+        let message = format!("`glue` needs labelled pairs of sentences, but the dataset `{}` has none", dataset.name);
+        let problem = Problem::new(message).at(dataset.place);
+        section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`, or pairs of yours: `{ name: pairs, path: pairs.tsv, first: …, second: …, score: … }`"));
+    }
+}
 
 /// Approximated scores at labelled pairs.
 pub struct Glue;

@@ -18,6 +18,7 @@
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
@@ -49,16 +50,18 @@ const FOLDS: usize = 5;
 pub(super) const PAIRS_PER_REQUEST: usize = 1 << 16;
 
 /// Raw parameters of scattered entries.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScatteredParams {
     /// f, the part of the calls that goes to columns, 0 < f < 1.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub columns: f64,
     /// Rounds in which the pairs are chosen, each with what was seen before.
+    #[schemars(range(min = 1))]
     pub rounds: usize,
-    /// Pairs are looked for among so many nearest of each item under the first proxy, and in all of K where they are too few; in all
-    /// of K where nothing is said.
+    /// Looks for pairs among this many nearest items of each under the first proxy; none, or too few pairs: in all of K.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub nearest: Option<usize>,
 }
 

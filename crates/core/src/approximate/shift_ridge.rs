@@ -18,6 +18,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::column_reader::Map;
@@ -41,7 +42,7 @@ const ID: &str = "shift_ridge";
 const FREE_COLUMNS: usize = 200;
 
 /// Raw parameters of shift_ridge.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShiftRidgeParams {
     /// Candidates for a, as multiples of max(0, −λmin(W)).
@@ -58,14 +59,15 @@ pub struct ShiftRidgeParams {
     pub clip: bool,
     /// Let K̃ = 0 compete: for residuals, which may hold nothing to be learned.
     pub allow_zero: bool,
-    /// No choice: this (a, ρ), in the units of K.
+    /// This (a, ρ), in the units of K, without a choice.
     pub fixed: Option<FixedShiftRidge>,
 }
 
 /// A given (a, ρ).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedShiftRidge {
+    /// a.
     pub shift: f64,
     /// ρ ≥ 0.
     pub ridge: f64,

@@ -31,6 +31,7 @@
 use std::sync::Arc;
 
 use ndarray::Array2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::anchors::{choose_anchors, usual_anchors};
@@ -72,11 +73,12 @@ const USUAL_SHARE: f64 = 0.75;
 const SHARES: [f64; 3] = [0.5, 0.75, 1.0];
 
 /// Raw parameters of stack.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StackParams {
-    /// f, the part of the calls that goes to columns, 0 < f ≤ 1; chosen by what half of them hold where nothing is said.
+    /// f, the part of the calls that goes to columns, 0 < f ≤ 1; none: chosen from the first half of them.
     pub columns: Option<f64>,
+    /// Rounds in which scattered pairs are chosen.
     pub rounds: usize,
     /// Degree of the main proxy in q, 1 to 3.
     pub degree: usize,

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use ndarray::{Array2, ArrayViewMut2};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::factors::Factors;
@@ -13,7 +14,7 @@ use crate::linalg;
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
 /// Entries that K̃ returns exactly. Written as a list of `landmarks` and `diagonal`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<KnownPart>", into = "Vec<KnownPart>")]
 pub struct Known {
     /// The columns evaluated in full and, by symmetry, their rows. Keeps 8nt bytes.
@@ -30,7 +31,7 @@ impl Known {
     pub const ALL: Self = Self { landmarks: true, diagonal: true };
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum KnownPart {
     Landmarks,

@@ -4,16 +4,19 @@
 //! give (11,293 / 7,528 documents) are those of the "all terms" edition of Cardoso-Cachopo (2007), which keeps the
 //! subject and drops the other lines; that is the default. `From` and `Organization` alone give many labels away.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A policy for header lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Headers {
     /// The subject's words, then the body.
     #[default]
     Subject,
+    /// The post as it was sent.
     Keep,
+    /// The body alone.
     Strip,
 }
 

@@ -16,6 +16,7 @@
 use landmark_core::linalg::{eigh, product, qr};
 use landmark_core::stream::stream;
 use ndarray::{Array2, ArrayView2, Axis, Zip};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::WordVectors;
@@ -30,12 +31,12 @@ const NOTHING: f64 = 1e-6;
 const OVERSAMPLING: usize = 10;
 
 /// Parameters of [`ppmi_svd`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PpmiParams {
     /// Numbers per word d.
     pub dimension: usize,
-    /// Words at most so far apart in a document count as together.
+    /// Greatest distance in a document at which two words count as together.
     pub window: usize,
     /// Words that occur less often get no vector.
     pub min_count: u64,
@@ -43,7 +44,7 @@ pub struct PpmiParams {
     pub shift: f64,
     /// Power iterations, two products with M each; more sharpen the last dimensions.
     pub iterations: usize,
-    /// Scales every vector to length 1; a word that stands beside no other gets none. Without it a word that stands in few texts has a vector
+    /// Scales every vector to length 1; a word without a neighbor gets none. Without it a word that stands in few texts has a vector
     /// near 0, so that all such words are alike.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unit_length: bool,

@@ -10,6 +10,7 @@
 //! n / (buffer − l) times.
 
 use ndarray::{Array2, ArrayView2, Axis, s};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pending::Pending;
@@ -18,7 +19,8 @@ use super::{ErrorBound, SketchError};
 use landmark_core::linalg;
 use landmark_core::oracle::Identity;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Form of the algorithm.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Form {
     /// Figure 1 of the paper: l rows, shrunk by the median.
     #[serde(rename = "figure_1")]

@@ -63,7 +63,7 @@ pub enum Family {
     Hd3,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(tag = "id", rename_all = "snake_case", deny_unknown_fields)]
 enum Map {
     Dense {},

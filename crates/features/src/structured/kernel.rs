@@ -47,7 +47,7 @@ pub enum SphericalKernel {
     },
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(tag = "id", rename_all = "snake_case", deny_unknown_fields)]
 enum Map {
     InnerProduct {},

@@ -4,27 +4,26 @@ use landmark_core::approximation::Approximation;
 use landmark_report::{
     CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, Subject, TableKind, TableSpec,
 };
-use landmark_yaml::Entry;
+use landmark_yaml::{Entry, Keys};
 use serde_json::json;
 
 use super::errors::{self, Errors, READING};
-use crate::config::matrix::ExperimentEntry;
+use crate::config::matrix::{ExperimentEntry, Purpose};
 use crate::experiment::{Experiment, FinishedRun};
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group, rows_of_duplicate, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
-static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "svm", "search", "output"],
-    is_about_errors: true,
-    ..ExperimentEntry::new(Entry {
+static ENTRY: ExperimentEntry = ExperimentEntry::new(
+    Entry {
         id: "error_curve",
         summary: "relative error ‖K − K̃‖/‖K‖ against rank, at equal rank and at equal entries",
-        parameters: &[],
+        keys: Keys::NONE,
         source: "SMS-Nyström paper, figure 3",
-    })
-};
+    },
+    Purpose::Errors,
+);
 
 /// Relative error against the size of the landmark set.
 pub struct ErrorCurve;

@@ -208,7 +208,7 @@ impl SweepContext<'_> {
             return self.grown(cell, target, first);
         }
         // factors within a limit of time: the best of steps of about twice the rank each
-        self.matrix.budget.seconds.filter(|_| self.matrix.experiment.makes_factors)?;
+        self.matrix.budget.seconds.filter(|_| self.matrix.experiment.makes_factors())?;
         let steps = self.grown(cell, f64::MIN_POSITIVE, (cell.rank / FIRST_SHARE).max(1))?;
         Some(TargetError { growth: 2.0, ..steps })
     }
@@ -363,11 +363,12 @@ fn add_choice(spent: &mut Spent, (choice, wanted): (&EntryPlan, OracleShape), (f
 /// Extras of a method, empty for the paper's own.
 fn variant(method: &crate::config::MethodConfig) -> Variant {
     let mut variant = Variant::default();
-    for parameter in method.entry.parameters {
-        let Some(value) = method.params.get(parameter.name) else { continue };
-        let text = value.to_string();
-        if text.trim_matches('"') != parameter.default {
-            variant.set(parameter.name, text);
+    let keys = method.entry.keys.schema();
+    for (name, key) in keys["properties"].as_object().into_iter().flatten() {
+        let Some(value) = method.params.get(name) else { continue };
+        // rows have always named lists of candidates, the usual ones as well
+        if value.is_array() || *value != key["default"] {
+            variant.set(name, value.to_string());
         }
     }
     match (method.known.landmarks, method.known.diagonal) {

@@ -14,6 +14,7 @@
 //! Cost: n·a calls offline, b a query. Building O(n·a + a³); a query O(rounds · n(d + a) + b³) for vectors of length d. Memory 8n(4a + d) bytes.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, aview1, concatenate, s};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Asking};
@@ -26,14 +27,17 @@ use landmark_core::oracle::OracleError;
 use landmark_core::parameter::BadParameter;
 
 /// Parameters of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IndexParams {
     /// Rounds that the calls of a query are spent in.
+    #[schemars(range(min = 1))]
     pub rounds: usize,
     /// Share of a round that goes to the proxy's best, 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub share: f64,
     /// ρ > 0, added to the diagonal of kernels whose mean is 1.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub ridge: f64,
 }
 

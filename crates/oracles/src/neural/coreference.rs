@@ -1,6 +1,7 @@
 //! Spans of words, and the recipe of a coreference scorer.
 
 use landmark_data::MentionCorpus;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The rows of the states of a span: `first..=last`, and how many words it has.
@@ -33,16 +34,17 @@ pub fn candidate_spans(corpus: &MentionCorpus, document: usize, longest: usize) 
 }
 
 /// The question that a scorer learns to answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
+    /// Spans that are mentions.
     Mentions,
     /// Pairs of mentions that corefer.
     Pairs,
 }
 
 /// Settings of a training; defaults are those of Cattan et al. 2021.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScorerParams {
     /// Width of the hidden layers.
@@ -53,6 +55,7 @@ pub struct ScorerParams {
     pub width: usize,
     /// Passes over the examples.
     pub epochs: usize,
+    /// Examples of a step.
     pub batch: usize,
     /// Adam's η.
     pub learning_rate: f64,

@@ -1,9 +1,10 @@
 //! Settings of a cross-encoder and of its fine-tuning.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Numbers that products are computed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// 24 bits of significance.
@@ -39,12 +40,13 @@ impl Precision {
 }
 
 /// The score that is made of a pair's outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Score {
     /// σ of a single output; of several, the softmax of the second.
     #[default]
     Probability,
+    /// The single output as it is.
     Regression,
     /// The class of the largest output; of a single one, whether it is above 0.
     Label,
@@ -105,7 +107,7 @@ impl Default for CrossEncoderParams {
 }
 
 /// The answer that a model is trained to give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
     /// A grade: an epoch is judged by Pearson's correlation.
@@ -115,7 +117,7 @@ pub enum Target {
 }
 
 /// The loss, with one output x and its target t in 0..1.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// Cross-entropy of σ(x) and t.
@@ -126,12 +128,14 @@ pub enum Loss {
 }
 
 /// Settings of a fine-tuning.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FineTuneParams {
     /// Passes over the training pairs.
     pub epochs: usize,
+    /// Pairs of a step.
     pub batch: usize,
+    /// The largest learning rate.
     pub learning_rate: f64,
     /// Share of the steps over which it rises.
     pub warmup: f64,
@@ -139,6 +143,7 @@ pub struct FineTuneParams {
     pub weight_decay: f64,
     /// The largest norm of the gradient.
     pub clip: f64,
+    /// Loss to minimize.
     pub loss: Loss,
     /// Dropout of hidden states and attention; the model's own where absent.
     pub dropout: Option<f64>,
@@ -146,7 +151,7 @@ pub struct FineTuneParams {
     pub random_order: bool,
     /// Precision of products; where absent, bf16 where the device is quick with it.
     pub precision: Option<Precision>,
-    /// Ends when so many epochs in a row were no better than the best.
+    /// Stop when this many epochs in a row are no better than the best.
     pub patience: Option<usize>,
     /// Running mean of the weights, which is then what is judged and kept: the share of the old mean that stays at each step. The
     /// weights themselves where absent.

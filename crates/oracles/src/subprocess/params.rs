@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
@@ -11,12 +12,16 @@ use landmark_core::parameter::BadParameter;
 use super::SubprocessError;
 
 /// The program, and how it is treated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["command"]))]
 pub struct SubprocessParams {
+    /// The program and its arguments.
+    #[schemars(example = ["python3", "score.py"])]
     pub command: Vec<String>,
     /// Number of its processes that run at a time; each answers batches of its own.
     pub processes: usize,
+    /// Pairs in a batch, at most.
     pub batch: usize,
     /// Seconds that a batch may take before the program counts as hanging.
     pub timeout_seconds: f64,
@@ -24,7 +29,7 @@ pub struct SubprocessParams {
     pub start_seconds: f64,
     /// Treatment of a pair that it cannot score.
     pub failed_pairs: FailedPairs,
-    /// Variables it sees beside ours.
+    /// Environment variables to add to those of the run.
     pub environment: BTreeMap<String, String>,
     /// The folder it runs in; ours where absent.
     #[serde(skip)]
@@ -32,7 +37,7 @@ pub struct SubprocessParams {
 }
 
 /// Treatment of a pair that the program refuses, or that ends it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedPairs {
     /// The run ends and names it.

@@ -113,7 +113,7 @@ mod tests {
         let lines: Vec<&str> = table.lines().skip(2).collect();
         assert_eq!(
             lines[0],
-            "| table 2 | accuracy | all documents | [`tweets`](p/tweets/summary.md) | n = 1,000, 3 replicates, `desk` | – | – | unknown | – | [`laptop`](p/tweets/laptop/summary.md) |"
+            "| table 2 | accuracy | all documents | [`tweets`](p/tweets/summary.md) | n = 1,000, 3 replicates, `medium` | – | – | unknown | – | [`laptop`](p/tweets/laptop/summary.md) |"
         );
         assert!(lines[1].starts_with("| | | | [`recipes`](recipes/summary.md) | ") && lines[1].ends_with(" | – |"));
         assert_eq!(lines[2], "| | | | `posts` | not published | – | – | – | – | – |");

@@ -1,69 +1,17 @@
-//! A plot of the page about one matrix, in plain data.
+//! Drawing of a plot: its marks become the series of a chart.
 
 use super::axis::Axis;
 use super::chart::{Chart, Panel, Series, Shape};
 use super::style::{Marker, SeriesStyle};
 use crate::error::ReportError;
-use crate::results::Notation;
+use crate::plot::{Mark, Plot, PlotAxis};
 
 /// Ticks of an axis, about.
 const TICKS: usize = 6;
 /// What is no measurement.
 const DASHED: &[f64] = &[6.0, 4.0];
 
-/// A plot.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Plot {
-    /// What is seen, for a screen reader.
-    pub title: String,
-    pub x: PlotAxis,
-    pub y: PlotAxis,
-    /// From back to front.
-    pub marks: Vec<Mark>,
-}
-
-/// An axis of a plot.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlotAxis {
-    pub label: String,
-    pub notation: Notation,
-    /// True where equal factors are equal lengths.
-    pub is_logarithmic: bool,
-    /// Values that must be inside, whatever is drawn.
-    pub holds: Vec<f64>,
-}
-
-/// Something drawn; `ink` is one of eight colors, `name` stands in the legend unless it is empty.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Mark {
-    /// Left, right and height of each.
-    Bars { name: String, ink: usize, bars: Vec<[f64; 3]> },
-    /// x, y and the ends of the interval of y.
-    Curve { name: String, ink: usize, points: Vec<(f64, f64, f64, f64)> },
-    /// A line that is no measurement.
-    Dashed { name: String, ink: usize, points: Vec<(f64, f64)> },
-    /// A hollow one is no measurement.
-    Dots { name: String, ink: usize, points: Vec<(f64, f64)>, is_hollow: bool },
-}
-
 impl PlotAxis {
-    /// A linear axis.
-    pub fn linear(label: impl Into<String>, notation: Notation) -> Self {
-        Self { label: label.into(), notation, is_logarithmic: false, holds: Vec::new() }
-    }
-
-    /// The same with equal lengths for equal factors.
-    #[must_use]
-    pub fn logarithmic(self) -> Self {
-        Self { is_logarithmic: true, ..self }
-    }
-
-    /// The same with these values inside.
-    #[must_use]
-    pub fn holding(self, values: &[f64]) -> Self {
-        Self { holds: values.to_vec(), ..self }
-    }
-
     fn axis(&self, values: impl Iterator<Item = f64>) -> Axis {
         let usable = |value: &f64| value.is_finite() && (!self.is_logarithmic || *value > 0.0);
         let all = values.chain(self.holds.iter().copied()).filter(usable);
@@ -123,11 +71,6 @@ impl Mark {
 }
 
 impl Plot {
-    /// The drawing for the page.
-    pub(crate) fn on_page(&self) -> Result<String, ReportError> {
-        super::on_page(&self.chart(), &self.title)
-    }
-
     fn chart(&self) -> Chart {
         let series: Vec<(&str, Series)> = self.marks.iter().map(Mark::series).collect();
         let named = series.iter().filter(|(name, _)| !name.is_empty());
@@ -153,4 +96,9 @@ impl Plot {
             caveat: if has_band { "shaded: 95 % interval".to_owned() } else { String::new() },
         }
     }
+}
+
+/// The drawing for the page.
+pub(crate) fn draw_plot(plot: &Plot) -> Result<String, ReportError> {
+    super::on_page(&plot.chart(), &plot.title)
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::browser::Browser;
-use crate::figure::{Mark, PlotAxis};
 use crate::fixture;
+use crate::plot::{Mark, PlotAxis};
 use crate::results::Notation;
 
 /// A page of `count` items in a spiral, with evil texts.

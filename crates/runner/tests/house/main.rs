@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
 
 mod circles;
-mod defaults;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -50,9 +50,9 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
 
     let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     for words in [
-        "Table 3 of the paper. Pearson",
-        "Table 4 of the paper",
-        "Table 5 of the paper. Relative error against the scores as the model gives them",
+        "## Pearson at the labelled pairs",
+        "## The pairs",
+        "## Relative error against the scores as the model gives them",
         "How the model was fine-tuned",
         "What the proxy adds",
         "symmetrised scores",
@@ -60,6 +60,7 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
     ] {
         assert!(summary.contains(words), "`{words}` is not in:\n{summary}");
     }
+    assert!(!summary.contains("of the paper"), "this configuration names no paper:\n{summary}");
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
     let dry = scratch.run_well(&["--set", "oracle.order=max", "--dry-run"]);
     assert_eq!(number_before(&dry.out, " new calls ("), 0, "{}", dry.out);
     // calls that were made are found below, and no budget is charged with them
-    let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.entries=1"]);
+    let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.calls=1"]);
     assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
     assert!(scratch.tiles("store").len() > before);
     let [planned, bought, reused] = scratch.calls("runs/pairs");
@@ -155,7 +156,7 @@ fn a_budget_is_spent_on_calls_of_either_order_and_what_it_bought_is_not_bought_a
     for text in [GLUE.to_owned(), GLUE.replace("ranks:", one)] {
         let scratch = Scratch::with(&text);
         let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
-        let cut = scratch.run(&["--set", "budget.entries=101", "--quiet"]);
+        let cut = scratch.run(&["--set", "budget.calls=101", "--quiet"]);
         assert_eq!(cut.code, Some(3), "{}", cut.err);
         let spent: u64 = bills(&scratch).iter().sum();
         assert!((100..=101).contains(&spent), "{spent}");

@@ -136,7 +136,7 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
 #[test]
 fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
     let scratch = place();
-    scratch.write("config.yaml", &format!("{CONFIG}budget: {{ entries: 300 }}\n"));
+    scratch.write("config.yaml", &format!("{CONFIG}budget: {{ calls: 300 }}\n"));
     let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
     assert!(dry.out.contains("lower `--calls-per-item` to 5"), "{}", dry.out);
     let said = scratch.say(&TOPK);
@@ -166,7 +166,7 @@ fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
     );
     let scratch = Scratch::with(&config);
     let exact = ["topk", "config.yaml", "-k", "3", "--mode", "exact"];
-    for (budget, kept) in [(["--budget", "50"], 50), (["--set", "budget.entries=40"], 90)] {
+    for (budget, kept) in [(["--budget", "50"], 50), (["--set", "budget.calls=40"], 90)] {
         let cut = scratch.say(&[&exact[..], &budget].concat());
         assert_eq!(cut.code, Some(3), "{}{}", cut.out, cut.err);
         assert!(cut.out.contains("the budget ended before") && cut.out.contains("nothing is listed"), "{}", cut.out);

@@ -91,7 +91,7 @@ fn a_census_finds_the_error_against_the_mean_of_both_orders() {
 #[test]
 fn a_budget_pays_for_both_orders_together() {
     let scratch = place(OWN);
-    let said = scratch.run(&["--set", "budget.entries=600"]);
+    let said = scratch.run(&["--set", "budget.calls=600"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
     let bought = asked(&scratch).len();
     assert!(bought <= 600 && bought > 500, "{bought}");

@@ -51,8 +51,8 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     assert!(few.out.contains("of 780 pairs (") && !few.err.contains("says nothing"), "{}{}", few.out, few.err);
     well(&scratch, &["my_texts.yaml", "--profile", "smoke", "--quiet"]);
     well(&scratch, &["topk", "my_texts.yaml", "--profile", "smoke", "-k", "3"]);
-    let said = well(&scratch, &["my_texts.yaml", "--profile", "desk", "--dry-run"]);
-    said.must_complain("warning: `my_texts.yaml` says nothing about the profile `desk`: it runs in full");
+    let said = well(&scratch, &["my_texts.yaml", "--profile", "medium", "--dry-run"]);
+    said.must_complain("warning: `my_texts.yaml` says nothing about the profile `medium`: it runs in full");
     well(&scratch, &["classify", "my_texts.yaml", "--labels", "my texts.csv", "--label", "kind", "--split", "part"]);
     // what is there is not written over
     let again = scratch.say(&["init", "my texts.csv", "--score", "wmd"]);

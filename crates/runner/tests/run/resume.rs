@@ -138,7 +138,7 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
     let scratch = Scratch::with(SAMPLE);
     let planned = number_before(&scratch.run_well(&["--dry-run", "--store", "other"]).out, " calls: ");
     let budget = (planned - 40).to_string();
-    let short = scratch.run(&["--set", &format!("budget.entries={budget}")]);
+    let short = scratch.run(&["--set", &format!("budget.calls={budget}")]);
     assert_eq!(short.code, Some(3), "{}", short.err);
     short.must_complain(&format!("the budget of {budget} evaluations is exhausted"));
     short.must_complain("raise `budget` and run again to continue");
@@ -147,7 +147,7 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
     let so_far = scratch.figures("runs/sample");
     assert!(!so_far.is_empty() && scratch.path("runs/sample/report.html").exists());
 
-    let rest = scratch.run_well(&["--set", &format!("budget.entries={planned}")]);
+    let rest = scratch.run_well(&["--set", &format!("budget.calls={planned}")]);
     assert_eq!(number_before(&rest.err, " new calls"), 40);
     assert!(!rest.err.contains("the budget was exhausted"), "{}", rest.err);
     let all = scratch.figures("runs/sample");
@@ -160,7 +160,7 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
 #[test]
 fn a_budget_that_buys_no_cell_still_says_so() {
     let scratch = Scratch::with(SAMPLE);
-    let short = scratch.run(&["--set", "budget.entries=50"]);
+    let short = scratch.run(&["--set", "budget.calls=50"]);
     assert_eq!(short.code, Some(3), "{}", short.err);
     assert_eq!((scratch.figures("runs/sample").len(), scratch.entries_kept("store")), (0, 50));
 }

@@ -76,7 +76,7 @@ fn what_cannot_be_shared_says_why() {
     };
     refused(&["--set", "target_error=0.1"], "expected fixed `ranks`");
     refused(&["--set", "landmarks=farthest"], "expected fixed `ranks`");
-    refused(&["--set", "budget.entries=10"], "`budget` allows 10");
+    refused(&["--set", "budget.calls=10"], "`budget` allows 10");
     refused(&["--dry-run"], "cannot be used with");
     let said = scratch.say(&["config.yaml", "--share", "2/2"]);
     said.must_complain("K counts from 0");

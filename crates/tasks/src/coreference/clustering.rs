@@ -8,18 +8,21 @@ use std::fmt;
 use kodama::Method;
 use landmark_core::approximation::Approximation;
 use ndarray::{Array2, ArrayView2};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CorefError;
 
 /// The distance of two clusters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Linkage {
     /// Mean over all pairs (UPGMA).
     #[default]
     Average,
+    /// Of the nearest pair.
     Single,
+    /// Of the farthest pair.
     Complete,
 }
 

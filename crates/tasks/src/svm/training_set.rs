@@ -1,5 +1,6 @@
 //! Labelled rows, checked once, and what each of them weighs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
@@ -7,9 +8,10 @@ use landmark_core::parameter::BadParameter;
 use super::{Features, SvmError, check_positive};
 
 /// Cost of the errors of each class.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassWeights {
+    /// All classes alike.
     #[default]
     Equal,
     /// n / (classes · rows of the class), so that every class has the same total cost.
