@@ -14,15 +14,19 @@ from ._native import MeteredStore, Oracle
 from .noise import JudgeNoise, shrunk
 
 _RESAMPLES = 500
+# methods that read the columns of their landmarks and nothing else, and that a core of lower rank does not upset
+_METHODS = ("shift_ridge", "nystrom", "sicur")
 
 
-def variance_of(noise: Any, *, gamma: float | None, scattered: Any, known: bool) -> float | None:
+def variance_of(noise: Any, *, method: str, gamma: float | None, scattered: Any, known: bool) -> float | None:
     """`noise` of an estimator as a variance, where the estimator can shrink; ``None`` if there is none."""
     if noise is None:
         return None
     variance = noise.variance if isinstance(noise, JudgeNoise) else real("noise", noise)
     if variance < 0.0:
         raise ValueError(f"`noise` is {variance:g}, but is a variance (expected at least 0)")
+    if method not in _METHODS:
+        raise ValueError(f"cannot shrink by `noise` with the method `{method}`: expected one of {', '.join(_METHODS)}")
     for name, is_given in (("gamma", gamma is not None), ("scattered", scattered is not None), ("known=False", not known)):
         if is_given:
             raise ValueError(f"cannot shrink by `noise` with `{name}`: only whole columns of the score itself are shrunk; leave one of them out")
@@ -42,12 +46,9 @@ def refitted(
     def served(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
         of_column = place[columns] >= 0
         place_at, row = np.where(of_column, place[columns], place[rows]), np.where(of_column, rows, columns)
-        found = less[row, np.maximum(place_at, 0)]
-        other = np.flatnonzero(place_at < 0)
-        if len(other):
-            # asked for by the fit above, too
-            found[other] = matrix.scores(np.ascontiguousarray(np.stack([rows[other], columns[other]], axis=1)))
-        return np.ascontiguousarray(found)
+        if (place_at < 0).any():
+            raise ValueError("cannot shrink by `noise`: the method reads scores outside the columns of its landmarks")
+        return np.ascontiguousarray(less[row, place_at])
 
     again = {**settings, "landmarks": {"id": "given", "indices": landmarks.tolist()}, "rank": int(out["rank"]), "samples": 0}
     oracle = Oracle.function(served, n, "shrunk", symmetric=True, diagonal=matrix.diagonal)

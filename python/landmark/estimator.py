@@ -296,7 +296,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
             The fitted estimator.
         """
         items = self._items_of(X, reset=True)
-        noise = variance_of(self.noise, gamma=self.gamma, scattered=self.scattered, known=self.known)
+        noise = variance_of(self.noise, method=self._method()["id"], gamma=self.gamma, scattered=self.scattered, known=self.known)
         self._seed_ = self._seed()
         self._settings_ = self._settings(len(items), self._seed_)
         self._items = items
@@ -488,10 +488,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         return table("Landmark", rows) + spectrum(sizes, self.signature_)
 
 
-
 def _rows_of(proxy: Any, rows: NDArray[np.int64]) -> list[NDArray[np.float64]]:
     return [np.asarray(plain(one), dtype=np.float64)[rows] for one in as_list(proxy)]
-
 
 
 def _unit(rows: ArrayLike) -> NDArray[np.float64]:

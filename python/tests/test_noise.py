@@ -90,6 +90,9 @@ def test_shrunk_entries_are_nearer_to_the_noiseless_matrix() -> None:
     assert shrunk < 0.6 * judged, (shrunk, judged)
     assert error_of(less) < 0.75 * error_of(raw), (error_of(less), error_of(raw))
     assert less.n_calls_ == raw.n_calls_ and less.report_["noise"]["variance"] == noise.variance
+    for settings in ({"method": "sicur"}, {"method": "nystrom"}, {"landmarks": "kmeans++"}, {"proxy": POINTS}):
+        before, after = fitted(error_samples=0, **settings), fitted(noise, error_samples=0, **settings)
+        assert error_of(after) < error_of(before) and after.n_calls_ == before.n_calls_, settings
     # without noise nothing is shrunk
     assert fitted(0.0).embedding_.tobytes() == raw.embedding_.tobytes()
 
@@ -149,7 +152,7 @@ def test_searches_list_what_the_judge_said() -> None:
 
 def test_noise_that_cannot_be_used_is_an_error_before_the_first_call() -> None:
     judge = Judge(0.1)
-    for settings, message in [({"gamma": 1.0}, "gamma"), ({"scattered": {"columns": 0.5}}, "scattered"), ({"known": False}, "known")]:
+    for settings, message in [({"gamma": 1.0}, "gamma"), ({"scattered": {"columns": 0.5}}, "scattered"), ({"known": False}, "known"), ({"method": "sms_nystrom"}, "the method `sms_nystrom`")]:
         with pytest.raises(ValueError, match=message):
             Landmark(judge, 10, order="symmetric", noise=0.1, **settings).fit(range(N))
     with pytest.raises(ValueError, match="a variance"):

@@ -78,10 +78,7 @@ pub(super) fn arrange(program: Command, is_long: bool) -> Command {
     let template = if is_long { head + "\nOptions:\n{options}{after-help}" } else { head + "{after-help}" };
     let mut program = program
         .help_template(template)
-        .after_help(
-            "Every command takes -v, -q, --json and -h. `landmark run -h` lists the options of a run,\n\
-             `landmark --help` all options and the exit codes.",
-        )
+        .after_help("Every command takes -v, -q, --json and -h. `landmark --help` lists all options and exit codes.")
         .after_long_help(exit::help());
     for (name, examples) in EXAMPLES {
         program = program.mut_subcommand(name, |command| command.after_help(examples));
