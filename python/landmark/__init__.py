@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .cached import Cached as Cached
     from .estimator import Landmark as Landmark
     from .features import FrequentDirections as FrequentDirections, StructuredFeatures as StructuredFeatures
+    from .noise import JudgeNoise as JudgeNoise, NoisyErrors as NoisyErrors, judge_noise as judge_noise
     from .recall import plan_recall_of as plan_recall_of, recall_of as recall_of
     from .scores import Blockwise as Blockwise, Program as Program, TreeKernel as TreeKernel, VectorKernel as VectorKernel, Wmd as Wmd
     from .tasks import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     )
     from .transport import emd as emd, wmd as wmd, wmd_matrix as wmd_matrix
     from .two_sided import TwoSided as TwoSided, join as join
-    from .workers import Tile as Tile, Worker as Worker, work as work
+    from .workers import Tile as Tile, Worker as Worker, search_tiles as search_tiles, work as work
 
 __version__ = "0.1.0"
 
@@ -57,6 +58,9 @@ _HOMES = {
     "Landmark": "estimator",
     "FrequentDirections": "features",
     "StructuredFeatures": "features",
+    "JudgeNoise": "noise",
+    "NoisyErrors": "noise",
+    "judge_noise": "noise",
     "plan_recall_of": "recall",
     "recall_of": "recall",
     "Blockwise": "scores",
@@ -76,6 +80,7 @@ _HOMES = {
     "join": "two_sided",
     "Tile": "workers",
     "Worker": "workers",
+    "search_tiles": "workers",
     "work": "workers",
 }
 
@@ -86,9 +91,11 @@ __all__ = [
     "BudgetExhausted",
     "Cached",
     "FrequentDirections",
+    "JudgeNoise",
     "Landmark",
     "LinearSvm",
     "Neighbors",
+    "NoisyErrors",
     "NotFiniteError",
     "PairBatch",
     "Pairs",
@@ -106,11 +113,13 @@ __all__ = [
     "coreference_scores",
     "emd",
     "join",
+    "judge_noise",
     "landmark_policies",
     "methods",
     "plan_recall_of",
     "ranking_scores",
     "recall_of",
+    "search_tiles",
     "wmd",
     "wmd_matrix",
     "work",

@@ -40,6 +40,12 @@ class Numbered:
                 raise ValueError(f"the matrix is {len(matrix)} × {len(matrix)}, and there are {len(listed(items))} items")
             # items are what their numbers say
             items, similarity, order = list(range(len(matrix))), _Matrix(matrix), order or "symmetric"
+        if hasattr(similarity, "__sklearn_is_fitted__") and hasattr(similarity, "_opened"):
+            if items is not None or right is not None or store is not None or identity is not None:
+                raise ValueError("items, score and store are those of the fitted `Landmark`: leave `items`, `right`, `store` and `identity` out")
+            if not similarity.__sklearn_is_fitted__():
+                raise ValueError("cannot ask an estimator that is not fitted: call `fit` first")
+            items, similarity, order = list(range(len(similarity.embedding_))), _Fitted(similarity), "symmetric"
         if items is None:
             raise TypeError("give the items that candidates are numbers of")
         self.first = listed(items)
@@ -78,6 +84,19 @@ class Numbered:
     def served(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """The same for the compiled half."""
         return self(np.stack([rows, columns], axis=1))
+
+
+class _Fitted:
+    """The score of a fitted estimator, through its store, as a function of pairs of numbers."""
+
+    def __init__(self, lm: Any) -> None:
+        self.lm = lm
+
+    def __call__(self, pairs: list[tuple[int, int]]) -> NDArray[np.float64]:
+        matrix = self.lm._opened()[0]
+        found = matrix.scores(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+        self.lm.n_calls_ = matrix.calls
+        return np.asarray(found)
 
 
 class _Matrix:

@@ -49,6 +49,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
     scattered: Mapping[str, Any] | None
     link: int
     popularity: bool
+    noise: Any
     error_samples: int
     confidence: float
     known: bool

@@ -42,6 +42,7 @@ class Search(Opening):
         share: float = 0.2,
         strict: bool = False,
         audit_rows: int | None = None,
+        candidates: Any = None,
         return_similarity: bool = True,
         as_distance: bool = False,
         include_self: bool = False,
@@ -73,6 +74,8 @@ class Search(Opening):
             Use a bound that is a theorem for lists of more than one, which takes more calls.
         audit_rows : int or None, default=None
             Items whose whole rows are evaluated to state the recall. ``None`` for as many as the target needs.
+        candidates : array-like of shape (n_items, w) or None, default=None
+            Items to evaluate first with `calls_per_item`, such as the lists of an index of vectors; −1 for none, and an item itself is skipped.
         return_similarity : bool, default=True
             Return similarities, too.
         as_distance : bool, default=False
@@ -92,7 +95,7 @@ class Search(Opening):
         BudgetExhausted
             If not even one landmark can be evaluated.
         ValueError
-            If `calls_per_item` is less than the audited rows of `target_recall` take.
+            If `calls_per_item` is less than the audited rows of `target_recall` take, or if `candidates` are of other items.
 
         Examples
         --------
@@ -105,6 +108,8 @@ class Search(Opening):
         check_is_fitted(self)
         if isinstance(X, (int, np.integer)):
             raise TypeError(f"cannot use {X!r} as `X`: it is a list of new items; write `kneighbors(n_neighbors={X})` for lists of {X}")
+        if candidates is not None and (X is not None or target_recall is not None or calls_per_item is None):
+            raise ValueError("cannot use `candidates`: they begin a search with `calls_per_item`, without `X` and without `target_recall`")
         k = whole("n_neighbors", n_neighbors, 1)
         if X is not None:
             if target_recall is not None or include_self:
@@ -113,7 +118,7 @@ class Search(Opening):
         elif calls_per_item is None and target_recall is None:
             found, items = self._neighbors(*self._factors.top_k(k))
         else:
-            found, items = self._near(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
+            found, items = self._near(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows, candidates)
         if include_self:
             own = np.arange(len(items))[:, None]
             items = np.hstack([own, items[:, : k - 1]])
@@ -162,17 +167,19 @@ class Search(Opening):
         share: float,
         strict: bool,
         audit_rows: int | None,
+        candidates: Any,
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Lists of a search that makes calls."""
         matrix, batches = self._opened()
         search = self._search(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
         proxies = self._proxies(self._items)
+        given = None if candidates is None else _indices(candidates)
         fitted = self._fitted(matrix)
         known = _distinct(len(self._items), fitted[0], fitted[2])
         bill, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies), known))["calls"], matrix.calls
         try:
             with self._told(bill, "neighbours", batches, matrix=matrix):
-                out = matrix.nearest(json.dumps(search), proxies, fitted)
+                out = matrix.nearest(json.dumps(search), proxies, fitted, given)
         finally:
             self.n_calls_ = matrix.calls
         statement = json.loads(out["statement"])
@@ -190,7 +197,7 @@ class Search(Opening):
         Columns that the fit did not keep are read from the store, where all of them are there.
         """
         of, n = self._factors, len(self._factors)
-        landmarks, columns = np.asarray(of.landmarks, dtype=np.int64), of.columns
+        landmarks, columns = np.asarray(of.landmarks, dtype=np.int64), of.columns if of.judged is None else of.judged
         if columns is None and len(landmarks):
             items = np.arange(n)
             pairs = np.stack([np.repeat(items, len(landmarks)), np.tile(landmarks, n)], axis=1)
@@ -371,6 +378,14 @@ def _symmetric(
         np.concatenate([high, low[across]]),
         np.concatenate([mean, mean[across]]),
     )
+
+
+def _indices(candidates: Any) -> NDArray[np.int64]:
+    """Candidates as whole numbers, n × w."""
+    array = np.asarray(candidates)
+    if array.ndim != 2 or array.dtype.kind not in "iu":
+        raise ValueError(f"cannot use the candidates: they are {array.dtype} of shape {array.shape} (expected whole numbers, one row per item)")
+    return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def _distinct(n: int, landmarks: NDArray[np.int64], pairs: NDArray[np.int64]) -> int:

@@ -22,7 +22,9 @@ from ._items import Items, content, digest, joined, plain, taken
 from ._native import MeteredStore, Projector
 from ._opening import DEFAULT_COMPONENTS, PROBED, as_list, is_asked
 from ._saved import Saved
+from ._shrinking import refitted, variance_of
 from .bill import Bill, spectrum, table
+from .noise import JudgeNoise
 from .reading import Factors
 from .workers import Tile, cut
 
@@ -72,6 +74,9 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         Degree of the polynomial by which the score is learned from the proxy.
     popularity : bool, default=False
         Let the link use hubness: how high an item scores with all others.
+    noise : float, JudgeNoise or None, default=None
+        Variance of one answer of a judge that varies, as `judge_noise` estimates it. Evaluated columns are shrunk by it before they are factored:
+        `embedding_` and `similarities` are estimates of the mean answer. Searches list the judge's answers as they are.
     error_samples : int, default=1000
         Further calls that estimate the error; 0 for none.
     confidence : float, default=0.95
@@ -101,7 +106,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
     error_interval_ : tuple of float or None
         Confidence interval of the error.
     error_report_ : dict or None
-        Details of the estimate.
+        Details of the estimate. With `noise`, ``"noiseless"`` is the error against the mean answer on pairs that are not evaluated.
     n_calls_ : int
         Calls that were made.
     n_components_ : int
@@ -147,6 +152,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         scattered: Mapping[str, Any] | None = None,
         link: int = 2,
         popularity: bool = False,
+        noise: float | JudgeNoise | None = None,
         error_samples: int = 1000,
         confidence: float = 0.95,
         known: bool = True,
@@ -170,6 +176,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         self.scattered = scattered
         self.link = link
         self.popularity = popularity
+        self.noise = noise
         self.error_samples = error_samples
         self.confidence = confidence
         self.known = known
@@ -289,6 +296,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
             The fitted estimator.
         """
         items = self._items_of(X, reset=True)
+        noise = variance_of(self.noise, method=self._method()["id"], gamma=self.gamma, scattered=self.scattered, known=self.known)
         self._seed_ = self._seed()
         self._settings_ = self._settings(len(items), self._seed_)
         self._items = items
@@ -307,7 +315,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
                 f"the budget of {self.budget} calls pays for {out['rank']} of the {self._settings_['rank']} landmarks that were asked for",
                 stacklevel=3,
             )
-        self._take(out, matrix)
+        self._take(out if noise is None else refitted(out, matrix, self._settings_, proxies, noise), matrix)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.float64]:
@@ -341,6 +349,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
             scattered_pairs=out.get("scattered_pairs"),
             scattered_scores=out.get("scattered_scores"),
             diagonal=matrix.diagonal,
+            judged=out.get("judged"),
         )
         self.report_ = json.loads(out["report"])
         self._told_error(json.loads(out["error"]) if out["error"] else None)
@@ -479,10 +488,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         return table("Landmark", rows) + spectrum(sizes, self.signature_)
 
 
-
 def _rows_of(proxy: Any, rows: NDArray[np.int64]) -> list[NDArray[np.float64]]:
     return [np.asarray(plain(one), dtype=np.float64)[rows] for one in as_list(proxy)]
-
 
 
 def _unit(rows: ArrayLike) -> NDArray[np.float64]:

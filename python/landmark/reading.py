@@ -26,6 +26,8 @@ class Factors:
     scattered_pairs: NDArray[np.int64] | None = None
     scattered_scores: NDArray[np.float64] | None = None
     diagonal: float | None = None
+    # evaluated columns that K̃ does not return, because they are shrunk
+    judged: NDArray[np.float64] | None = None
     _place: NDArray[np.int64] = field(init=False, repr=False)
     _scattered: dict[int, list[tuple[int, float]]] = field(init=False, repr=False, default_factory=dict)
 

@@ -48,9 +48,10 @@ def recall_of(
     candidates : list of pairs, array of shape (n_pairs, 2), Pairs, or array of shape (n_items, m)
         With `threshold`, pairs of item numbers. With `k`, a list of item numbers for each item, −1 where it ends early.
     similarity : callable, object or array
-        The score: a function of a list of pairs, an object with ``predict``, `Cached`, or the matrix.
+        The score: a function of a list of pairs, an object with ``predict``, `Cached`, the matrix, or a fitted `Landmark`, whose items, score and
+        store are used.
     items : list or array, default=None
-        Items that the numbers are of; not needed for a matrix.
+        Items that the numbers are of; not needed for a matrix or a `Landmark`.
     right : list or array, default=None
         Items of a second list: pairs are (item of `items`, item of `right`), and lists are of items of `right`.
     threshold : float or None, default=None

@@ -242,7 +242,8 @@ def asker(score: Any, concurrency: int) -> tuple[Callable[[list[tuple[Any, Any]]
                 f"a score takes one list of pairs, and {shown(score)} takes two arguments: hand over `lambda pairs: [f(a, b) for a, b in pairs]` "
                 "where these are two items, and `Blockwise(f)` where they are two lists of them and it answers their block"
             )
-        return score, 1
+        # a score that hands pairs on takes many at once
+        return score, int(getattr(score, "_landmark_at_once", 1))
     raise TypeError(
         f"`score` is {shown(score)}, but must be a function of a list of pairs, `Blockwise` around a function of two lists of items, an object "
         "with `predict`, an `async def` of two items, an n × n array, `Program`, `Wmd`, `TreeKernel` or `VectorKernel`"

@@ -165,6 +165,15 @@ class TwoSided(BaseEstimator):  # type: ignore[misc]
         return None if queries is None or self._proxy is None else (queries, self._proxy)
 
 
+def in_order(found: Neighbors) -> NDArray[np.float64]:
+    """Scores of lists whose order is that of the lists: estimates, which stand last, are moved below what was evaluated."""
+    lowest = np.min(np.where(found.exact, found.scores, np.inf), axis=1, initial=np.inf)
+    highest = np.max(np.where(found.exact, -np.inf, found.scores), axis=1, initial=-np.inf)
+    gap = highest - lowest
+    moved = np.where(np.isfinite(gap) & (gap >= 0.0), gap + 1e-6 * (1.0 + np.abs(lowest)), 0.0)
+    return np.where(found.exact, found.scores, found.scores - moved[:, None])
+
+
 class _Known:
     """Scores of m × n pairs as far as they were evaluated, and estimates of the others."""
 

@@ -1,4 +1,4 @@
-"""The calls of a fit cut into tiles, for any engine that maps a function over a list: Dask, Ray, a pool, a job array.
+"""The calls of a fit or a search cut into tiles, for any engine that maps a function over a list: Dask, Ray, a pool, a job array.
 
 >>> plan = lm.tiles(texts, calls=2000)                    # doctest: +SKIP
 >>> client.gather(client.map(landmark.work, plan))        # doctest: +SKIP
@@ -10,6 +10,8 @@ about a second of scoring.
 
 from __future__ import annotations
 
+import copy
+import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from .estimator import Landmark
 
 _PAIRS_AT_A_TIME = 1 << 14
+# seconds that a stopped search has to end
+_PATIENCE = 5.0
+# turns that may end without a score, because their workers were killed
+_LOST = 3
 
 
 @dataclass(frozen=True)
@@ -167,23 +173,32 @@ class Worker:
         """
         return [{"tile": number} for number in range(len(self))]
 
-    def __call__(self, batch: Any) -> dict[str, NDArray[np.int64]]:
+    def __call__(self, batch: Any) -> dict[str, NDArray[Any]]:
         """Score tiles into the store.
 
         Parameters
         ----------
         batch : mapping
-            ``{"tile": numbers}``, as Ray hands over; one number, or a list of them, is taken, too.
+            ``{"tile": numbers}``, as Ray hands over; one number, or a list of them, is taken, too. Or a tile of `search_tiles`,
+            ``{"item": numbers, "other": numbers}``.
 
         Returns
         -------
         dict of ndarray
-            ``{"tile": numbers, "calls": calls of each}``. A tile that was scored before takes none.
+            ``{"tile": numbers, "calls": calls of each}``. A tile that was scored before takes none. Of a tile of `search_tiles`, its pairs and their
+            ``"score"``.
         """
+        if hasattr(batch, "keys") and "item" in batch:
+            pairs = np.stack([np.asarray(batch[name], dtype=np.int64) for name in ("item", "other")], axis=1)
+            with self._lock:
+                return {"item": pairs[:, 0], "other": pairs[:, 1], "score": self._score(np.ascontiguousarray(pairs))}
         numbers = np.atleast_1d(np.asarray(batch["tile"] if hasattr(batch, "keys") else batch, dtype=np.int64))
         # one tile at a time: a process has one model
         with self._lock:
             calls = [self._work(int(number)) for number in numbers]
+            if self._opened is not None:
+                # who waits for a tile reads its scores from the store
+                self._opened[0].flush()
         return {"tile": numbers, "calls": np.array(calls, dtype=np.int64)}
 
     def map_in_arrow(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -205,14 +220,147 @@ class Worker:
             done = self({"tile": batch.column(batch.schema.get_field_index("tile")).to_numpy()})
             yield pyarrow.RecordBatch.from_pydict({name: pyarrow.array(values) for name, values in done.items()})
 
-    def _work(self, number: int) -> int:
-        tile = self._loaded()[number]
+    def _open(self, tile: Tile) -> tuple[MeteredStore, Any]:
         if self._opened is None:
             # one store for all tiles of this process
             self._opened = tile.lm._open(tile.items, shares=False)
-        matrix, batches = self._opened
+        return self._opened
+
+    def _score(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        tiles = self._loaded()
+        if not tiles:
+            raise ValueError("cannot score a tile of a search: the plan has no tile, which names the items and the model")
+        matrix, batches = self._open(tiles[0])
+        with tiles[0].lm._told(0, "tile", batches, tiles[0].items, matrix):
+            found = matrix.scores(pairs)
+        matrix.flush()
+        return found
+
+    def _work(self, number: int) -> int:
+        tile = self._loaded()[number]
+        matrix, batches = self._open(tile)
         before = matrix.calls
         with tile.lm._told(0, "tile", batches, tile.items, matrix):
             for pairs in tile.pairs():
                 matrix.scores(pairs)
         return matrix.calls - before
+
+
+def search_tiles(lm: Landmark, search: Callable[[Landmark], Any], calls: int = 1000) -> Iterator[list[dict[str, NDArray[np.int64]]]]:
+    """Cut the calls of a search, or of an audit, into tiles for `Worker`, round by round. No call is made here.
+
+    Each turn of the loop hands over the pairs that the search needs next. When workers have scored them, the next turn reads the scores from the store.
+    After the loop, the same search on `lm` makes no call.
+
+    Parameters
+    ----------
+    lm : Landmark
+        Fitted estimator with a `store`.
+    search : callable
+        What is searched, such as ``lambda lm: lm.kneighbors(n_neighbors=10, calls_per_item=20)``, or `mine` or an audit by `recall_of` with
+        ``lm.similarity``. It is called once, in a thread, with a copy of `lm`.
+    calls : int, default=1000
+        Pairs of a tile, at most.
+
+    Yields
+    ------
+    list of dict
+        Tiles ``{"item": numbers, "other": numbers}``. Pairs of a tile that was lost come again in the next turn.
+
+    Raises
+    ------
+    RuntimeError
+        If several turns in a row leave no score in the store.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from landmark import Landmark, Worker, search_tiles
+    >>> close = lambda pairs: [1 / (1 + abs(a - b)) for a, b in pairs]
+    >>> lm = Landmark(close, n_components=2, order="symmetric", store=tempfile.mkdtemp(), identity="close", error_samples=0)
+    >>> worker = Worker(lm.tiles(range(30)))
+    >>> search = lambda lm: lm.kneighbors(n_neighbors=2, calls_per_item=5)
+    >>> for tiles in search_tiles(lm.fit(range(30)), search, calls=40):
+    ...     scores = [worker(tile)["score"] for tile in tiles]
+    >>> before = lm.n_calls_
+    >>> lists = search(lm)
+    >>> lm.n_calls_ == before
+    True
+    """
+    from ._checks import whole
+    from ._items import content
+
+    calls = whole("calls", calls, 1)
+    if not lm.__sklearn_is_fitted__():
+        raise ValueError("cannot cut a search into tiles: fit the estimator first")
+    if lm._store is None:
+        raise ValueError("workers meet in a store: give `store` and `identity`")
+    if lm.budget is not None:
+        raise ValueError("cannot cut a search with a `budget` into tiles: limit its calls by `calls_per_item`")
+    place = {content(item): number for number, item in reversed(list(enumerate(lm._items)))}
+    turns: queue.Queue[Any] = queue.Queue()
+    answers: queue.Queue[Any] = queue.Queue()
+
+    def asked(pairs: list[tuple[Any, Any]]) -> NDArray[np.float64]:
+        numbers = np.array([(place[content(a)], place[content(b)]) for a, b in pairs], dtype=np.int64)
+        turns.put(numbers)
+        found = answers.get()
+        if isinstance(found, BaseException):
+            raise found
+        return np.asarray(found)
+
+    asked._landmark_at_once = _PAIRS_AT_A_TIME  # type: ignore[attr-defined]
+    # a store of its own would be written twice
+    driver = copy.copy(lm)
+    driver.similarity, driver.store, driver.identity = asked, None, None
+    driver.order = lm.order_
+    for opened in ("_matrix", "_batches"):
+        driver.__dict__.pop(opened, None)
+
+    def run() -> None:
+        try:
+            search(driver)
+            turns.put(None)
+        except BaseException as error:
+            turns.put(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="landmark search")
+    thread.start()
+    try:
+        while True:
+            turn = turns.get()
+            if turn is None:
+                return
+            if isinstance(turn, BaseException):
+                raise turn
+            yield from _until_scored(lm, turn, calls, answers)
+    finally:
+        # of a loop that was left early
+        answers.put(_Stopped("the search was stopped"))
+        thread.join(_PATIENCE)
+
+
+class _Stopped(OSError):
+    """Ends a search whose caller has gone; no score is at fault."""
+
+
+def _until_scored(
+    lm: Landmark, pairs: NDArray[np.int64], calls: int, answers: queue.Queue[Any]
+) -> Iterator[list[dict[str, NDArray[np.int64]]]]:
+    """Tiles of what the store lacks of some pairs, until it lacks nothing."""
+    before, lost = len(pairs) + 1, 0
+    while True:
+        # opened again: it reads what others have written meanwhile
+        known = lm._open(lm._items, shares=False, dry=True)[0].known(pairs)
+        missing = pairs[np.isnan(known)]
+        if not len(missing):
+            answers.put(known)
+            return
+        lost = lost + 1 if len(missing) >= before else 0
+        if lost == _LOST:
+            raise RuntimeError(f"none of the {before:,} pairs of the last {_LOST} turns is in the store: do workers use `{lm._store}`?")
+        before = len(missing)
+        missing = np.unique(np.sort(missing, axis=1), axis=0)
+        yield [
+            {"item": part[:, 0].copy(), "other": part[:, 1].copy()} for part in (missing[at : at + calls] for at in range(0, len(missing), calls))
+        ]

@@ -566,3 +566,24 @@ def test_a_score_that_refuses_an_item_with_itself_is_told_of_the_diagonal(texts:
 def test_a_sparse_proxy_is_refused_with_what_to_hand_over() -> None:
     with pytest.raises(TypeError, match="TruncatedSVD"):
         Landmark(lambda pairs: [0.0] * len(pairs), 5, proxy=csr_matrix(np.eye(30))).fit(np.eye(30))
+
+
+def test_a_search_begins_with_the_candidates_of_an_index(score: Counted, texts: list[str]) -> None:
+    lm = Landmark(score, n_components=4, order="symmetric", error_samples=0).fit(texts)
+    n, known = len(texts), set(score.asked)
+    candidates = np.stack([np.arange(n), (np.arange(n) + 7) % n, np.full(n, -1)], axis=1)
+    _, items = lm.kneighbors(n_neighbors=3, calls_per_item=1, candidates=candidates)
+    assert items.shape == (n, 3) and len(set(score.asked) - known) <= n
+    wanted = {frozenset((texts[i], texts[(i + 7) % n])) for i in range(n)}
+    assert wanted <= {frozenset(pair) for pair in score.asked}
+    for wrong, words in [
+        (candidates[:5], "there are 5 rows"),
+        (np.full((n, 1), n), f"names item {n}"),
+        (np.full((n, 1), -2), "names item -2"),
+        (np.arange(n)[:, None], "no item has another item"),
+        (candidates / 2, "whole numbers"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            lm.kneighbors(n_neighbors=3, calls_per_item=1, candidates=wrong)
+    with pytest.raises(ValueError, match="calls_per_item"):
+        lm.kneighbors(n_neighbors=3, candidates=candidates)

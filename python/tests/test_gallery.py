@@ -31,7 +31,20 @@ def test_a_script_of_the_gallery_runs(name: str) -> None:
     assert SAYS[name] in done.stdout, done.stdout
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 1), ("SKILL.md", 1), ("docs/tutorials/python.md", 3), ("docs/how-to/scikit-learn.md", 1), ("docs/how-to/sketches.md", 1), ("docs/python.md", 5), *((f"docs/how-to/{name}.md", 3) for name in ("cache-a-model", "two-lists", "python-engines"))])
+def test_the_neighbors_of_sentences_of_sts_b_come_with_an_audited_recall_above_that_of_reranking() -> None:
+    data = os.environ.get("LANDMARK_DATA")
+    if not data or not (Path(data) / "vectors/self300.f16.npy").exists():
+        pytest.skip("LANDMARK_DATA names no folder with stsb/ and vectors/")
+    command = [sys.executable, str(ROOT / "examples/python/sts_b_neighbors.py"), "--data", data, "--items", "300", "--rows", "300"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    figures = {name: (float(about), float(least)) for name, about, least in re.findall(r"recall@10 of (\w+): about ([\d.]+), at least ([\d.]+)", done.stdout)}
+    # all rows are audited: the bound is the recall
+    assert figures["rounds"][0] == figures["rounds"][1] > figures["reranking"][0] + 0.1, done.stdout
+    assert "300 sentences: 5,9" in done.stdout and "recall of the near-duplicates: about" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(("page", "least"), [("README.md", 1), ("SKILL.md", 1), ("docs/tutorials/python.md", 3), ("docs/how-to/scikit-learn.md", 1), ("docs/how-to/sketches.md", 1), ("docs/how-to/judge.md", 1), ("docs/python.md", 5), *((f"docs/how-to/{name}.md", 2) for name in ("audit", "cache-a-model", "two-lists", "python-engines"))])
 def test_the_code_of_a_page_runs_from_top_to_bottom(page: str, least: int, tmp_path: Path) -> None:
     guide = ROOT / page
     if not guide.exists():

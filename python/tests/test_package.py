@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import importlib.util
 import subprocess
 import sys
 import sysconfig
@@ -74,7 +75,7 @@ def test_strict_type_checkers_see_every_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", sorted({"landmark", "landmark.sbert", *(f"landmark.{home}" for home in landmark._HOMES.values() if home != "_native")}))
+@pytest.mark.parametrize("name", sorted({"landmark", "landmark.sbert", *(f"landmark.{home}" for home in ("mteb", "pyterrier") if importlib.util.find_spec(home)), *(f"landmark.{home}" for home in landmark._HOMES.values() if home != "_native")}))
 def test_the_examples_of_the_docstrings_run(name: str) -> None:
     found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert found.failed == 0
@@ -90,7 +91,9 @@ def public() -> list[str]:
             for base in value.__mro__ if isinstance(value, type) and not issubclass(value, BaseException) else ():
                 if base.__module__.startswith("landmark."):
                     names += [f"landmark.{name}.{member}" for member, of in vars(base).items() if callable(of) and not member.startswith("_") and member != "oracle"]
-    return names + [f"landmark.sbert.{name}" for name in ("paraphrase_mining", "semantic_search", "mine_hard_negatives", "community_detection")]
+    adapters = {"mteb": ("Search", "Search.index", "Search.search"), "pyterrier": ("Reranker", "Reranker.transform", "Retriever", "Retriever.transform")}
+    extra = [f"landmark.{home}.{name}" for home, of in adapters.items() if importlib.util.find_spec(home) for name in of]
+    return names + extra + [f"landmark.sbert.{name}" for name in ("paraphrase_mining", "semantic_search", "mine_hard_negatives", "community_detection")]
 
 
 @pytest.mark.parametrize("name", sorted(set(public())))

@@ -30,6 +30,24 @@ class Score:
         return np.array([K[i, j] for i, j in pairs])
 
 
+
+def test_a_fitted_estimator_audits_with_its_own_score_and_store() -> None:
+    x = np.arange(60)
+    lm = Landmark(lambda pairs: [abs(int(a) - int(b)) for a, b in pairs], 8, gamma=0.5, order="symmetric", diagonal=1.0, error_samples=0).fit(x)
+    candidates, before = [(i, i + 1) for i in range(59)], lm.n_calls_
+    found = recall_of(candidates, lm, threshold=0.3)
+    # exp(-1) and exp(-0.5) are at least 0.3
+    assert found.recall == 59 / (59 + 58) == found.lower
+    assert lm.n_calls_ == 60 * 59 // 2 > before
+    assert found == recall_of(candidates, np.exp(-0.5 * np.abs(x[:, None] - x)), threshold=0.3)
+    lists = lm.kneighbors(n_neighbors=5, return_similarity=False)
+    assert recall_of(lists, lm, k=5).rows == 60
+    with pytest.raises(ValueError, match="leave `items`"):
+        recall_of(candidates, lm, x, threshold=0.3)
+    with pytest.raises(ValueError, match="call `fit` first"):
+        recall_of(candidates, Landmark(lambda pairs: [0.0] * len(pairs)), threshold=0.3)
+
+
 def test_the_bound_on_pairs_holds_as_often_as_it_says() -> None:
     recalls = [recall_of(BLOCKED, K, threshold=0.6, calls=2500, delta=0.2, random_state=seed) for seed in range(60)]
     assert np.mean([recall.lower <= truth() for recall in recalls]) >= 0.7

@@ -8,10 +8,13 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import landmark
@@ -107,6 +110,156 @@ def test_a_killed_worker_loses_nothing_published(tmp_path: Path) -> None:
             assert done.returncode == -signal.SIGKILL, done.stderr.decode()
         assert done.returncode == 0
     check_mortal(tmp_path, lm, tiles)
+
+
+SEARCHES = {
+    "rounds": lambda lm: lm.kneighbors(n_neighbors=3, calls_per_item=15)[1],
+    "audit": lambda lm: lm.kneighbors(n_neighbors=3, target_recall=0.8, delta=0.2)[1],
+    "pairs": lambda lm: lm.mine(0.3, target_recall=0.8, delta=0.2).items,
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("settings", [{}, {"order": "mean"}, {"gamma": 0.5}], ids=str)
+def test_tiles_of_a_search_are_its_calls_and_leave_none(tmp_path: Path, name: str, settings: dict[str, object]) -> None:
+    search = SEARCHES[name]
+    lm = estimator(tmp_path / "store").set_params(**settings)
+    worker = landmark.Worker(lm.tiles(TEXTS))
+    lm.fit(TEXTS)
+    seen: list[tuple[int, int]] = []
+    for tiles in landmark.search_tiles(lm, search, calls=60):
+        for tile in tiles:
+            assert 0 < len(tile["item"]) <= 60
+            done = worker(pickle.loads(pickle.dumps(tile)))
+            assert len(done["score"]) == len(tile["item"])
+            seen += zip(tile["item"].tolist(), tile["other"].tolist())
+    before = lm.n_calls_
+    found = search(lm)
+    assert lm.n_calls_ == before and len(set(seen)) == len(seen) > 0
+    alone = estimator(tmp_path / "alone").set_params(**settings).fit(TEXTS)
+    calls = alone.n_calls_
+    assert np.array_equal(found, search(alone))
+    assert (alone.n_calls_ - calls) == len(seen) * (2 if settings.get("order") == "mean" else 1)
+
+
+def test_an_audit_of_given_candidates_is_cut_into_tiles_too(tmp_path: Path) -> None:
+    lm = estimator(tmp_path / "store")
+    worker = landmark.Worker(lm.tiles(TEXTS))
+    lm.fit(TEXTS)
+    candidates = [(i, i + 1) for i in range(len(TEXTS) - 1)]
+
+    def audit(lm: Landmark) -> landmark.Recall:
+        return landmark.recall_of(candidates, lm.similarity, TEXTS, threshold=0.3, calls=600)
+
+    turns = 0
+    for tiles in landmark.search_tiles(lm, audit, calls=100):
+        turns += 1
+        assert sum(worker(tile)["score"].shape[0] for tile in tiles) <= 600
+    assert turns == 1
+    again = landmark.recall_of(
+        candidates, landmark.Cached(difference, str(tmp_path / "store"), identity="difference", order="symmetric", verify=0), TEXTS, threshold=0.3, calls=600
+    )
+    assert again == audit(estimator(tmp_path / "alone"))
+
+
+def test_a_search_whose_tiles_nobody_scores_or_that_is_left_ends(tmp_path: Path) -> None:
+    lm = estimator(tmp_path / "store").fit(TEXTS)
+    with pytest.raises(RuntimeError, match="do workers use"):
+        for _ in landmark.search_tiles(lm, SEARCHES["rounds"]):
+            pass
+    for _ in landmark.search_tiles(lm, SEARCHES["rounds"]):
+        break
+    deadline = time.monotonic() + 20
+    while any(thread.name == "landmark search" for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    with pytest.raises(ZeroDivisionError):
+        list(landmark.search_tiles(lm, lambda lm: 1 / 0))
+    with pytest.raises(ValueError, match="fit the estimator first"):
+        list(landmark.search_tiles(estimator(tmp_path / "new"), SEARCHES["rounds"]))
+    with pytest.raises(ValueError, match="a `budget`"):
+        list(landmark.search_tiles(lm.set_params(budget=10_000), SEARCHES["rounds"]))
+
+
+@dataclass(frozen=True)
+class MortalLater(Mortal):
+    """Lives until `armed` is there."""
+
+    def __call__(self, pairs: list[tuple[str, str]]) -> list[float]:
+        return super().__call__(pairs) if Path(f"{self.log}.armed").exists() else difference(pairs)
+
+
+def check_search(lm: Landmark, log: Path, turns: int) -> None:
+    """A worker was killed in a search, and the lists are those of a search that nobody disturbed."""
+    assert Path(f"{log}.killed").exists() and turns > 1
+    before = lm.n_calls_
+    found = SEARCHES["audit"](lm)
+    assert lm.n_calls_ == before
+    alone = Landmark(difference, 12, order="symmetric", error_samples=150).fit(TEXTS)
+    assert np.array_equal(found, SEARCHES["audit"](alone))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL")
+def test_a_worker_killed_in_a_search_is_replaced_and_nothing_is_lost(tmp_path: Path) -> None:
+    log = tmp_path / "asked"
+    lm = estimator(tmp_path / "store").set_params(similarity=MortalLater(str(log)))
+    plan = lm.tiles(TEXTS, 10_000)
+    lm.fit(TEXTS)
+    Path(f"{log}.armed").touch()
+    (tmp_path / "plan").write_bytes(pickle.dumps(plan))
+    program = f"""
+import pickle, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import landmark
+worker = landmark.Worker(pickle.load(open({str(tmp_path / "plan")!r}, "rb")))
+for tile in pickle.load(sys.stdin.buffer):
+    worker(tile)
+"""
+    turns, survivor = 0, landmark.Worker(plan)
+    for tiles in landmark.search_tiles(lm, SEARCHES["audit"], calls=20):
+        turns += 1
+        if Path(f"{log}.killed").exists():
+            list(map(survivor, tiles))
+            continue
+        done = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(tiles), capture_output=True, check=False)
+        assert done.returncode in (0, -signal.SIGKILL), done.stderr.decode()
+    check_search(lm, log, turns)
+
+
+def test_dask_does_the_rounds_of_a_search_and_outlives_a_worker(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="the package distributed (Dask) is not installed")
+    log = tmp_path / "asked"
+    lm = estimator(tmp_path / "store").set_params(similarity=MortalLater(str(log)))
+    worker = landmark.Worker(lm.tiles(TEXTS))
+    lm.fit(TEXTS)
+    Path(f"{log}.armed").touch()
+    turns = 0
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
+        for tiles in landmark.search_tiles(lm, SEARCHES["audit"], calls=100):
+            turns += 1
+            client.gather(client.map(worker, tiles, pure=False))
+    check_search(lm, log, turns)
+
+
+def test_ray_does_the_rounds_of_a_search_and_outlives_a_worker(tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray", reason="the package ray is not installed")
+    log = tmp_path / "asked"
+    lm = estimator(tmp_path / "store").set_params(similarity=MortalLater(str(log)))
+    worker = landmark.Worker(lm.tiles(TEXTS))
+    lm.fit(TEXTS)
+    Path(f"{log}.armed").touch()
+    paths = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": paths}})
+    turns = 0
+    try:
+        on_ray = ray.remote(lambda tile: worker(tile))
+        for tiles in landmark.search_tiles(lm, SEARCHES["audit"], calls=100):
+            turns += 1
+            ray.get([on_ray.remote(tile) for tile in tiles])
+    finally:
+        ray.shutdown()
+    check_search(lm, log, turns)
 
 
 def test_a_dask_cluster_does_them_and_outlives_a_worker(tmp_path: Path) -> None:

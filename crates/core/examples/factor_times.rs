@@ -56,7 +56,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints the median of some runs.
 fn time<T>(
     name: &str,
     repeats: usize,

@@ -20,7 +20,6 @@ use landmark_core::oracle::{AsymmetryPolicy, Identity, Oracle, OracleError, Orac
 use landmark_core::stream::stream;
 use ndarray::Array2;
 
-/// A matrix whose diagonal is the same everywhere and known.
 struct Known1(Precomputed);
 
 impl Oracle for Known1 {

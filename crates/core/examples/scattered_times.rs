@@ -18,10 +18,8 @@ use landmark_core::stream::stream;
 use ndarray::{Array2, ArrayViewMut2, s};
 use rand::Rng as _;
 
-/// Numbers that the score sees.
 const SEEN: usize = 24;
 
-/// A bent cosine with item effects.
 struct Score {
     cosine: EmbeddingProxy,
     effects: Vec<f64>,
@@ -55,7 +53,6 @@ impl Oracle for Score {
     }
 }
 
-/// Peak resident memory in MB; nothing elsewhere than on Linux.
 fn peak_megabytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM"))?;

@@ -72,9 +72,6 @@ pub trait Approximate: Send + Sync {
     }
 
     /// The method with another |S2| / |S1|; `None` where it takes no second set.
-    ///
-    /// # Errors
-    /// A ratio outside the range of the method.
     fn with_second_set(&self, _ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
         Ok(None)
     }
@@ -123,9 +120,6 @@ pub trait Approximate: Send + Sync {
     }
 
     /// Entries that [`fit`](Approximate::fit) will request. Pure: no oracle call.
-    ///
-    /// # Errors
-    /// As [`check_fit`](Approximate::check_fit).
     fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<EntryPlan, ApproximateError> {
         self.check_fit(shape, landmarks, rank)?;
         Ok(self.entries(shape.len, landmarks, rank))
@@ -133,9 +127,6 @@ pub trait Approximate: Send + Sync {
 
     /// K̃ from exactly the entries that [`plan`](Approximate::plan) names, each asked for once; `columns` reads those
     /// that it names in full. The report needs neither id nor seconds, and known entries are put in place later.
-    ///
-    /// # Errors
-    /// As [`fit`](Approximate::fit).
     fn factor(
         &self,
         columns: &mut ColumnReader<'_>,
@@ -188,7 +179,6 @@ pub trait Approximate: Send + Sync {
     }
 }
 
-/// Refuses an asymmetric oracle by the name of the method that cannot use it.
 fn require_symmetric(method: &'static str, symmetry: Symmetry) -> Result<(), ApproximateError> {
     match symmetry {
         Symmetry::Symmetric => Ok(()),

@@ -178,7 +178,6 @@ impl Approximation {
         Evaluated::new(self.len(), &self.landmarks, self.scattered())
     }
 
-    /// The core.
     pub fn factors(&self) -> &Factors {
         &self.factors
     }
@@ -198,7 +197,6 @@ impl Approximation {
         self.factors.is_symmetric()
     }
 
-    /// Report of the fit.
     pub fn report(&self) -> &FitReport {
         &self.report
     }
@@ -230,7 +228,6 @@ impl Approximation {
         Ok(())
     }
 
-    /// Everything but the known diagonal.
     fn pairs_before_diagonal(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.factors.pairs(pairs, out);
         for (&(i, j), out) in pairs.iter().zip(&mut *out) {

@@ -64,7 +64,6 @@ macro_rules! conformance {
     };
 }
 
-/// Items of the test matrices.
 const N: usize = 24;
 
 /// A symmetric matrix that writes down who was asked for.
@@ -80,7 +79,6 @@ impl Tally {
         Self { matrix, symmetry: Symmetry::Symmetric, known_diagonal: None, asked: Mutex::default() }
     }
 
-    /// The same with a unit diagonal that is known without a call.
     fn with_known_diagonal(mut matrix: Array2<f64>) -> Self {
         matrix.diag_mut().fill(1.0);
         Self { known_diagonal: Some(1.0), ..Self::new(matrix) }
@@ -124,7 +122,6 @@ fn gaussian_like(rows: usize, cols: usize) -> Array2<f64> {
     Array2::from_shape_fn((rows, cols), |_| (0..4).map(|_| rng.gen_range(-1.0..1.0)).sum::<f64>() / 2.0)
 }
 
-/// ZZᵀ of the given rank.
 fn psd(rank: usize) -> Array2<f64> {
     let factor = gaussian_like(N, rank);
     factor.dot(&factor.t())

@@ -23,14 +23,11 @@ pub const DIGEST: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contents {
     digests: Vec<[u8; DIGEST]>,
-    /// How many equal items stand before each.
     occurrence: Vec<u64>,
-    /// The first item that is equal to each.
     first: Vec<usize>,
     distinct: usize,
 }
 
-/// Hashes of an item under one key.
 #[derive(Debug, Clone, Copy)]
 struct Hashes {
     order: u128,
@@ -58,22 +55,18 @@ impl Contents {
         self.digests.len()
     }
 
-    /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.digests.is_empty()
     }
 
-    /// Number of different items.
     pub fn distinct(&self) -> usize {
         self.distinct
     }
 
-    /// True where some items are equal.
     pub fn has_copies(&self) -> bool {
         self.distinct < self.len()
     }
 
-    /// The first item that is equal to this one.
     pub fn first(&self, item: usize) -> usize {
         self.first[item]
     }

@@ -20,9 +20,7 @@ use pair_map::PairSet;
 /// Rows × columns of the matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryBlock {
-    /// Its rows.
     pub rows: Rows,
-    /// Its columns, distinct.
     pub cols: Vec<usize>,
 }
 
@@ -31,7 +29,6 @@ pub struct EntryBlock {
 pub enum Rows {
     /// All n of them.
     All,
-    /// These, distinct.
     These(Vec<usize>),
 }
 
@@ -39,7 +36,6 @@ pub enum Rows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// Exactly these entries.
     Exact,
     /// The choice depends on what is seen; no more than this many.
     UpperBound,
@@ -69,7 +65,6 @@ impl EntryPlan {
         (0..n).filter(|&i| !is_named[i]).collect()
     }
 
-    /// An exact plan of these blocks.
     pub fn exact(blocks: Vec<EntryBlock>) -> Self {
         Self { blocks, chosen: 0, certainty: Certainty::Exact }
     }
@@ -124,12 +119,10 @@ pub struct EntrySet {
     is_row: Vec<bool>,
     scattered: PairSet,
     chosen: u64,
-    /// Contents of the items, where some are equal.
     contents: Option<Arc<Contents>>,
 }
 
 impl EntrySet {
-    /// The empty set over an oracle of this shape.
     pub fn new(shape: OracleShape) -> Self {
         let none = vec![false; shape.len];
         Self { shape, is_column: none.clone(), is_row: none, scattered: PairSet::default(), chosen: 0, contents: None }
@@ -151,12 +144,10 @@ impl EntrySet {
         self.contents.as_ref().map_or(item, |contents| contents.first(item))
     }
 
-    /// Number of items that are asked for.
     fn items(&self) -> u64 {
         self.contents.as_ref().map_or(self.shape.len, |contents| contents.distinct()) as u64
     }
 
-    /// Shape of the oracle.
     pub fn shape(&self) -> OracleShape {
         self.shape
     }
@@ -178,7 +169,6 @@ impl EntrySet {
         }
     }
 
-    /// Adds one full column.
     pub fn add_column(&mut self, j: usize) {
         let j = self.first(j);
         self.is_column[j] = true;
@@ -190,7 +180,6 @@ impl EntrySet {
         if self.is_symmetric() { self.is_column[i] = true } else { self.is_row[i] = true }
     }
 
-    /// Adds one entry.
     pub fn add_entry(&mut self, i: usize, j: usize) {
         let (i, j) = (self.first(i), self.first(j));
         if !self.covers(i, j) {

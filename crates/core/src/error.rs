@@ -9,58 +9,28 @@ use crate::parameter::BadParameter;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApproximateError {
-    /// Rank 0, or more landmarks than items.
     #[error("rank {rank} is impossible for {len} items: it must be between 1 and {len}")]
-    Rank {
-        /// The rank asked for.
-        rank: usize,
-        /// Number of items.
-        len: usize,
-    },
-    /// The landmark list is shorter than the method needs.
+    Rank { rank: usize, len: usize },
     #[error("`{method}` at rank {rank} needs {needed} landmarks, but only {given} are given")]
-    TooFewLandmarks {
-        /// Method id.
-        method: &'static str,
-        /// The rank asked for.
-        rank: usize,
-        /// Landmarks needed.
-        needed: usize,
-        /// Landmarks at hand.
-        given: usize,
-    },
-    /// A parameter outside its range.
+    TooFewLandmarks { method: &'static str, rank: usize, needed: usize, given: usize },
     #[error(transparent)]
     Parameter(#[from] BadParameter),
-    /// Landmarks that can't be had.
     #[error(transparent)]
     Landmarks(#[from] LandmarkError),
-    /// The oracle's own error.
     #[error(transparent)]
     Oracle(#[from] OracleError),
-    /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
-    /// Least squares without a solution.
     #[error("cannot fit the residuals of an item; look for extreme or non-finite scores")]
     LeastSquares(#[from] NotPositiveDefinite),
-    /// The exact diagonal was asked for, but every self-similarity costs a call.
     #[error(
         "the diagonal is to be returned exactly, but this oracle does not know its self-similarities without a call; leave the diagonal out of what is known"
     )]
     NoKnownDiagonal,
-    /// A method that chooses pairs by scores it has seen, over one order a pair.
     #[error(
         "`{method}` chooses pairs by the scores it has seen, and one order a pair takes several fits, each of which would choose its own: read columns alone"
     )]
-    ChoosesPairs {
-        /// Method id.
-        method: &'static str,
-    },
-    /// A symmetric method was handed an asymmetric oracle.
+    ChoosesPairs { method: &'static str },
     #[error("`{method}` needs a symmetric score, and the order of a pair matters to this one: symmetrise it first")]
-    Asymmetric {
-        /// Method id.
-        method: &'static str,
-    },
+    Asymmetric { method: &'static str },
 }

@@ -5,7 +5,6 @@ use serde::Serialize;
 /// Choices and losses of a fit; nothing is repaired silently.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct FitReport {
-    /// Method id.
     pub method: String,
     /// s, the size of the first landmark set.
     pub rank: usize,

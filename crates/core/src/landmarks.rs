@@ -30,53 +30,33 @@ pub struct Landmarks {
     independent: Vec<usize>,
 }
 
-/// Reason why there are no such landmarks.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LandmarkError {
-    /// An item that does not exist.
     #[error("landmark {place} is item {item}, but there are {len} items, numbered from 0; remove it")]
     OutOfRange {
         /// Position in the list, from 0.
         place: usize,
-        /// The item listed there.
         item: usize,
-        /// Number of items.
         len: usize,
     },
-    /// An item that is listed twice.
     #[error("item {item} is landmark {first} and again landmark {second}; remove one of them")]
     Repeated {
-        /// The item.
         item: usize,
         /// Position, from 0, where it is listed first.
         first: usize,
-        /// Position where it is listed again.
         second: usize,
     },
-    /// None, or more than there are.
     #[error("{size} landmarks are impossible: {available} can be had; ask for at least 1 and at most that many")]
-    Size {
-        /// Number asked for.
-        size: usize,
-        /// Number that there are.
-        available: usize,
-    },
-    /// A policy that needs K = Kᵀ was handed an asymmetric oracle.
+    Size { size: usize, available: usize },
     #[error(
         "landmark policy `{policy}` needs a symmetric score, and the order of a pair matters to this one: symmetrise it first"
     )]
-    Asymmetric {
-        /// Policy id.
-        policy: &'static str,
-    },
-    /// A parameter outside its range.
+    Asymmetric { policy: &'static str },
     #[error(transparent)]
     Parameter(#[from] BadParameter),
-    /// The oracle's own error.
     #[error(transparent)]
     Oracle(#[from] OracleError),
-    /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
 }
@@ -145,17 +125,14 @@ impl Landmarks {
         self.len
     }
 
-    /// True where there is nothing to draw from.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The nested order, most important first.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// The independent order.
     pub fn independent(&self) -> &[usize] {
         &self.independent
     }
@@ -169,9 +146,6 @@ impl Landmarks {
     }
 
     /// The first `size` of the independent order.
-    ///
-    /// # Errors
-    /// As [`prefix`](Self::prefix).
     pub fn independent_prefix(&self, size: usize) -> Result<&[usize], LandmarkError> {
         prefix(&self.independent, size)
     }

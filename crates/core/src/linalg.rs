@@ -33,11 +33,8 @@ pub const PINV_TOLERANCE: f64 = 1e-10;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{op} of a {rows} × {cols} matrix did not converge; look for extreme values in it")]
 pub struct LinalgError {
-    /// The operation.
     pub op: &'static str,
-    /// Rows.
     pub rows: usize,
-    /// Columns.
     pub cols: usize,
 }
 
@@ -95,9 +92,6 @@ fn balanced<T>(
 
 /// The `count` largest eigenvalues of a symmetric n × n matrix, ascending, and their eigenvectors (n × `count`), selected from [`eigh`].
 ///
-/// # Errors
-/// As [`eigh`].
-///
 /// # Panics
 /// When `count` is more than n.
 pub fn eigh_largest(matrix: ArrayView2<'_, f64>, count: usize) -> Result<Eigh, LinalgError> {
@@ -108,18 +102,12 @@ pub fn eigh_largest(matrix: ArrayView2<'_, f64>, count: usize) -> Result<Eigh, L
 }
 
 /// Eigenvalues only, ascending. ≈ 4n³/3 flops.
-///
-/// # Errors
-/// As [`eigh`].
 pub fn eigvalsh(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, LinalgError> {
     let (values, scale) = balanced(matrix, backend::eigvalsh)?;
     Ok(values / scale)
 }
 
 /// Thin singular value decomposition.
-///
-/// # Errors
-/// As [`eigh`].
 pub fn svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
     let (mut found, scale) = balanced(matrix, backend::svd)?;
     found.values /= scale;
@@ -127,27 +115,18 @@ pub fn svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
 }
 
 /// The triangle R (k × n, k = min(m, n)) of A = QR.
-///
-/// # Errors
-/// As [`eigh`].
 pub fn qr_triangle(matrix: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgError> {
     let (triangle, scale) = balanced(matrix, backend::qr_triangle)?;
     Ok(triangle / scale)
 }
 
 /// Thin QR: Q (m × k) with orthonormal columns and R (k × n), k = min(m, n).
-///
-/// # Errors
-/// As [`eigh`].
 pub fn qr(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Array2<f64>), LinalgError> {
     let ((orthonormal, triangle), scale) = balanced(matrix, backend::qr)?;
     Ok((orthonormal, triangle / scale))
 }
 
 /// Moore–Penrose pseudo-inverse by SVD; singular values ≤ `tolerance` · σmax are dropped.
-///
-/// # Errors
-/// As [`eigh`].
 pub fn pinv(matrix: ArrayView2<'_, f64>, tolerance: f64) -> Result<PseudoInverse, LinalgError> {
     let Svd { left, values, mut right } = svd(matrix)?;
     let largest = values.iter().copied().fold(0.0, f64::max);
@@ -165,9 +144,6 @@ pub fn pinv(matrix: ArrayView2<'_, f64>, tolerance: f64) -> Result<PseudoInverse
 
 /// Moore–Penrose pseudo-inverse of a symmetric matrix by its eigendecomposition, less than half the work of [`pinv`];
 /// eigenvalues of size ≤ `tolerance` · max|w| are dropped.
-///
-/// # Errors
-/// As [`eigh`].
 pub fn symmetric_pinv(matrix: ArrayView2<'_, f64>, tolerance: f64) -> Result<PseudoInverse, LinalgError> {
     let Eigh { values, vectors } = eigh(matrix)?;
     let largest = values.iter().fold(0.0, |largest: f64, w| largest.max(w.abs()));
@@ -283,9 +259,6 @@ pub fn apply_transposed(matrix: ArrayView2<'_, f64>, x: &[f64]) -> Array1<f64> {
 }
 
 /// ‖A‖₂, the largest singular value.
-///
-/// # Errors
-/// As [`eigh`].
 pub fn spectral_norm(matrix: ArrayView2<'_, f64>) -> Result<f64, LinalgError> {
     let (values, scale) = balanced(matrix, backend::singular_values)?;
     Ok(values.iter().copied().fold(0.0, f64::max) / scale)

@@ -59,12 +59,4 @@ mod tests {
         assert!(product(|x| x).abs() < 5.0 / pair_count.sqrt());
         assert!(product(|x| x * x - 1.0).abs() < 5.0 * 2.0 / pair_count.sqrt());
     }
-
-    #[test]
-    fn single_draws_are_the_cosines_of_pairs() {
-        let (mut single, mut paired) = (stream(1, "test", "normal", 0), stream(1, "test", "normal", 0));
-        for cosine in normals(&mut paired, 20_000).iter().step_by(2) {
-            assert_eq!(standard_normal(&mut single), *cosine);
-        }
-    }
 }

@@ -123,9 +123,6 @@ pub trait Oracle: Send + Sync {
 
     /// Fills `out` (rows.len() × cols.len()) with `f(rows[a], cols[b])`, evaluating each distinct unordered pair once
     /// where the oracle is symmetric and skipping a known diagonal.
-    ///
-    /// # Errors
-    /// As [`evaluate`](Oracle::evaluate).
     fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         evaluate_block(self, rows, cols, out)
     }
@@ -201,9 +198,6 @@ pub fn ask_pairs<O: Oracle + ?Sized>(oracle: &O, pairs: &[Pair], out: &mut [f64]
 }
 
 /// [`Oracle::block`], its scores checked unless the oracle did so itself.
-///
-/// # Errors
-/// As [`ask_pairs`].
 pub fn ask_block<O: Oracle + ?Sized>(
     oracle: &O,
     rows: &[usize],
@@ -220,7 +214,6 @@ pub fn ask_block<O: Oracle + ?Sized>(
 pub enum Symmetry {
     /// `f(i, j) = f(j, i)`
     Symmetric,
-    /// The order matters.
     Asymmetric,
 }
 
@@ -269,7 +262,6 @@ impl OracleShape {
     }
 }
 
-/// Bytes handed to the hash at a time.
 const BYTES_TO_HASH: usize = 1 << 16;
 
 /// blake3 digest of everything that moves a score: kind, version, parameters, weights, tokenizer, dtype, item texts.
@@ -344,103 +336,54 @@ impl fmt::Debug for Identity {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OracleError {
-    /// NaN or an infinity: no approximator can use it, and it must not reach a store.
     #[error(
         "the oracle returned {value} for the pair (i = {i}, j = {j}); a similarity must be finite. Look at these two items, or fix the scorer"
     )]
-    NotFinite {
-        /// Row item.
-        i: usize,
-        /// Column item.
-        j: usize,
-        /// The value that came back.
-        value: f64,
-    },
-    /// The hard budget would be passed by this request; nothing of it was evaluated.
+    NotFinite { i: usize, j: usize, value: f64 },
     #[error(
         "the budget of {budget} evaluations is exhausted: {spent} spent and {requested} more were asked for. Raise the budget, or ask for less: a lower rank, a smaller error estimate"
     )]
-    BudgetExhausted {
-        /// The limit.
-        budget: u64,
-        /// Evaluations made so far.
-        spent: u64,
-        /// Evaluations of the refused request.
-        requested: u64,
-    },
-    /// The time limit has passed; nothing of this request was evaluated.
+    BudgetExhausted { budget: u64, spent: u64, requested: u64 },
     #[error(
         "the time budget of {budget_seconds} s is exhausted after {spent} evaluations. Raise it; what was evaluated is kept"
     )]
-    TimeExhausted {
-        /// The limit in seconds.
-        budget_seconds: f64,
-        /// Evaluations made so far.
-        spent: u64,
-    },
-    /// The next request could pass the limit on money; it was not made.
+    TimeExhausted { budget_seconds: f64, spent: u64 },
     #[error(
         "the budget of {limit} is exhausted: {spent:.4} is spent, and the next request may cost {wanted:.4}. Raise it; what was evaluated is kept"
     )]
     MoneyExhausted {
         /// The limit, in the currency of the price.
         limit: f64,
-        /// Money spent so far.
         spent: f64,
         /// The most that the refused request could cost.
         wanted: f64,
     },
-    /// An index beyond the items.
     #[error("index {index} is out of range for an oracle over {len} items")]
-    OutOfRange {
-        /// The index asked for.
-        index: usize,
-        /// Number of items.
-        len: usize,
-    },
-    /// `evaluate` was handed buffers of two lengths.
+    OutOfRange { index: usize, len: usize },
     #[error("{op}: {pairs} pairs but room for {room} scores")]
-    ShapeMismatch {
-        /// The operation.
-        op: &'static str,
-        /// Pairs handed over.
-        pairs: usize,
-        /// Length of the output.
-        room: usize,
-    },
-    /// A matrix that must be square is not.
+    ShapeMismatch { op: &'static str, pairs: usize, room: usize },
     #[error(
         "a similarity matrix must be square, but this one is {rows} × {cols}. Hand over one row and one column per item"
     )]
-    NotSquare {
-        /// Its rows.
-        rows: usize,
-        /// Its columns.
-        cols: usize,
-    },
-    /// A matrix that must be symmetric is not.
+    NotSquare { rows: usize, cols: usize },
     #[error(
         "the matrix is not symmetric: entry (i = {i}, j = {j}) is {forward}, but (j, i) is {backward}. Make it symmetric, or average its two triangles"
     )]
     NotSymmetric {
         /// Row of the first entry, in reading order, that differs from its mirror.
         i: usize,
-        /// Column of that entry.
         j: usize,
         /// `K[i, j]`.
         forward: f64,
         /// `K[j, i]`.
         backward: f64,
     },
-    /// A parameter of a wrapper outside its range.
     #[error(transparent)]
     Parameter(#[from] BadParameter),
-    /// Whatever the scorer itself says went wrong, with its own words kept as the source.
     #[error("the oracle failed on {what}")]
     Failed {
         /// The thing that was being scored or stored.
         what: String,
-        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },

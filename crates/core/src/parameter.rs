@@ -7,16 +7,12 @@ use std::fmt;
 pub struct BadParameter {
     /// Method, policy or metric that takes it, as the message begins; empty where the parameter says it all.
     pub owner: String,
-    /// Its name.
     pub parameter: &'static str,
-    /// The value seen.
     pub value: String,
-    /// The range wanted.
     pub wanted: String,
 }
 
 impl BadParameter {
-    /// Without an owner.
     pub fn new(parameter: &'static str, value: impl ToString, wanted: &str) -> Self {
         Self { owner: String::new(), parameter, value: value.to_string(), wanted: wanted.to_owned() }
     }
@@ -39,15 +35,3 @@ impl fmt::Display for BadParameter {
 }
 
 impl std::error::Error for BadParameter {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_names_the_owner_where_there_is_one() {
-        let bad = BadParameter::new("ratio", 0.9, "a number ≥ 1");
-        assert_eq!(bad.to_string(), "`ratio` is 0.9, but must be a number ≥ 1");
-        assert_eq!(bad.of("sicur").to_string(), "`sicur`: `ratio` is 0.9, but must be a number ≥ 1");
-    }
-}

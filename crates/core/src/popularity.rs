@@ -24,7 +24,6 @@ pub struct Popularity {
     values: Vec<f64>,
     /// Σ_{l∈S, l≠i} (K_il − c_l), and how many they are.
     sums: Vec<(f64, u32)>,
-    /// c_l of each column.
     centers: Vec<f64>,
     deviation: f64,
 }
@@ -105,13 +104,11 @@ fn mean(sum: f64, count: u32) -> f64 {
 pub struct LinkRow<'a> {
     /// h of the two items.
     pub popularity: (f64, f64),
-    /// Scores of the proxies.
     pub proxies: &'a [f64],
     /// K.
     pub score: f64,
 }
 
-/// A fitted link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HubLink {
     has_popularity: bool,
@@ -205,7 +202,6 @@ impl HubLink {
         self.fault
     }
 
-    /// The normal equations of centred proxies, standardised.
     fn solve(self, count: f64, regression: RidgeRegression) -> Self {
         let first = 1 + if self.has_popularity { 2 } else { 0 };
         let proxies = self.standards.len();

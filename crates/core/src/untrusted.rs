@@ -20,7 +20,6 @@ const NAMES: [&str; 13] = [
     "secret",
     "subscription-key",
 ];
-/// Beginnings of keys of well-known services.
 const BEGINNINGS: [&str; 14] = [
     "sk-",
     "sk_",
@@ -79,7 +78,6 @@ impl Secrets {
     }
 }
 
-/// As a query of an address has it.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
@@ -93,7 +91,6 @@ pub fn redacted(text: &str) -> String {
     text.split_inclusive('\n').map(|line| without_keys(&without_values(&without_queries(line)))).collect()
 }
 
-/// Characters that end an address.
 fn ends_address(c: char) -> bool {
     c.is_whitespace() || "'\"`<>{}[]()".contains(c)
 }

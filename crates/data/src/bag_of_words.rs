@@ -63,12 +63,10 @@ impl BagsOfWords {
         (&self.words[range.clone()], &self.weights[range])
     }
 
-    /// The id of document i.
     pub fn id(&self, i: usize) -> &str {
         &self.ids[i]
     }
 
-    /// The ids, in order.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
@@ -111,16 +109,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn dropping_empty_documents_keeps_the_ids_of_the_others() {
-        let bags = BagsOfWords::from_counts([vec![(1, 1.0)], vec![(3, 0.0)], vec![(2, 5.0)]])
-            .with_ids(["a", "b", "c"].map(str::to_owned).to_vec());
-        assert_eq!(bags.empty_ids(), ["b"]);
-        let (kept, indices) = bags.drop_empty();
-        assert_eq!((kept.ids(), indices), (&["a".to_owned(), "c".to_owned()][..], vec![0, 2]));
-        assert_eq!(kept.document(1), (&[2][..], &[1.0][..]));
-    }
 
     proptest! {
         #[test]

@@ -39,24 +39,19 @@ pub use utterances::{load_intents, load_texts};
 /// The environment variable that names the data folder.
 pub const DATA_VARIABLE: &str = "LANDMARK_DATA";
 
-/// One dataset of the catalog.
 #[derive(Debug, Clone)]
 pub struct Dataset {
-    /// Its id in configurations.
     pub name: &'static str,
-    /// Its name for people.
     pub title: &'static str,
     /// Kind of its items and their layout.
     pub holds: Holds,
     /// Its files below the data folder; none for what ships inside.
     pub files: &'static [DataFile],
-    /// The licence as the source states it.
     pub licence: &'static str,
     /// Public source and the way to get it.
     pub how_to_get: &'static str,
     /// Known differences from the data of the papers.
     pub caveat: &'static str,
-    /// Statistics of the dataset in the papers.
     pub published: Option<PublishedStatistics>,
 }
 
@@ -66,7 +61,6 @@ impl Dataset {
         self.files.iter().all(|file| recipes::is_public(file.path))
     }
 
-    /// The command that fetches it, where there is one, and its public source.
     fn next_step(&self) -> String {
         let command =
             if self.is_public() { format!("`landmark data fetch {}` gets it. ", self.name) } else { String::new() };
@@ -78,28 +72,17 @@ impl Dataset {
 #[derive(Debug, Clone)]
 pub enum Holds {
     /// Documents with a label, in one file.
-    Documents {
-        /// The layout of the file.
-        format: RowFormat,
-        /// Its columns or fields.
-        columns: Columns,
-    },
+    Documents { format: RowFormat, columns: Columns },
     /// The sample that ships inside.
     EmbeddedDocuments,
     /// Examples with named representations (texts, vectors, trees): one file to train on, one to test on.
-    Kelp {
-        /// The representation that is the text.
-        text: &'static str,
-    },
+    Kelp { text: &'static str },
     /// Question threads: files to train on, then one to tune on and one to test on.
     Threads,
     /// The question threads that ship inside.
     EmbeddedThreads,
     /// Utterances with an intent each, by domain: a file to train on, one to test on, perhaps one that says which domain an intent is of.
-    Intents {
-        /// Source of the domains.
-        layout: IntentLayout,
-    },
+    Intents { layout: IntentLayout },
     /// News documents and their mentions of events and entities: a file of each.
     Mentions,
     /// The news stories that ship inside.
@@ -107,22 +90,14 @@ pub enum Holds {
     /// The sample of utterances that ships inside.
     EmbeddedIntents,
     /// Pairs of sentences with a grade or a label: a file to train on, one to judge by.
-    Pairs {
-        /// Columns of a file.
-        columns: PairColumns,
-    },
+    Pairs { columns: PairColumns },
     /// The pairs that ship inside.
     EmbeddedPairs,
     /// Texts without labels.
-    Texts {
-        /// Layout of the texts in each file.
-        layouts: &'static [TextLayout],
-    },
+    Texts { layouts: &'static [TextLayout] },
     /// Word vectors; the second file, where there is one, is the vocabulary.
     WordVectors {
-        /// The layout of the first file.
         format: VectorFormat,
-        /// Its member that holds them, where it is an archive.
         member: Option<&'static str>,
         /// True where words it has only with a capital serve for those without.
         fold_case: bool,
@@ -144,12 +119,10 @@ impl Holds {
     }
 }
 
-/// One file of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataFile {
     /// Path below the data folder.
     pub path: &'static str,
-    /// Its size in bytes.
     pub bytes: u64,
     /// Its sha256, 64 lower-case hexadecimal digits. Empty where nobody publishes one and no copy was at hand: then the first fetch
     /// [records](Self::recorded) what came.
@@ -161,13 +134,9 @@ pub struct DataFile {
 pub struct PublishedStatistics {
     /// Table of the paper that states them.
     pub source: &'static str,
-    /// Number of labels.
     pub classes: usize,
-    /// Documents to train on.
     pub train: usize,
-    /// Documents to test on.
     pub test: usize,
-    /// Distinct words.
     pub bow_dimension: usize,
     /// Mean number of distinct words of a document.
     pub length: f64,
@@ -379,10 +348,7 @@ pub enum FileState {
     /// Not there, or no data folder is known.
     Missing,
     /// There, with another sha256.
-    Corrupt {
-        /// That of the file.
-        sha256: String,
-    },
+    Corrupt { sha256: String },
 }
 
 /// A dataset and how each of its files was found, in the catalog's order.
@@ -390,7 +356,6 @@ pub enum FileState {
 pub struct DatasetStatus {
     /// The catalog's entry.
     pub dataset: &'static Dataset,
-    /// One state for each of its files.
     pub files: Vec<FileState>,
 }
 

@@ -81,11 +81,4 @@ mod tests {
         assert_eq!(seen[[0, 2]], 0.0);
         assert!((0..3).all(|i| (seen[[i, i]] - 1.0).abs() < 1e-12));
     }
-
-    #[test]
-    fn case_and_whitespace_do_not_count_and_an_empty_text_is_zero() {
-        let seen = cosines(&["Maple  Street", "maple street\n", "", " "], 3);
-        assert!((seen[[0, 1]] - 1.0).abs() < 1e-12);
-        assert!(seen.row(2).iter().all(|&value| value == 0.0));
-    }
 }

@@ -18,7 +18,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{DataError, excerpt};
@@ -27,9 +26,7 @@ use crate::lines::Lines;
 /// A mention: its first and last word, counted from 0 in its document, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// First word.
     pub start: usize,
-    /// Last word.
     pub end: usize,
 }
 
@@ -43,26 +40,22 @@ impl fmt::Display for Span {
     }
 }
 
-/// A document, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConllDocument {
     /// Text between the parentheses of `#begin document`.
     pub name: String,
     /// Text after them, such as `part 000`; may be empty.
     pub part: String,
-    /// Its words by sentence.
     pub sentences: Vec<Vec<String>>,
     /// Clusters with their numbers, ascending; mentions in the order of the text.
     pub clusters: Vec<(u64, Vec<Span>)>,
 }
 
 impl ConllDocument {
-    /// Number of words.
     pub fn words(&self) -> usize {
         self.sentences.iter().map(Vec::len).sum()
     }
 
-    /// Name and part.
     pub fn title(&self) -> String {
         if self.part.is_empty() { self.name.clone() } else { format!("{}; {}", self.name, self.part) }
     }
@@ -75,9 +68,7 @@ pub struct RepeatedMention {
     pub document: String,
     /// The words of both mentions.
     pub span: Span,
-    /// Cluster of the mention that was kept.
     pub kept: u64,
-    /// Cluster of the mention that was dropped.
     pub dropped: u64,
     /// Line in which the dropped mention ends.
     pub line: usize,
@@ -93,7 +84,6 @@ impl fmt::Display for RepeatedMention {
     }
 }
 
-/// The documents of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConllFile {
     path: PathBuf,
@@ -156,7 +146,6 @@ impl ConllFile {
         Ok(Self { path: path.to_owned(), documents, repeated })
     }
 
-    /// The documents in the order of the file.
     pub fn documents(&self) -> &[ConllDocument] {
         &self.documents
     }
@@ -197,57 +186,6 @@ impl ConllFile {
             Some(title) => Err(disagree(format!("the key has no document `{title}`"))),
         }
     }
-}
-
-/// Writes documents so that [`ConllFile::read`] and the reference scorers read them back.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_conll(out: &mut dyn Write, documents: &[ConllDocument]) -> io::Result<()> {
-    for document in documents {
-        writeln!(
-            out,
-            "#begin document ({});{}{}",
-            document.name,
-            if document.part.is_empty() { "" } else { " " },
-            document.part
-        )?;
-        let labels = labels(document);
-        let mut word = 0;
-        for sentence in &document.sentences {
-            for (place, text) in sentence.iter().enumerate() {
-                let label = labels.get(&word).map_or_else(|| "-".to_owned(), |marks| marks.join("|"));
-                writeln!(out, "{}\t0\t{place}\t{text}\t{label}", document.name)?;
-                word += 1;
-            }
-            writeln!(out)?;
-        }
-        writeln!(out, "#end document")?;
-    }
-    Ok(())
-}
-
-/// The marks of each word that has any: longer mentions open first and close last.
-fn labels(document: &ConllDocument) -> BTreeMap<usize, Vec<String>> {
-    let mut opening: Vec<(usize, usize, String)> = Vec::new();
-    let mut closing: Vec<(usize, usize, String)> = Vec::new();
-    for (number, mentions) in &document.clusters {
-        for &Span { start, end } in mentions {
-            if start == end {
-                opening.push((start, 0, format!("({number})")));
-            } else {
-                opening.push((start, usize::MAX - (end - start), format!("({number}")));
-                closing.push((end, end - start, format!("{number})")));
-            }
-        }
-    }
-    opening.sort();
-    closing.sort();
-    let mut labels: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for (word, _, mark) in opening.into_iter().chain(closing) {
-        labels.entry(word).or_default().push(mark);
-    }
-    labels
 }
 
 /// True where a line that begins with `#` is a word, such as a hashtag, and no comment: its last column is a mark.
@@ -306,7 +244,6 @@ fn marks(label: &str) -> Result<Vec<Mark>, &str> {
     Ok(marks)
 }
 
-/// A document while it is read.
 struct OpenDocument {
     document: ConllDocument,
     line: usize,
@@ -314,7 +251,6 @@ struct OpenDocument {
     sentence: Vec<String>,
     /// By cluster: where mentions opened that have not closed yet, with their lines.
     open: BTreeMap<u64, Vec<(usize, usize)>>,
-    /// Mentions by cluster, each with the line in which it ends.
     clusters: BTreeMap<u64, Vec<(Span, usize)>>,
     /// Numbers of the clusters in the order in which they first appear.
     appeared: Vec<u64>,
@@ -463,18 +399,14 @@ x -
 ";
 
     #[test]
-    fn nested_and_crossing_mentions_are_read_and_written_back() {
+    fn nested_and_crossing_mentions_are_read() {
         let file = read(TEXT).unwrap();
         let first = &file.documents()[0];
         assert_eq!((first.title().as_str(), first.words(), first.sentences.len()), ("news/a; part 000", 6, 2));
         let wanted = [(3, vec![span(2, 4), span(3, 4)]), (7, vec![span(2, 3)]), (12, vec![span(0, 0), span(2, 5)])];
         assert_eq!(first.clusters, wanted);
         assert_eq!(file.documents()[1].title(), "b");
-        let mut written = Vec::new();
-        write_conll(&mut written, file.documents()).unwrap();
-        let again = read(&String::from_utf8(written).unwrap()).unwrap();
-        assert_eq!(again.documents()[0], *first);
-        assert_eq!(again.documents()[1].clusters, []);
+        assert_eq!(file.documents()[1].clusters, []);
     }
 
     #[test]

@@ -109,12 +109,10 @@ impl Corpus {
         self.documents.is_empty()
     }
 
-    /// The ids of the documents.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
 
-    /// The distinct words.
     pub fn words(&self) -> &[String] {
         &self.words
     }
@@ -210,13 +208,9 @@ fn keep_most_frequent(tokens: &mut Vec<u32>, k: usize) {
 pub struct Coverage {
     /// Words in all documents, with repetition.
     pub tokens: u64,
-    /// Those with a vector.
     pub known_tokens: u64,
-    /// Distinct words.
     pub types: usize,
-    /// Those with a vector.
     pub known_types: usize,
-    /// Documents.
     pub documents: usize,
     /// Ids of the documents without any known word.
     pub emptied: Vec<String>,
@@ -322,10 +316,5 @@ mod tests {
         assert_eq!((corpus.words().join(" "), corpus.counts()), ("moon soup".to_owned(), &[2, 2][..]));
         assert_eq!([corpus.document(0), corpus.document(1), corpus.document(2)], [&[0, 1][..], &[1, 0], &[]]);
         assert!(corpus.contains("moon") && !corpus.contains("rake"));
-    }
-
-    #[test]
-    fn length_counts_distinct_words() {
-        assert_eq!(corpus(&["moon moon soup", "moon"], &TokenRules::default()).mean_distinct_words(), 1.5);
     }
 }

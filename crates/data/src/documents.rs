@@ -42,9 +42,6 @@ impl LabelledDocuments {
     }
 
     /// The same from memory, as tab-separated values; errors name `name` in place of a file.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn from_tsv(name: &str, bytes: &[u8], columns: &Columns) -> Result<Self, DataError> {
         let path = Path::new(name);
         Self::of_rows(name, path, Rows::new(path, bytes, RowFormat::Tsv, &columns.wanted())?, columns)
@@ -92,12 +89,10 @@ impl LabelledDocuments {
         self.ids.is_empty()
     }
 
-    /// The ids, distinct.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
 
-    /// The texts as read.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
@@ -351,15 +346,6 @@ mod tests {
             assert_eq!(sample.labels().iter().filter(|&&seen| seen == label).count(), 5);
         }
         assert_eq!(sample, documents().sample(20, 3));
-    }
-
-    #[test]
-    fn the_first_classes_are_kept_and_renamed_nowhere() {
-        let two = documents().first_classes(2).unwrap();
-        assert_eq!((two.len(), two.label_names()), (20, &["label0".to_owned(), "label1".to_owned()][..]));
-        for k in [0, 1, 5] {
-            assert!(documents().first_classes(k).unwrap_err().to_string().contains("2 to 4"));
-        }
     }
 
     #[test]

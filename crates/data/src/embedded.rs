@@ -27,9 +27,6 @@ pub fn threads() -> Result<Threads, DataError> {
 }
 
 /// News stories on six made-up events, three stories an event, with gold mentions; three events train, one is for tuning, two test.
-///
-/// # Errors
-/// As [`documents`].
 pub fn news() -> Result<MentionCorpus, DataError> {
     MentionCorpus::from_jsonl(
         "news",
@@ -42,9 +39,6 @@ pub fn news() -> Result<MentionCorpus, DataError> {
 pub const TRAINING_THREADS: usize = 16;
 
 /// Requests to an assistant in two domains of five intents each, with a split of their own.
-///
-/// # Errors
-/// As [`documents`].
 pub fn utterances() -> Result<Vec<LabelledDocuments>, DataError> {
     let bytes = include_bytes!("../embedded/utterances.tsv");
     let columns =
@@ -59,9 +53,6 @@ pub fn utterances() -> Result<Vec<LabelledDocuments>, DataError> {
 }
 
 /// Pairs of sentences graded from 0 to 5, to learn from and to judge by; no sentence is in both.
-///
-/// # Errors
-/// As [`documents`].
 pub fn pairs() -> Result<(SentencePairs, SentencePairs), DataError> {
     let text = include_str!("../embedded/pairs.tsv");
     let columns = PairColumns { first: "sentence1", second: "sentence2", target: "score", scale: PairScale::Grade };
@@ -79,7 +70,6 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::mentions::{CorefPart, MentionKinds};
 
     #[test]
     fn the_pairs_are_128_graded_ones_and_no_sentence_is_on_both_sides() {
@@ -91,60 +81,6 @@ mod tests {
             for low in [0.0, 0.2, 0.4, 0.9] {
                 assert!(part.targets().iter().any(|target| (low..=low + 0.24).contains(target)), "{low}");
             }
-        }
-    }
-
-    #[test]
-    fn the_threads_are_24_questions_with_three_to_six_comments_good_and_bad() {
-        let threads = threads().unwrap();
-        assert_eq!((threads.threads().len(), threads.comments()), (24, 101));
-        for thread in threads.threads() {
-            assert!((3..=6).contains(&thread.comments.len()), "{}", thread.id);
-            let good = thread.comments.iter().filter(|comment| comment.label.is_good()).count();
-            assert!(good > 0 && good < thread.comments.len(), "{}", thread.id);
-        }
-        let texts: HashSet<&str> =
-            threads.threads().iter().flat_map(|thread| &thread.comments).map(|comment| comment.text.as_str()).collect();
-        assert_eq!(texts.len(), threads.comments());
-    }
-
-    #[test]
-    fn the_news_are_18_stories_on_six_events_with_clusters_across_documents() {
-        let news = news().unwrap();
-        assert_eq!((news.documents().len(), news.mentions().len()), (18, 171));
-        for (part, topics) in [(CorefPart::Train, 3), (CorefPart::Dev, 1), (CorefPart::Test, 2)] {
-            assert_eq!(news.topics(part).len(), topics);
-            for topic in news.topics(part) {
-                assert_eq!(news.documents_of(topic).len(), 3);
-                for kind in [MentionKinds::Events, MentionKinds::Entities] {
-                    let mentions = news.mentions_of(topic, kind);
-                    let across = mentions
-                        .iter()
-                        .any(|a| mentions.iter().any(|b| a.cluster == b.cluster && a.document != b.document));
-                    assert!(across, "{topic} {kind:?}");
-                }
-            }
-        }
-        // a cluster is of events or of entities, never of both
-        for a in news.mentions() {
-            assert!(news.mentions().iter().all(|b| a.cluster != b.cluster || a.kind == b.kind), "{}", a.cluster);
-        }
-    }
-
-    #[test]
-    fn the_documents_are_two_hundred_distinct_short_texts_in_four_labels() {
-        let documents = documents().unwrap();
-        assert_eq!(documents.len(), 200);
-        assert_eq!(documents.label_names(), ["astronomy", "cooking", "cycling", "gardening"]);
-        let distinct: HashSet<&String> = documents.texts().iter().collect();
-        assert_eq!(distinct.len(), documents.len());
-        for (id, text) in documents.ids().iter().zip(documents.texts()) {
-            assert!((12..=40).contains(&text.split_whitespace().count()), "{id}: {text}");
-        }
-        let split = documents.given_split().unwrap();
-        assert_eq!((split.train.len(), split.test.len()), (140, 60));
-        for label in 0..4 {
-            assert_eq!(split.test.iter().filter(|&&i| documents.labels()[i] == label).count(), 15);
         }
     }
 

@@ -14,7 +14,6 @@ use crate::rows::RowFormat;
 /// Source of the domains of a corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntentLayout {
-    /// The corpus is one domain.
     One,
     /// A third file maps each domain to its intents.
     Domains {

@@ -47,18 +47,12 @@ impl NamedVectors {
     }
 }
 
-/// An example that is at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeExample {
-    /// Distinct.
     pub id: String,
-    /// Its class.
     pub label: String,
-    /// Its side of a split.
     pub part: Option<Part>,
-    /// Its text.
     pub text: String,
-    /// Its trees, by name.
     pub trees: Vec<(String, Tree)>,
 }
 
@@ -77,7 +71,6 @@ struct Example {
     number: usize,
     id: String,
     line: String,
-    /// Trees that were never text.
     trees: Vec<(String, Tree)>,
 }
 
@@ -177,7 +170,6 @@ impl KelpExamples {
         Ok(())
     }
 
-    /// Number of examples.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
@@ -193,9 +185,6 @@ impl KelpExamples {
     }
 
     /// The examples as documents: id, label and split as read, the text of representation `text`.
-    ///
-    /// # Errors
-    /// As [`trees`](Self::trees).
     pub fn documents(&self, text: &str) -> Result<LabelledDocuments, DataError> {
         let records = self.lines.iter().map(|example| {
             let text = self.field(example, text, "S")?.trim().to_owned();
@@ -260,7 +249,6 @@ impl KelpExamples {
         })
     }
 
-    /// The text of one representation of a line.
     fn field<'a>(&self, example: &'a Example, name: &str, kind: &str) -> Result<&'a str, DataError> {
         let found = example.fields().find(|field| field.name == name);
         match found {
@@ -312,7 +300,6 @@ fn opening(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl Example {
-    /// The first word before the first representation.
     fn label(&self) -> Option<&str> {
         let head = self.line.find("|B").map_or(self.line.as_str(), |start| &self.line[..start]);
         head.split_whitespace().next()

@@ -22,7 +22,6 @@ pub(crate) struct Lines<R> {
 }
 
 impl Lines<Text> {
-    /// Opens a plain or packed file.
     pub(crate) fn open(path: &Path) -> Result<Self, DataError> {
         Ok(Self::new(path, unpack::open(path)?))
     }

@@ -21,7 +21,7 @@ mod sparse;
 
 use sparse::Sparse;
 
-pub use generated::{gaussian, psd_gaussian, psd_uniform, with_spectrum};
+pub use generated::{gaussian, psd_gaussian, psd_uniform};
 
 /// True where the ending of a name is that of NumPy's arrays.
 pub fn is_array(path: &Path) -> bool {
@@ -59,9 +59,6 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
 }
 
 /// Reads an n × d matrix of the same forms, one row an item: embeddings of a model of one's own.
-///
-/// # Errors
-/// As [`read_square`], except for the shape.
 pub fn read_rows(path: &Path) -> Result<Array2<f64>, DataError> {
     read_finite(path, "an embedding")
 }
@@ -94,7 +91,6 @@ fn read_npy(path: &Path) -> Result<Array2<f64>, DataError> {
     read_numbers(path, &header, &mut reader)
 }
 
-/// Numbers that a header promises, in words.
 fn promise(header: &Header) -> String {
     format!("a matrix of {} × {} numbers", header.rows, header.cols)
 }
@@ -138,7 +134,6 @@ fn number(dtype: Dtype, bytes: &[u8]) -> f64 {
     }
 }
 
-/// The one matrix of an archive, or a sparse one in its arrays.
 fn read_npz(path: &Path) -> Result<Array2<f64>, DataError> {
     let refused = |seen: String, wanted| DataError::UnsupportedArray { path: path.to_owned(), seen, wanted };
     let unreadable = |why: String| refused(format!("no archive of NumPy's ({why})"), "`numpy.savez(file, matrix)`");
@@ -190,7 +185,6 @@ fn delimiter_of(text: &str) -> char {
     [',', ';', '\t', ' '].into_iter().find(|&one| outside.contains(one)).unwrap_or(',')
 }
 
-/// Rows of numbers as they are read.
 #[derive(Default)]
 struct Rows {
     /// Numbers in front of each row, of which there may be none: a column of names, if one of them is no number.

@@ -8,6 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use landmark_core::oracle::Identity;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod jsonl;
@@ -16,16 +17,12 @@ mod jsonl;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CorefPart {
-    /// Learned from.
     Train,
-    /// Tuned on.
     Dev,
-    /// Tested on.
     Test,
 }
 
 impl CorefPart {
-    /// As it is written.
     pub fn name(self) -> &'static str {
         match self {
             Self::Train => "train",
@@ -51,7 +48,6 @@ impl MentionKind {
         if tag.starts_with("ACT") || tag.starts_with("NEG") { Self::Event } else { Self::Entity }
     }
 
-    /// As it is written.
     pub fn name(self) -> &'static str {
         match self {
             Self::Event => "event",
@@ -61,7 +57,7 @@ impl MentionKind {
 }
 
 /// Selection of mentions by kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MentionKinds {
     /// Events alone.
@@ -84,16 +80,13 @@ impl MentionKinds {
     }
 }
 
-/// A word of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     /// The number of its sentence, from 0.
     pub sentence: usize,
-    /// Form as written.
     pub text: String,
 }
 
-/// A document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewsDocument {
     /// Its id, distinct among all.
@@ -102,11 +95,9 @@ pub struct NewsDocument {
     pub topic: String,
     /// Event within the topic, where the source tells them apart.
     pub subtopic: String,
-    /// The part of the split.
     pub part: CorefPart,
     /// Sentences whose annotation was checked, ascending.
     pub validated: Vec<usize>,
-    /// Its words in order.
     pub tokens: Vec<Token>,
 }
 
@@ -123,18 +114,14 @@ impl NewsDocument {
     }
 }
 
-/// A mention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
     /// Index of its document in the corpus.
     pub document: usize,
-    /// The number of its sentence.
     pub sentence: usize,
     /// Positions of its tokens in the document, ascending; they need not be neighbours.
     pub tokens: Vec<usize>,
-    /// Kind of its referent.
     pub kind: MentionKind,
-    /// The label of the annotation.
     pub tag: String,
     /// Mentions with equal names are of the same thing.
     pub cluster: String,
@@ -165,18 +152,14 @@ pub struct MentionCorpus {
 pub struct CorefCounts {
     /// Documents with a validated sentence.
     pub documents: usize,
-    /// Validated sentences.
     pub sentences: usize,
-    /// Mentions.
     pub mentions: usize,
     /// Clusters, those of one mention included.
     pub clusters: usize,
-    /// Clusters of one mention.
     pub singletons: usize,
 }
 
 impl MentionCorpus {
-    /// Name of the corpus.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -186,7 +169,6 @@ impl MentionCorpus {
         &self.documents
     }
 
-    /// All mentions, by document, then by where they are.
     pub fn mentions(&self) -> &[Mention] {
         &self.mentions
     }
@@ -202,7 +184,6 @@ impl MentionCorpus {
         topics
     }
 
-    /// The documents of a topic, by their places in the corpus.
     pub fn documents_of(&self, topic: &str) -> Vec<usize> {
         (0..self.documents.len()).filter(|&document| self.documents[document].topic == topic).collect()
     }

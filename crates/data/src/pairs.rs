@@ -26,13 +26,10 @@ pub struct SentencePairs {
 /// Columns of a file of pairs, and the scale of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairColumns {
-    /// The column of the first sentence.
     pub first: &'static str,
-    /// The column of the second.
     pub second: &'static str,
     /// The column of what people said.
     pub target: &'static str,
-    /// Scale in which that is written.
     pub scale: PairScale,
 }
 
@@ -42,15 +39,9 @@ pub enum PairScale {
     /// A number from 0 to 5.
     Grade,
     /// One of two words: the one for yes, the one for no.
-    Label {
-        /// Yes.
-        yes: &'static str,
-        /// No.
-        no: &'static str,
-    },
+    Label { yes: &'static str, no: &'static str },
 }
 
-/// The largest grade.
 const MOST: f64 = 5.0;
 
 impl PairScale {
@@ -86,9 +77,6 @@ impl SentencePairs {
     }
 
     /// The same from bytes; `name` is what errors say.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn from_tsv(name: &str, bytes: &[u8], columns: &PairColumns) -> Result<Self, DataError> {
         Self::read_from(Path::new(name), bytes, columns)
     }
@@ -161,7 +149,6 @@ impl SentencePairs {
         &self.targets
     }
 
-    /// Number of pairs.
     pub fn len(&self) -> usize {
         self.pairs.len()
     }

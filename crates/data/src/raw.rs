@@ -36,7 +36,6 @@ mod xml;
 pub struct RawFiles(BTreeMap<String, Vec<u8>>);
 
 impl RawFiles {
-    /// One file.
     pub fn one(name: impl Into<String>, bytes: Vec<u8>) -> Self {
         Self(BTreeMap::from([(name.into(), bytes)]))
     }
@@ -51,12 +50,10 @@ impl RawFiles {
         self.0.extend(other.0);
     }
 
-    /// Number of files.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// True where there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -79,12 +76,10 @@ impl RawFiles {
         Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The files in the order of their names.
     fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
 
-    /// The file of this name.
     fn get(&self, name: &str) -> Result<&[u8], DataError> {
         self.0.get(name).map(Vec::as_slice).ok_or_else(|| DataError::Archive {
             path: name.into(),
@@ -136,29 +131,18 @@ pub enum Conversion {
     GlueRte(&'static str),
     /// The Microsoft paraphrase corpus in the order of its files.
     Paraphrases {
-        /// Its tables.
         tables: &'static [&'static str],
         /// A table whose columns 2 and 3 say which pairs, in which order; all where there is none.
         order: Option<&'static str>,
     },
     /// The Microsoft paraphrase corpus in the order of its file: pairs that GLUE's list names, or all others.
-    GlueParaphrases {
-        /// Its table.
-        table: &'static str,
-        /// The list: lines of two ids.
-        ids: &'static str,
-        /// True for the pairs of the list.
-        is_named: bool,
-    },
+    GlueParaphrases { table: &'static str, ids: &'static str, is_named: bool },
     /// Tweets of the WMD paper: `"label"`, a tab, the words.
     Tweets(&'static str),
     /// Yummly recipes: a JSON list of `id`, `cuisine`, `ingredients`.
     Recipes(&'static str),
     /// Documents in folders `<split>/<label>/<id>`, as columns.
-    Abstracts {
-        /// Folder that holds the split.
-        below: &'static str,
-    },
+    Abstracts { below: &'static str },
     /// Newsgroup posts in folders `20news-bydate-<split>/<label>/<id>`, as JSON lines.
     Posts,
     /// Reviews by domain: `<domain>/<sentiment>.review`.
@@ -167,18 +151,12 @@ pub enum Conversion {
     Smart(&'static [(&'static str, &'static str)]),
     /// CLINC150: a JSON object of lists, of which one part is taken, then its out-of-scope one.
     Clinc {
-        /// File.
         file: &'static str,
         /// `train`, `val` or `test`.
         part: &'static str,
     },
     /// SNIPS: a JSON file an intent, called `<before><intent><after>`.
-    Snips {
-        /// Beginning of a name.
-        before: &'static str,
-        /// End of a name.
-        after: &'static str,
-    },
+    Snips { before: &'static str, after: &'static str },
     /// ATIS: `BOS words EOS`, a tab, slots and the intent.
     Atis(&'static str),
     /// Threads of SemEval-2016 Task 3, from XML.
@@ -223,9 +201,6 @@ impl Conversion {
 
     /// Our file: the text, in one gzip member without a name or time where the path ends in `.gz` and the text is not
     /// compressed already.
-    ///
-    /// # Errors
-    /// As [`text`](Self::text).
     pub fn file(self, path: &str, raw: &RawFiles) -> Result<Vec<u8>, DataError> {
         let text = self.text(raw)?;
         if !path.ends_with(".gz") || Packing::of(&text) == Packing::Gzip {

@@ -8,20 +8,15 @@ use std::path::{Path, PathBuf};
 use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
 
-/// One line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
-    /// The question.
     pub question: String,
-    /// The comment.
     pub comment: String,
-    /// Higher is better.
     pub score: f64,
     /// True where it is labelled good.
     pub good: bool,
 }
 
-/// The lines of one file.
 #[derive(Debug, Clone)]
 pub struct Judgements {
     path: PathBuf,
@@ -35,7 +30,6 @@ pub struct Judged {
     pub score: f64,
     /// True where the system calls it good.
     pub predicted: bool,
-    /// True where it is good.
     pub relevant: bool,
 }
 
@@ -86,7 +80,6 @@ impl Judgements {
         Ok(judgements)
     }
 
-    /// Number of comments.
     pub fn len(&self) -> usize {
         self.lines.len()
     }

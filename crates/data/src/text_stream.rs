@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
 use crate::unpack::{Packing, open_counted};
 
 /// Treatment of a line that holds no text.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BadLine {
     /// Counted and passed over.
@@ -43,9 +44,7 @@ pub struct LinePolicy {
 pub struct StreamPlace {
     /// Bytes of text consumed, line ends included.
     pub bytes: u64,
-    /// Lines consumed.
     pub lines: u64,
-    /// Of these, empty ones.
     pub empty: u64,
     /// Of these, lines that are not UTF-8.
     pub invalid_utf8: u64,
@@ -76,7 +75,6 @@ pub struct TextStream {
     place: StreamPlace,
     /// The byte of text at which it ends, if not with the file.
     end: Option<u64>,
-    /// The byte of text at which its lines are counted from.
     first: u64,
     file_bytes: u64,
     consumed: Arc<AtomicU64>,
@@ -151,9 +149,6 @@ impl TextStream {
     }
 
     /// The lines of a plain file between two of its [`cuts`]; its place counts bytes from the beginning of the file, and lines from `piece.start`.
-    ///
-    /// # Errors
-    /// As [`open_at`](Self::open_at).
     pub fn open_piece(path: &Path, policy: LinePolicy, piece: Range<u64>) -> Result<Self, DataError> {
         let start = StreamPlace { bytes: piece.start, ..StreamPlace::default() };
         let mut stream = Self::open_at(path, policy, start)?;
@@ -224,7 +219,6 @@ impl TextStream {
         }
     }
 
-    /// Position of the stream.
     pub fn place(&self) -> StreamPlace {
         self.place
     }

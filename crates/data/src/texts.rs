@@ -55,7 +55,6 @@ pub(crate) fn read(path: &Path, layout: TextLayout, each: &mut dyn FnMut(&str)) 
     }
 }
 
-/// Texts of a line, or what is wanted of it.
 type Texts = Result<Vec<String>, String>;
 
 fn kelp_text(line: &str, name: &str) -> Texts {

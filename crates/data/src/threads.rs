@@ -16,11 +16,8 @@ use crate::unpack::open;
 /// Quality of a comment. The task is binary: [`Good`](Self::Good) against the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CommentLabel {
-    /// Answers the question.
     Good,
-    /// May help.
     PotentiallyUseful,
-    /// Does not.
     Bad,
     /// One of the two before; the source knew no better.
     NotGood,
@@ -42,13 +39,11 @@ impl CommentLabel {
     }
 }
 
-/// One comment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
     /// Its id, distinct among all.
     #[serde(rename = "cid")]
     pub id: String,
-    /// Its quality.
     pub label: CommentLabel,
     /// Its text; never blank.
     pub text: String,
@@ -67,7 +62,6 @@ impl Comment {
     }
 }
 
-/// A question and its comments, at least one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     /// Its id, distinct among all.
@@ -88,11 +82,9 @@ pub struct Thread {
     /// When, as the source writes it, where known.
     #[serde(default)]
     pub date: Option<String>,
-    /// As they were posted.
     pub comments: Vec<Comment>,
 }
 
-/// Threads by one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Threads {
     name: String,
@@ -111,9 +103,6 @@ impl Threads {
     }
 
     /// The same from memory; errors name `name` in place of a file.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn from_jsonl(name: &str, bytes: &[u8]) -> Result<Self, DataError> {
         let path = Path::new(name);
         Self::from_lines(name, path, Lines::new(path, bytes))
@@ -166,12 +155,10 @@ impl Threads {
         Ok(Self { name: name.to_owned(), threads, without_comments })
     }
 
-    /// Name of the threads.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The threads as read.
     pub fn threads(&self) -> &[Thread] {
         &self.threads
     }
@@ -181,12 +168,10 @@ impl Threads {
         &self.without_comments
     }
 
-    /// Number of comments of all threads.
     pub fn comments(&self) -> usize {
         self.threads.iter().map(|thread| thread.comments.len()).sum()
     }
 
-    /// The first so many threads.
     #[must_use]
     pub fn first(mut self, threads: usize) -> Self {
         self.threads.truncate(threads);

@@ -85,7 +85,6 @@ impl Tree {
         depth.into_iter().max().unwrap_or(1)
     }
 
-    /// The one child of the root as a tree.
     fn without_root(self) -> Self {
         let cut = self.ends[0];
         Self {
@@ -93,18 +92,6 @@ impl Tree {
             ends: self.ends[1..].iter().map(|end| end - cut).collect(),
             degrees: self.degrees[1..].to_vec(),
         }
-    }
-
-    /// The same tree with other labels.
-    #[must_use]
-    pub fn relabelled(&self, mut label: impl FnMut(usize, &str) -> String) -> Self {
-        let mut changed =
-            Self { text: String::new(), ends: Vec::with_capacity(self.len()), degrees: self.degrees.clone() };
-        for node in 0..self.len() {
-            changed.text.push_str(&label(node, self.label(node)));
-            changed.ends.push(changed.text.len());
-        }
-        changed
     }
 }
 
@@ -161,17 +148,6 @@ impl TreeBuilder {
         self.open.len()
     }
 
-    /// Adds a whole tree as a child of the node that is open.
-    pub fn graft(&mut self, tree: &Tree) {
-        if let Some(&parent) = self.open.last() {
-            self.tree.degrees[parent] += 1;
-        }
-        let start = self.tree.text.len();
-        self.tree.text.push_str(&tree.text);
-        self.tree.ends.extend(tree.ends.iter().map(|end| start + end));
-        self.tree.degrees.extend_from_slice(&tree.degrees);
-    }
-
     /// The tree; what is open is closed.
     pub fn finish(self) -> Tree {
         self.tree
@@ -185,32 +161,5 @@ impl TreeBuilder {
         self.tree.ends.push(self.tree.text.len());
         self.tree.degrees.push(0);
         self.tree.len() - 1
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_builder_and_brackets_agree_on_parents_and_height() {
-        let mut builder = TreeBuilder::new("a");
-        builder.open("b");
-        builder.leaf("c");
-        builder.close();
-        builder.graft(&"(d (e f))".parse().unwrap());
-        builder.close();
-        builder.leaf("g");
-        let tree = builder.finish();
-        assert_eq!(tree, "(a (b c) (d (e f)) g)".parse().unwrap());
-        assert_eq!(tree.parents(), [0, 0, 1, 0, 3, 4, 0]);
-        assert_eq!(tree.height(), 4);
-    }
-
-    #[test]
-    fn other_labels_leave_the_shape() {
-        let tree: Tree = "(a (b c) d)".parse().unwrap();
-        let marked = tree.relabelled(|node, label| if node == 1 { format!("REL-{label}") } else { label.to_owned() });
-        assert_eq!(marked.to_string(), "(a (REL-b c) d)");
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use landmark_core::oracle::Identity;
 use landmark_core::rank::RankCmp;
 use ndarray::{Array2, ArrayView1, ArrayView2};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
@@ -23,7 +24,7 @@ mod text;
 pub use ppmi::{PpmiParams, ppmi_svd};
 
 /// Layout of a file of word vectors. Any may be packed with gzip or bzip2, or be the one file of a zip archive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VectorFormat {
     /// A line `V d`, then V lines of a word and d numbers.
@@ -32,7 +33,7 @@ pub enum VectorFormat {
     Word2vecBinary,
     /// Lines of a word and d numbers, no header.
     GloveText,
-    /// A NumPy matrix V × d of f16, f32 or f64, and a vocabulary of V lines beside it: a word, or a word, a tab and
+    /// A NumPy matrix V × d of f16, f32 or f64, and a vocabulary of V lines next to it: a word, or a word, a tab and
     /// anything.
     Npy,
 }
@@ -41,9 +42,7 @@ pub enum VectorFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorFiles {
-    /// The layout.
     pub format: VectorFormat,
-    /// The vectors.
     pub path: PathBuf,
     /// The member that holds them, where `path` is a zip archive of text, as GloVe's are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +57,6 @@ pub struct VectorFiles {
 }
 
 impl VectorFiles {
-    /// One file, case as it is.
     pub fn new(format: VectorFormat, path: impl Into<PathBuf>) -> Self {
         Self { format, path: path.into(), member: None, vocabulary: None, fold_case: false }
     }
@@ -68,7 +66,6 @@ impl VectorFiles {
         Self { vocabulary: Some(vocabulary.into()), ..Self::new(VectorFormat::Npy, path) }
     }
 
-    /// The text, of the file or of its member.
     fn open(&self) -> Result<Text, DataError> {
         match &self.member {
             Some(member) => crate::unpack::open_member(&self.path, member),
@@ -76,7 +73,6 @@ impl VectorFiles {
         }
     }
 
-    /// Name of the file or of its member.
     fn name(&self) -> String {
         self.member.clone().unwrap_or_else(|| file_name(&self.path))
     }
@@ -173,7 +169,6 @@ impl WordVectors {
         &self.words
     }
 
-    /// The row of a word.
     pub fn index_of(&self, word: &str) -> Option<u32> {
         self.index.get(word).copied()
     }
@@ -183,7 +178,6 @@ impl WordVectors {
         self.vectors.view()
     }
 
-    /// The vector of a word.
     pub fn vector(&self, word: &str) -> Option<ArrayView1<'_, f32>> {
         self.index_of(word).map(|row| self.vectors.row(row as usize))
     }
@@ -231,7 +225,6 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Words and values as they come out of a file.
 struct Gathered {
     dimension: usize,
     words: Vec<String>,
@@ -242,11 +235,9 @@ struct Gathered {
     repeated: (usize, Option<String>),
     /// Lines without a word in UTF-8.
     wordless: Vec<usize>,
-    /// Lines with more numbers than a vector has.
     too_long: Vec<usize>,
 }
 
-/// A word whose vector is to be parsed.
 struct Slot {
     word: String,
     exact: bool,
@@ -292,7 +283,6 @@ impl Gathered {
         self.values.extend(values);
     }
 
-    /// What of the file is not held, in words.
     fn left_out(&self) -> Option<String> {
         let of_lines = |lines: &[usize], which: &str| {
             let first = lines.first()?;

@@ -29,27 +29,15 @@ pub use projection::Projection;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SketchError {
-    /// A parameter outside its range.
     #[error("`{parameter}` is {value}, but must be {wanted}")]
-    Parameter {
-        /// Parameter name as in the configuration.
-        parameter: &'static str,
-        /// The value seen.
-        value: String,
-        /// The range wanted.
-        wanted: String,
-    },
-    /// A row of another width.
+    Parameter { parameter: &'static str, value: String, wanted: String },
     #[error("row {row} has {seen} columns, but the sketch has {wanted}")]
     Width {
         /// The row in the stream, 0-based.
         row: u64,
-        /// Its columns.
         seen: usize,
-        /// The columns of the sketch.
         wanted: usize,
     },
-    /// NaN, ∞, or a number whose square is beyond f64.
     #[error("row {row}, column {column} is {value}, but must be finite (and below 1e150 in size)")]
     NotFinite {
         /// The row in the stream, 0-based.
@@ -59,46 +47,22 @@ pub enum SketchError {
         /// The value seen, in words: NaN is not equal to itself.
         value: String,
     },
-    /// A sparse row that is none.
     #[error("row {row} of the stream: {problem}")]
     SparseRow {
         /// The row in the stream, 0-based.
         row: u64,
-        /// Defect of the row.
         problem: &'static str,
     },
-    /// Two sketches that do not belong together.
     #[error("sketches with different {what} do not merge: {left} and {right}")]
-    Merge {
-        /// Name of the property that differs.
-        what: &'static str,
-        /// Here.
-        left: String,
-        /// There.
-        right: String,
-    },
-    /// Bytes that are no saved sketch.
+    Merge { what: &'static str, left: String, right: String },
     #[error("{seen} is no saved sketch; wanted is {wanted}")]
-    Foreign {
-        /// Content seen, in words.
-        seen: String,
-        /// Content wanted, in words.
-        wanted: String,
-    },
-    /// A saved sketch that ends too soon.
+    Foreign { seen: String, wanted: String },
     #[error(
         "the saved sketch is truncated: it has {seen} bytes, wanted are {wanted}. Start again without it, or restore it"
     )]
-    Truncated {
-        /// Bytes that are there.
-        seen: u64,
-        /// Bytes that should be.
-        wanted: u64,
-    },
-    /// A saved sketch whose bytes have changed.
+    Truncated { seen: u64, wanted: u64 },
     #[error("the saved sketch is damaged: its checksum does not match. Start again without it, or restore it")]
     Damaged,
-    /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
 }

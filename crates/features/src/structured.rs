@@ -6,19 +6,15 @@
 //!
 //! From the bottom up: [`transforms`] (Walsh–Hadamard, circulant, skew-circulant and Hankel products), [`Family`] and
 //! [`StructuredMatrix`] (dense, circulant, Toeplitz, Hankel, low displacement rank, Fastfood, HD₃HD₂HD₁), [`Rotation`]
-//! (D₁HD₀), [`SphericalKernel`] (f and its closed form), [`StructuredFeatures`] (all of it; a linfa `Transformer`),
-//! [`SignHasher`] (one bit a feature), [`LayeredFeatures`] (recursive arc-cosine kernels).
+//! (D₁HD₀), [`SphericalKernel`] (f and its closed form), [`StructuredFeatures`] (all of it; a linfa `Transformer`).
 //!
 //! Cost of a row: O((n + m) log n) flops and O(n + m) numbers instead of O(nm) of both.
 
 mod chunks;
 mod error;
-mod estimate;
 mod family;
 mod features;
-mod hashing;
 mod kernel;
-mod layered;
 mod matrix;
 mod named;
 pub mod p_model;
@@ -27,12 +23,9 @@ mod signs;
 pub mod transforms;
 
 pub use error::StructuredError;
-pub use estimate::multivariate;
 pub use family::Family;
 pub use features::{StructuredFeatures, StructuredFeaturesParams, ValidStructuredFeatures};
-pub use hashing::{Hashes, SignHasher};
 pub use kernel::{SphericalKernel, angle};
-pub use layered::{LayeredFeatures, arc_cosine_composition};
 pub use matrix::StructuredMatrix;
 pub use rotation::Rotation;
 

@@ -4,7 +4,6 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Listens to a fetch.
 pub trait Watch {
     /// A download begins; `total` bytes where known, of which `done` were there before.
     fn begin(&mut self, what: &str, done: u64, total: Option<u64>);
@@ -12,13 +11,11 @@ pub trait Watch {
     fn at(&mut self, bytes: u64);
     /// It ended, well or not.
     fn end(&mut self);
-    /// Something worth a line.
     fn say(&mut self, line: &str);
     /// True for yes; nobody there is a no.
     fn ask(&mut self, question: &str) -> bool;
 }
 
-/// Hears nothing, and says no.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Silent;
 
@@ -37,7 +34,6 @@ impl Watch for Silent {
 /// Standard error, and for questions standard input where both are a terminal.
 #[derive(Debug, Default)]
 pub struct Console {
-    /// No bars and no notes.
     pub quiet: bool,
     bar: Option<ProgressBar>,
 }
@@ -48,7 +44,6 @@ impl Console {
         Self { quiet, bar: None }
     }
 
-    /// True where somebody could answer.
     pub fn has_somebody() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
@@ -98,7 +93,6 @@ impl Watch for Console {
     }
 }
 
-/// Bytes for people.
 pub fn megabytes(bytes: u64) -> String {
     if bytes < 100_000 { format!("{:.1} kB", bytes as f64 / 1e3) } else { format!("{:.1} MB", bytes as f64 / 1e6) }
 }

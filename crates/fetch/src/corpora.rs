@@ -15,7 +15,6 @@ use crate::error::FetchError;
 use crate::lock::Lock;
 use crate::places::Places;
 
-/// Datasets of the papers, by the folder of the paper.
 pub const PAPERS: [(&str, &[&str]); 4] = [
     (
         "sms-nystrom",
@@ -56,7 +55,6 @@ pub fn verify(names: &[&str], folder: &Path) -> Result<Vec<(&'static str, &'stat
 #[derive(Debug, Clone)]
 pub struct Missing {
     pub dataset: &'static Dataset,
-    /// Its files that are not there.
     pub files: Vec<&'static DataFile>,
 }
 
@@ -168,7 +166,6 @@ pub fn fetch(
     }
 }
 
-/// Ways to a file.
 #[derive(Debug, Clone, Default)]
 pub struct Ways<'a> {
     /// Addresses of the file itself, the first tried first.
@@ -178,7 +175,6 @@ pub struct Ways<'a> {
 }
 
 impl Ways<'static> {
-    /// Those of a file of the catalog.
     pub fn of(file: &str) -> Self {
         let published = recipes::published(file).map_or(&[][..], |published| published.addresses);
         Self { published, recipes: recipes::all_of(file).collect() }
@@ -201,11 +197,9 @@ pub fn fetch_file(
     Kitchen::new(places, downloader)?.make(dataset, file, ways, watch)
 }
 
-/// Makes files.
 struct Kitchen<'a> {
     places: &'a Places,
     downloader: &'a Downloader,
-    /// Downloads, by the digest of their address.
     scratch: PathBuf,
     /// Those that are whole: several files are made of some.
     whole: RefCell<HashSet<PathBuf>>,
@@ -254,7 +248,6 @@ impl<'a> Kitchen<'a> {
         })
     }
 
-    /// Makes a file of its raw sources.
     fn by_recipe(&self, file: &DataFile, recipe: &Recipe, watch: &mut dyn Watch) -> Result<(), FetchError> {
         let mut raw = RawFiles::default();
         for source in recipe.sources {
@@ -292,7 +285,6 @@ impl<'a> Kitchen<'a> {
         Ok(sha256)
     }
 
-    /// The file itself, where this place has it.
     fn as_it_is(
         &self,
         file: &DataFile,
@@ -377,7 +369,6 @@ impl<'a> Kitchen<'a> {
         Err(FetchError::Nowhere { what: what.to_owned(), tried })
     }
 
-    /// The file into which an address is downloaded.
     fn part(&self, from: &str) -> PathBuf {
         self.scratch.join(&hex(from.as_bytes())[..32])
     }

@@ -22,14 +22,12 @@ const ATTEMPTS: u32 = 3;
 /// The variable that names a PEM file of authorities besides the system's, for a network that has its own.
 const CERTIFICATE_VARIABLE: &str = "LANDMARK_CERTIFICATE";
 
-/// Patience and trust.
 #[derive(Debug, Clone)]
 pub struct DownloadSettings {
     /// Longest wait for a connection, and for the next bytes of an answer.
     pub patience: Duration,
     /// Wait before the second attempt; twice that before the third.
     pub pause: Duration,
-    /// PEM file of further authorities.
     pub certificate: Option<PathBuf>,
 }
 
@@ -44,7 +42,6 @@ impl Default for DownloadSettings {
     }
 }
 
-/// A client with its runtime.
 #[derive(Debug)]
 pub struct Downloader {
     client: Client,
@@ -54,19 +51,15 @@ pub struct Downloader {
     settings: DownloadSettings,
 }
 
-/// Why an address gave nothing.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The next address may.
     Address(String),
     /// Nothing will: the disk refused.
     Final(FetchError),
 }
 
-/// An attempt that failed.
 enum Failure {
     Fault(Fault),
-    /// It may pass.
     Passing(String),
 }
 

@@ -14,8 +14,6 @@
 //! - [`corpora`]: files of the catalog by [`landmark_data::raw::recipes`]; [`models`]: models of the hub.
 //! - [`Watch`]: what a user sees of it; [`Console`] is the terminal.
 
-#![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
-
 mod console;
 pub mod corpora;
 mod download;

@@ -13,7 +13,6 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Makes the folder, and waits for whoever fetches into it.
     pub(crate) fn wait(folder: &Path, watch: &mut dyn Watch) -> Result<Self, FetchError> {
         std::fs::create_dir_all(folder).map_err(FetchError::write(folder))?;
         let path = folder.join(".lock");

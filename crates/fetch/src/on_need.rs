@@ -12,16 +12,13 @@ use crate::error::FetchError;
 use crate::models;
 use crate::places::{ACCEPT_VARIABLE, FETCH_VARIABLE, Places};
 
-/// What a user said on the command line.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wish {
-    /// Fetch without asking.
     pub fetch: bool,
     pub accept_licences: bool,
 }
 
 impl Wish {
-    /// What the flags or the variables say.
     #[must_use]
     pub fn or_variables(self) -> Self {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| value == "1");
@@ -87,7 +84,6 @@ fn passable(fetched: Result<(), FetchError>, watch: &mut dyn Watch) -> Result<()
     }
 }
 
-/// Datasets of which some file is not there.
 fn absent(names: &[&str], folder: &Path) -> Result<Vec<Missing>, FetchError> {
     let mut absent = Vec::new();
     for name in names {

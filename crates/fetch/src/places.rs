@@ -18,7 +18,6 @@ pub const FETCH_VARIABLE: &str = "LANDMARK_FETCH";
 pub enum Mirror {
     /// Beginning of an address, without a slash at its end.
     Address(String),
-    /// A folder of this machine.
     Folder(PathBuf),
 }
 
@@ -32,12 +31,10 @@ impl Mirror {
         }
     }
 
-    /// The place of a public address.
     fn of(&self, url: &str) -> String {
         self.at(url.split_once("://").map_or(url, |(_, rest)| rest))
     }
 
-    /// The place of a path.
     pub(crate) fn at(&self, path: &str) -> String {
         match self {
             Self::Address(address) => format!("{address}/{path}"),
@@ -46,14 +43,10 @@ impl Mirror {
     }
 }
 
-/// Folder of the corpora, and the mirror.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// Where files of the catalog go.
     pub data: PathBuf,
-    /// Asked first.
     pub mirror: Option<Mirror>,
-    /// Nothing else is asked.
     pub mirror_only: bool,
 }
 

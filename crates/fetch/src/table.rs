@@ -20,7 +20,6 @@ const ADDED: [(&str, &str); 5] = [
     ("self300", "nothing: trained for this project; `googlenews300` is what the papers have"),
 ];
 
-/// The table in Markdown.
 pub fn markdown() -> String {
     let mut text =
         "| dataset | size | licence | source | what the full source adds | conversion |\n|---|---|---|---|---|---|\n"
@@ -65,16 +64,13 @@ fn source(dataset: &Dataset) -> String {
     if places.is_empty() { "none of ours".to_owned() } else { places.join(", ") }
 }
 
-/// What is known of a file that is made or fetched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
     /// Made from its sources it was ours.
     Equal,
     /// As published, by a sha256 that others publish.
     AsPublished,
-    /// By what came first.
     Recorded,
-    /// A mirror alone has it.
     Nowhere,
 }
 

@@ -43,7 +43,7 @@ fn on_approximation(error: &ApproximateError) -> Option<&'static str> {
 /// Advice on an oracle that refused.
 pub(crate) fn on_oracle(error: &OracleError) -> Option<&'static str> {
     match error {
-        OracleError::BudgetExhausted { .. } => Some("raise `budget.entries` or `budget.money`, or lower `ranks`"),
+        OracleError::BudgetExhausted { .. } => Some("raise `budget.calls` or `budget.money`, or lower `ranks`"),
         OracleError::MoneyExhausted { .. } => Some("raise `budget.money`, or lower `ranks`"),
         OracleError::TimeExhausted { .. } => Some("raise `budget.seconds` and run again; finished work is kept"),
         OracleError::NotSymmetric { .. } => Some(SYMMETRIZE),

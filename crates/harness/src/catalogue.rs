@@ -2,6 +2,7 @@
 
 use landmark_yaml::Entry;
 
+use crate::config::collection::GATHERING;
 use crate::config::reading::Ingredients;
 use crate::experiment::Experiment;
 use crate::study::StudyEntry;
@@ -9,14 +10,12 @@ use crate::study::StudyEntry;
 /// The lists.
 #[derive(Clone, Copy)]
 pub struct Catalogue {
-    /// Methods, oracles, proxies, landmark policies, datasets.
+    /// Methods and oracles.
     pub ingredients: Ingredients,
     /// Experiments over one matrix; the first is what a file of an unknown experiment is read as, to find its other faults.
     pub experiments: &'static [&'static dyn Experiment],
     /// Experiments that read a section of their own.
     pub studies: &'static [StudyEntry],
-    /// The experiment that gathers others.
-    pub collection: &'static Entry,
 }
 
 impl Catalogue {
@@ -33,6 +32,6 @@ impl Catalogue {
     /// All that `experiment:` may say.
     pub fn experiment_entries(&self) -> Vec<Entry> {
         let over_matrices = self.experiments.iter().map(|experiment| experiment.entry().entry);
-        over_matrices.chain([*self.collection]).chain(self.studies.iter().map(|study| study.entry)).collect()
+        over_matrices.chain([GATHERING]).chain(self.studies.iter().map(|study| study.entry)).collect()
     }
 }

@@ -11,9 +11,10 @@ use landmark_data::unpack;
 use landmark_report::ResultRow;
 use landmark_store::SyncPolicy;
 use landmark_yaml::{
-    Change, ConfigError, DEFAULT_PROFILE, Node, Problem, Problems, Profile, Section, Sources, Value, lay_profile,
-    overlay, profile_names,
+    Change, ConfigError, DEFAULT_PROFILE, Entry, Keys, Node, Problem, Problems, Profile, Section, Sources, Value,
+    lay_profile, overlay, profile_names,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
@@ -26,31 +27,42 @@ pub mod matrix;
 pub mod method;
 pub mod method_entry;
 pub mod own_pairs;
+pub mod own_section;
 pub mod own_trees;
+pub mod proxy;
 pub mod queries;
 pub mod reading;
 pub mod retrieval;
 pub mod run_settings;
 pub mod search;
 pub mod settings;
+pub mod split;
 pub mod texts;
 pub mod values;
+pub mod word_vectors;
+
+pub(crate) mod collection;
 
 mod check;
 mod file;
+mod old_names;
 
+pub use collection::{COLLECTION, GATHERING, Shown};
 pub use coverage::CoverageConfig;
 pub use dataset::{
-    DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
-    RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
+    DATASETS, DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig,
+    QuestionsConfig, RandomMatrix, SplitConfig, TextsConfig, VectorFile, VectorsConfig,
 };
-pub use entries::EntriesConfig;
+pub use entries::{ENTRY_POLICIES, EntriesConfig};
 pub use item_kind::ItemKind;
-pub use landmarks::LandmarkConfig;
-pub use matrix::{ExperimentEntry, MatrixSubject};
-pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
+pub use landmarks::{GivenLandmarks, LANDMARK_POLICIES, LandmarkConfig};
+pub use matrix::{ExperimentEntry, MatrixSubject, Purpose};
+pub use method::MethodConfig;
+pub use method_entry::MethodKeys;
 pub use own_pairs::{OwnPairsConfig, PairTarget};
+pub use own_section::OwnSection;
 pub use own_trees::OwnTreesConfig;
+pub use proxy::{PROXIES, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
 pub use queries::QueriesConfig;
 pub use reading::Ingredients;
 pub use reading::Reading;
@@ -58,16 +70,18 @@ pub use retrieval::RetrievalConfig;
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
 pub use settings::{
-    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, SvmConfig, TrainedOn,
+    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, StoreKey, SvmConfig,
+    TrainedOn,
 };
-pub use texts::{LabelsConfig, RowSplit, TextsFormat};
-pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
+pub use texts::{EmptyTexts, LabelsConfig, RowSplit, TextsFormat};
+pub use values::{Axis, Compare, ConfigPath, Range, Rank, Ranks, Scale, Tuned};
 
 use crate::catalogue::Catalogue;
 use crate::experiment::{Experiment, FinishedRun};
 use crate::facts::Facts;
 use crate::layout::Layout;
 use crate::study::Study;
+use collection::CollectionKeys;
 
 /// Configuration of one run.
 #[derive(Clone, Serialize)]
@@ -95,13 +109,14 @@ pub struct Config {
 impl Config {
     /// The tables and figures of a finished run; a collection has none of its own.
     pub fn layout(&self, facts: &Facts, rows: &[ResultRow]) -> Layout {
-        match &self.subject {
+        let layout = match &self.subject {
             Subject::Matrix(matrix, experiment) => {
                 experiment.layout(&FinishedRun { settings: &self.run, matrix, facts, rows })
             }
             Subject::Study(study) => study.layout(&self.run, facts, rows),
             Subject::Collection(_) => Layout::default(),
-        }
+        };
+        layout.with_sentence_case()
     }
 }
 
@@ -163,41 +178,79 @@ pub struct Collection {
     pub only: Vec<String>,
 }
 
-/// Layout of the members of a collection on its page.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Shown {
-    /// A section of the page for each.
-    #[default]
-    InTurn,
-    /// One section: tables and figures of the same id hold the rows of all members.
-    Together,
+/// The keys of every configuration, beside `experiment` and `profiles`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RunKeys {
+    /// names the folder of results
+    #[schemars(example = &"my_run")]
+    name: String,
+    /// one line for the report
+    title: Option<String>,
+    /// the folder of `experiments/` with a paper's numbers
+    paper: Option<String>,
+    /// repetitions with other landmarks, splits and random draws
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    replicates: usize,
+    /// every random draw follows from it
+    #[serde(default = "seed")]
+    seed: u64,
+    /// threads; none: all cores
+    #[schemars(range(min = 1))]
+    threads: Option<usize>,
+    /// hours that the run takes on two cores
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    hours: Option<f64>,
+    /// folder of results
+    results: Option<PathBuf>,
+    /// folder or URL of the store of scores, or `{ at, sync }`
+    store: Option<StoreKey>,
+    /// GiB that packed files may unpack to, in place of the usual bounds; at most a pebibyte
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1_048_576))]
+    max_unpacked_gib: Option<f64>,
 }
 
-/// GiB that a packed file may be allowed to unpack to: a pebibyte.
-const MOST_GIB: f64 = 1_048_576.0;
+fn one() -> usize {
+    1
+}
 
-/// The experiment that gathers others.
-pub const COLLECTION: &str = "collection";
+fn seed() -> u64 {
+    2022
+}
 
-/// Keys that every configuration has.
-const KEYS: [&str; 12] = [
-    "name",
-    "title",
-    "paper",
-    "experiment",
-    "replicates",
-    "seed",
-    "results",
-    "store",
-    "threads",
-    "hours",
-    unpack::KEY,
-    "profiles",
+/// Sections of a sweep that more than one experiment reads.
+pub static SECTIONS: &[Entry] = &[
+    Entry {
+        id: "tuning",
+        summary: "how γ, C and the rank are chosen: by cross-validation on the training items",
+        keys: Keys::of::<SearchConfig>().under("tuning"),
+        source: "SMS-Nyström paper, appendix A; Bergstra et al. 2011",
+    },
+    Entry {
+        id: "svm",
+        summary: "the classifier of `experiment: classification` and of `classify`",
+        keys: SvmConfig::KEYS.under("svm"),
+        source: "Hsieh et al. 2008; Crammer & Singer 2001",
+    },
+    Entry {
+        id: "budget",
+        summary: "hard limits of one run; finished work is kept, and the next run resumes",
+        keys: Keys::of::<Budget>().under("budget"),
+        source: "this project",
+    },
+    Entry {
+        id: "error_estimate",
+        summary: "the relative error, learned from random entries evaluated for it, with its interval",
+        keys: Keys::of::<ErrorEstimateConfig>().under("error_estimate"),
+        source: "this project",
+    },
 ];
 
-/// Keys that some experiments have, beside those of every matrix.
-const OF_SOME: [&str; 7] = ["output", "coverage", "retrieval", "queries", "members", "shown", "only"];
+/// The keys at the top of every file, of every sweep and of a collection, for the schema and for "did you mean".
+pub fn top_keys() -> [Keys; 3] {
+    [Keys::of::<RunKeys>(), Keys::of::<matrix::SweepKeys>(), Keys::of::<CollectionKeys>()]
+}
 
 /// Settings that a person lays over a file on the command line.
 #[derive(Debug, Clone, Default)]
@@ -228,14 +281,17 @@ impl Config {
         let mut sources = Sources::default();
         let name = file.display().to_string();
         let source = sources.add(&name, text);
-        let problems = Problems::default();
+        let problems = Problems::in_folder(file.parent().unwrap_or(Path::new("")));
         let config = landmark_yaml::parse(text, source).and_then(|mut root| {
+            old_names::replace(&mut root);
             // laying a profile takes the list of profiles away
             let profiles: Vec<String> = profile_names(root.get("profiles")).into_iter().map(str::to_owned).collect();
-            let mut profile = lay_profile(&mut root, overlays.profile.as_deref())?;
+            let wanted = overlays.profile.as_deref().map(old_names::of_profile);
+            let mut profile = lay_profile(&mut root, wanted)?;
             if !overlays.set.is_empty() {
                 let laid = root.clone();
                 overlays.set.iter().try_for_each(|assignment| overlay::set(&mut root, assignment, &mut sources))?;
+                old_names::replace(&mut root);
                 profile.settle(&laid, &root);
             }
             Ok(Self::read(&root, &profiles, profile, file, text, catalogue, &problems))
@@ -259,8 +315,9 @@ impl Config {
         let mut sources = Sources::default();
         let text = file::read(file)?;
         let source = sources.add(&name, &text);
-        let root =
+        let mut root =
             landmark_yaml::parse(&text, source).map_err(|problem| ConfigError::new(&name, &sources, vec![problem]))?;
+        old_names::replace(&mut root);
         Ok(profile_names(root.get("profiles")).into_iter().map(str::to_owned).collect())
     }
 
@@ -273,22 +330,24 @@ impl Config {
         catalogue: &Catalogue,
         problems: &Problems,
     ) -> Option<Self> {
-        let folder = file.parent().unwrap_or(Path::new(""));
-        let reading = Reading { folder, known: &catalogue.ingredients, problems };
+        let reading = Reading { known: &catalogue.ingredients, problems };
         let section = Section::new(root, "", problems)?;
-        let name = section
-            .required::<String>("name")
-            .filter(|name| check::name(name, &section) && check::is_no_profile(name, profiles, &section));
-        let store = StoreConfig::read(&section);
+        let keys: Option<RunKeys> = section.part();
+        let is_named = keys.as_ref().is_some_and(|RunKeys { name, .. }| {
+            check::name(name, &section) && check::is_no_profile(name, profiles, &section)
+        });
         let subject = match section.required_node("experiment") {
             Some(node) => problems
                 .read::<String>(node, "experiment")
-                .and_then(|id| read_subject(&id, node, &section, &reading, &profile, catalogue)),
+                .and_then(|id| read_subject(&id, node, &section, &reading, &profile, file, catalogue)),
             None => {
                 read_unnamed(&section, &reading, catalogue);
                 None
             }
         };
+        section.finish(&["profiles"]);
+        let keys = keys.filter(|_| is_named)?;
+        let StoreKey(store) = keys.store.unwrap_or_default();
         let subject = subject.map(|mut subject| {
             if let Subject::Matrix(matrix, _) = &mut subject {
                 let suited = if matrix.costs_money() { SyncPolicy::Batch } else { SyncPolicy::Second };
@@ -296,28 +355,22 @@ impl Config {
             }
             subject
         });
-        section.finish(&KEYS);
         Some(Self {
             run: RunSettings {
-                name: name.unwrap_or_default(),
-                title: section.optional("title"),
-                paper: section.optional("paper"),
-                replicates: section.checked("replicates", |&r: &usize| r >= 1, "at least 1").unwrap_or(1),
-                seed: section.or("seed", 2022),
+                name: keys.name,
+                title: keys.title,
+                paper: keys.paper,
+                replicates: keys.replicates,
+                seed: keys.seed,
                 profile,
                 set: Vec::new(),
-                threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
-                hours: section.checked("hours", |&hours: &f64| hours > 0.0 && hours.is_finite(), "a number above 0"),
+                threads: keys.threads,
+                hours: keys.hours,
                 file: file.to_owned(),
             },
-            results: section
-                .node("results")
-                .and_then(|node| ConfigPath::read(node, "results", Path::new(""), problems))
-                .map(|path| path.resolved),
+            results: keys.results,
             store: store.at,
-            max_unpacked: section
-                .checked(unpack::KEY, |&gib: &f64| gib > 0.0 && gib <= MOST_GIB, "a number above 0, at most 1048576")
-                .map(|gib| (gib * f64::from(1_u32 << 30)) as u64),
+            max_unpacked: keys.max_unpacked_gib.map(|gib| (gib * f64::from(1_u32 << 30)) as u64),
             text: text.to_owned(),
             subject: subject?,
         })
@@ -396,8 +449,8 @@ fn in_words(change: &Change) -> Option<String> {
         // said below: at most so many items, or pairs
         "dataset.limit" => return None,
         "replicates" => format!("{to} replicate{}{instead}", if to == "1" { "" } else { "s" }),
-        "search.trials" => format!("{to} trials of the search{instead}"),
-        "search.folds" => format!("{to} folds of the search{instead}"),
+        "tuning.trials" => format!("{to} trials of the search{instead}"),
+        "tuning.folds" => format!("{to} folds of the search{instead}"),
         "ranks" => format!("ranks {to}{instead}"),
         key if key.ends_with("dataset.limit") => format!("the first {to} items of the data"),
         "methods" => "other methods".to_owned(),
@@ -446,6 +499,7 @@ fn read_subject(
     section: &Section<'_>,
     reading: &Reading<'_>,
     profile: &Profile,
+    file: &Path,
     catalogue: &Catalogue,
 ) -> Option<Subject> {
     if let Some(experiment) = catalogue.experiment(id) {
@@ -458,9 +512,8 @@ fn read_subject(
         return (study.read)(settings, reading).map(Subject::Study);
     }
     if id == COLLECTION {
-        let shown = section.or("shown", Shown::default());
-        let only = section.or("only", Vec::new());
-        let (files, members) = read_members(section, reading, profile, catalogue)?;
+        let CollectionKeys { members: files, shown, only } = section.part()?;
+        let members = read_members(&files, section, profile, file, catalogue)?;
         return Some(Subject::Collection(Collection { members, files, shown, only }));
     }
     let known = catalogue.experiment_entries();
@@ -471,9 +524,9 @@ fn read_subject(
 
 /// Reads the sections of a file that names no experiment we know: most are about a matrix, and what else is wrong with this one is said as well.
 fn read_unnamed(section: &Section<'_>, reading: &Reading<'_>, catalogue: &Catalogue) {
-    // any experiment may be meant, so none of these is unknown
-    let of_studies = catalogue.studies.iter().map(|study| study.entry.id);
-    for key in OF_SOME.into_iter().chain(of_studies) {
+    // any experiment may be meant, so the sections of none are unknown
+    let of_some = catalogue.experiment_entries().into_iter().filter_map(|entry| entry.keys.section());
+    for key in of_some.chain(["members", "shown", "only"]) {
         section.node(key);
     }
     if let Some(experiment) = catalogue.experiments.first().filter(|_| section.has("dataset")) {
@@ -488,33 +541,28 @@ fn read_matrix(experiment: &dyn Experiment, section: &Section<'_>, reading: &Rea
     Some(matrix)
 }
 
-/// Files and configurations of a collection's members, each in the profile of the collection where it has it.
+/// The configurations of a collection's members, each in the profile of the collection where it has it.
 fn read_members(
+    files: &[String],
     section: &Section<'_>,
-    reading: &Reading<'_>,
     profile: &Profile,
+    file: &Path,
     catalogue: &Catalogue,
-) -> Option<(Vec<String>, Vec<Config>)> {
-    let Reading { folder, problems, .. } = *reading;
-    let node = section.required_node("members")?;
-    let files: Vec<String> = problems.read(node, "members")?;
-    if files.is_empty() {
-        section.refuse("members", "`members` is empty, but must list at least one configuration");
-    }
-    let read = |file: &String| {
+) -> Option<Vec<Config>> {
+    let read = |member: &String| {
         let overlays = Overlays { profile: Some(profile.name.clone()), set: Vec::new() };
-        let path = folder.join(file);
+        let path = file.parent().unwrap_or(Path::new("")).join(member);
         match Config::load(&path, &overlays, catalogue) {
             Ok(member) => Some(member),
             Err(error) => {
                 let first = error.each().next().map(ToString::to_string).unwrap_or_default();
-                let message = format!("the member `{file}` is wrong: {first}");
+                let message = format!("the member `{member}` is wrong: {first}");
                 let help = format!("run `landmark check {}` to see where", path.display());
-                problems.add(Problem::new(message).at(node.place).help(help));
+                let place = section.node("members").map_or(section.place(), |node| node.place);
+                section.problems().add(Problem::new(message).at(place).help(help));
                 None
             }
         }
     };
-    let members = files.iter().map(read).collect::<Option<_>>()?;
-    Some((files, members))
+    files.iter().map(read).collect()
 }

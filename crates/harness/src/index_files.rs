@@ -1,6 +1,6 @@
 //! The index of `experiment: search` in files: what it is made of as safetensors, what it says of itself as JSON.
 //!
-//! `index.safetensors` holds `popularity` (n), `residual` (n × a) and, with a proxy, `anchor_proxy` (a × a) and `item_vectors` (n × d) or
+//! `index.safetensors` holds `popularity` (n), `scores` and `residual` (n × a) and, with a proxy, `anchor_proxy` (a × a) and `item_vectors` (n × d) or
 //! `item_matrix` (n × n), all f64, little endian. `index.json` is written last, and the folder moved into place as a whole.
 
 use std::collections::BTreeMap;
@@ -93,8 +93,9 @@ pub fn write(folder: &Path, info: &IndexInfo, parts: &IndexParts) -> Result<(), 
 }
 
 fn write_files(folder: &Path, info: &IndexInfo, parts: &IndexParts) -> Result<(), IndexError> {
+    let popularity = parts.popularity.view().insert_axis(Axis(0));
     let mut tensors =
-        vec![("popularity", parts.popularity.view().insert_axis(Axis(0))), ("residual", parts.residual.view())];
+        vec![("popularity", popularity), ("scores", parts.scores.view()), ("residual", parts.residual.view())];
     tensors.extend(parts.anchor_proxy.as_ref().map(|proxy| ("anchor_proxy", proxy.view())));
     tensors.extend(parts.item_proxy.as_ref().map(|proxy| match proxy.parts() {
         ItemProxyParts::Vectors(vectors) => ("item_vectors", vectors),
@@ -152,8 +153,9 @@ pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
     let mut tensors =
         read_tensors(&bytes).ok_or_else(|| damaged(&path, "its header does not fit its numbers".into()))?;
     let mut take = |name: &str| tensors.remove(name);
-    let (Some(popularity), Some(residual)) = (take("popularity"), take("residual")) else {
-        return Err(damaged(&path, "`popularity` or `residual` is missing".into()));
+    let (Some(popularity), Some(scores), Some(residual)) = (take("popularity"), take("scores"), take("residual"))
+    else {
+        return Err(damaged(&path, "`popularity`, `scores` or `residual` is missing".into()));
     };
     let item_proxy = match (take("item_vectors"), take("item_matrix")) {
         (Some(vectors), _) => Some(ItemProxy::unit_vectors(vectors)),
@@ -164,6 +166,7 @@ pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
         params: info.params,
         link: info.link.clone(),
         popularity: popularity.into_iter().collect(),
+        scores,
         residual,
         anchor_proxy: take("anchor_proxy"),
         item_proxy,
@@ -260,11 +263,9 @@ mod tests {
             assert!(torn.contains("index.safetensors` is damaged"), "{kept}: {torn}");
         }
         fs::write(&path, &bytes).unwrap();
-        write_tensors(
-            &path,
-            &[("residual", Array2::zeros((2, 3)).view()), ("popularity", Array2::zeros((1, 2)).view())],
-        )
-        .unwrap();
+        let (two, popularity) = (Array2::zeros((2, 3)), Array2::zeros((1, 2)));
+        let tensors = [("residual", two.view()), ("scores", two.view()), ("popularity", popularity.view())];
+        write_tensors(&path, &tensors).unwrap();
         let other = read(&folder).unwrap_err().to_string();
         assert!(other.contains("it is 2 × 3, but `index.json` says 9 × 3"), "{other}");
     }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::config::{TextsConfig, TextsFormat};
+use crate::config::{EmptyTexts, TextsConfig, TextsFormat};
 pub use crate::table_file::TableError;
 use crate::table_file::{Table, TableFile};
 
@@ -116,7 +116,7 @@ impl TextsConfig {
             id: self.id.as_deref(),
             text: &self.text,
             more,
-            drops_empty: self.drops_empty,
+            drops_empty: self.empty_texts == EmptyTexts::Drop,
         }
     }
 }

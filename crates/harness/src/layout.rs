@@ -18,6 +18,28 @@ pub struct Layout {
     pub matrix: Option<MatrixPage>,
 }
 
+impl Layout {
+    /// The same with titles that start with a capital.
+    pub(crate) fn with_sentence_case(mut self) -> Self {
+        let tables = self.tables.iter_mut().map(|table| &mut table.title);
+        tables
+            .chain(self.figures.iter_mut().map(|figure| &mut figure.title))
+            .for_each(|title| *title = capitalized(title));
+        self
+    }
+}
+
+/// A title with a capital; `nDCG@10` has one already.
+fn capitalized(title: &str) -> String {
+    let mut signs = title.chars();
+    match (signs.next(), signs.next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => {
+            first.to_uppercase().chain(title.chars().skip(1)).collect()
+        }
+        _ => title.to_owned(),
+    }
+}
+
 /// Subject of a run, in words and figures.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
@@ -29,4 +51,16 @@ pub struct About<'a> {
     pub notes: &'a [String],
     /// Hashes and counts for `run.json`.
     pub facts: &'a Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_start_with_a_capital() {
+        assert_eq!(capitalized("recall@10 against calls per item"), "Recall@10 against calls per item");
+        assert_eq!(capitalized("nDCG@10 against calls per item"), "nDCG@10 against calls per item");
+        assert_eq!(capitalized(""), "");
+    }
 }

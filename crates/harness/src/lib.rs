@@ -4,8 +4,6 @@
 //! Two traits are what an experiment implements: [`experiment::Experiment`] over one matrix, [`study::Study`] over anything else. The lists of
 //! what there is are handed in from the top ([`catalogue::Catalogue`]).
 
-#![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
-
 /// Line on standard error, as the macro of the standard library prints it, but that a reader who has gone away (`2>&1 | head`) is no panic: a
 /// run goes on without them, and its results are in files.
 macro_rules! eprintln {

@@ -26,11 +26,13 @@ use landmark_core::oracle::Budget;
 use landmark_core::oracle::Coin;
 use landmark_core::oracle::MeanOfOrders;
 use landmark_core::oracle::Metered;
+use landmark_core::oracle::OneOrder;
 use landmark_core::oracle::Oracle;
 use landmark_core::oracle::OracleError;
 use landmark_core::oracle::OracleShape;
 use landmark_core::oracle::Pair;
 use landmark_core::oracle::Spent;
+use landmark_core::oracle::Symmetry;
 use landmark_core::oracle::among_distinct;
 use landmark_http::PriceEstimate;
 use landmark_store::ItemList;
@@ -86,6 +88,30 @@ impl AsGiven {
     }
 }
 
+/// Scores of one order of each pair.
+pub struct OneOrderScores {
+    scores: Arc<dyn Oracle>,
+    coin: Coin,
+    below: Arc<Stored<Meter>>,
+    wanted: Option<Arc<Stored<Meter>>>,
+    contents: Option<Arc<Contents>>,
+}
+
+impl OneOrderScores {
+    /// The scores, as similarities.
+    pub fn scores(&self) -> &dyn Oracle {
+        self.scores.as_ref()
+    }
+
+    /// True where the score of both orders is kept and the order that is drawn is not, as earlier versions kept it: it takes no call. What a search
+    /// itself has asked for is not counted as kept, so that one that was stopped asks for the same again.
+    pub fn is_kept_as_one(&self, (i, j): Pair) -> bool {
+        let first = |item: usize| self.contents.as_ref().map_or(item, |contents| contents.first(item));
+        let (i, j) = self.coin.order(first(i), first(j));
+        !self.below.has(i, j) && self.wanted.as_ref().is_some_and(|wanted| wanted.has(i, j))
+    }
+}
+
 /// Buys raw scores, each at most once.
 pub struct MeteredStore {
     /// Meter of what the store lacks: of the calls, too, unless both orders of a pair are kept below.
@@ -96,6 +122,8 @@ pub struct MeteredStore {
     beside: Mutex<Vec<Arc<MeteredStore>>>,
     /// Scores of pairs as they were asked for, below the mean of both orders.
     as_given: Option<AsGiven>,
+    /// True where the mean of both orders is wanted.
+    is_mean: bool,
     /// The other order of every pair, where this one holds one.
     other_order: Option<Arc<MeteredStore>>,
     /// True of another order whose calls the first one's meter counts.
@@ -122,15 +150,20 @@ impl MeteredStore {
         let can_score = problem.sentences().is_none_or(|sentences| sentences.is_trained);
         let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", problem.description));
         // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought
-        let orders = problem.sentences().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
+        let orders = match problem.sentences() {
+            Some(sentences) => sentences.order.symmetrization().map(|orders| (&sentences.as_given, orders)),
+            None if problem.orders.is_none() => {
+                let orders = matrix.oracle.orders().filter(|orders| orders.of_both().is_some());
+                orders
+                    .filter(|_| problem.as_given.symmetry() == Symmetry::Asymmetric)
+                    .map(|orders| (&problem.as_given, orders))
+            }
+            None => None,
+        };
         let metered = match orders.zip(store.as_ref()) {
-            Some(((sentences, orders), kept)) => Self::over_kept_orders(
-                (&sentences.as_given, orders, seed),
-                problem.orders.as_ref(),
-                kept,
-                budget,
-                &label,
-            )?,
+            Some(((as_given, orders), kept)) => {
+                Self::over_kept_orders((as_given, orders, seed), problem.orders.as_ref(), kept, budget, &label)?
+            }
             None => Self::over_raw(problem, store, budget, &label)?,
         };
         let (scorer, item_list) = (problem.scorer().cloned(), problem.item_list.clone());
@@ -178,7 +211,8 @@ impl MeteredStore {
         };
         let Some(split) = split else {
             let coin = (orders == Orders::Random).then(|| Coin::new(seed));
-            return above(orders.over(&given, seed), "", coin);
+            let is_mean = orders == Orders::Mean;
+            return Ok(Self { is_mean, ..above(orders.over(&given, seed), "", coin)? });
         };
         let [one, other] = split.over(&given);
         let other = above(other, ", the other order", Some(split.coin.turned()))?;
@@ -215,6 +249,7 @@ impl MeteredStore {
             budget,
             beside,
             as_given: None,
+            is_mean: false,
             other_order: None,
             is_counted_elsewhere: false,
             scorer: None,
@@ -252,18 +287,18 @@ impl MeteredStore {
     /// # Errors
     /// A store that cannot be read.
     pub fn carry_over(&self, orders: Option<Orders>, keep: bool) -> Result<u64, StoreError> {
-        let (kept, orders) = match (&self.as_given, &self.stored, &self.other_order) {
-            (Some(below), _, _) => (&below.stored, None),
-            (None, Some(stored), None) => (stored, orders),
-            _ => return Ok(0),
-        };
         let Some(list) = &self.item_list else { return Ok(0) };
-        match orders.map(Orders::of_both) {
-            None => kept.carry_over(list, keep),
-            Some(Some(mode)) => kept.carry_over(&list.symmetrized(mode), keep),
+        // earlier versions kept both orders of a program's pairs as one score alone
+        let below = self.as_given.as_ref().map_or(Ok(0), |below| below.stored.carry_over(list, keep))?;
+        let (Some(stored), None) = (&self.stored, &self.other_order) else { return Ok(below) };
+        let carried = match orders.map(Orders::of_both) {
+            None if self.as_given.is_some() => 0,
+            None => stored.carry_over(list, keep)?,
+            Some(Some(mode)) => stored.carry_over(&list.symmetrized(mode), keep)?,
             // one order a pair is drawn by the numbers of its items
-            Some(None) => Ok(0),
-        }
+            Some(None) => 0,
+        };
+        Ok(below.max(carried))
     }
 
     /// Evaluations bought besides the matrix.
@@ -316,6 +351,32 @@ impl MeteredStore {
             Some(as_given) => Arc::clone(&as_given.stored) as Arc<dyn Oracle>,
             None => self.of_all_items(),
         }
+    }
+
+    /// Similarities of one order of each pair, for a search that asks for the other order of the best alone; `None` where the orders are not kept
+    /// apart, or where their mean is not what is wanted. Checked as [`checked_similarities`](Self::checked_similarities) are.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn one_order(
+        &self,
+        gamma: Option<f64>,
+        coin: Coin,
+        checks: usize,
+    ) -> Result<Option<OneOrderScores>, OracleError> {
+        let (Some(below), true) = (self.as_given.as_ref().filter(|below| below.coin.is_none()), self.is_mean) else {
+            return Ok(None);
+        };
+        let given: Arc<dyn Oracle> = match self.scorer.clone().filter(|_| checks > 0) {
+            Some(scorer) => {
+                let stored = (Arc::clone(&below.stored), Arc::clone(&below.stored));
+                Arc::new(CheckedOnCall::new(Arc::clone(&below.stored) as _, stored, scorer, checks))
+            }
+            None => Arc::clone(&below.stored) as _,
+        };
+        let scores = similarity(self.distinct(Arc::new(OneOrder::new(given, coin))), gamma)?;
+        let (below, wanted, contents) = (Arc::clone(&below.stored), self.stored.clone(), self.contents.clone());
+        Ok(Some(OneOrderScores { scores, coin, below, wanted, contents }))
     }
 
     /// The other order of every pair, where [`scores`](Self::scores) are those of one.
@@ -480,5 +541,40 @@ impl MeteredStore {
             let paid = scorer.as_ref().and_then(Scorer::paid).or_else(|| Some(cost? * done as f64));
             Count { done, paid }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use landmark_core::oracle::{AsymmetryPolicy, Precomputed, Symmetrization, Symmetrized};
+    use ndarray::Array2;
+
+    use super::*;
+
+    #[test]
+    fn the_mean_of_a_pair_that_an_earlier_version_kept_takes_no_call_in_either_order() {
+        let given = Array2::from_shape_fn((6, 6), |(i, j)| (10 * i + j) as f64);
+        let given: Arc<dyn Oracle> = Arc::new(Precomputed::new(given, AsymmetryPolicy::Keep).unwrap());
+        let mean: Arc<dyn Oracle> = Arc::new(Symmetrized::new(Arc::clone(&given), Symmetrization::Mean));
+        let (store, label) = (TileStore::open("memory://").unwrap(), |what: &str| OracleLabel::new("test", what));
+        let earlier = MeteredStore::of(mean, label(""), Some(store.clone()), Budget::default()).unwrap();
+        let ask = |scores: &dyn Oracle, pair| {
+            let mut score = [0.0];
+            scores.evaluate(&[pair], &mut score).map(|()| score[0]).unwrap()
+        };
+        assert_eq!(ask(earlier.scores().as_ref(), (4, 1)), 27.5);
+        earlier.flush().unwrap();
+
+        let (coin, orders) = (Coin::new(7), (&given, Orders::Mean, 7));
+        let now = MeteredStore::over_kept_orders(orders, None, &store, Budget::default(), &label).unwrap();
+        let one = now.one_order(None, coin, 0).unwrap().unwrap();
+        assert!(one.is_kept_as_one((4, 1)) && one.is_kept_as_one((1, 4)) && !one.is_kept_as_one((2, 3)));
+        assert_eq!((ask(now.scores().as_ref(), (4, 1)), now.spent().evaluations), (27.5, 0));
+        let (i, j) = coin.order(2, 3);
+        assert_eq!((ask(one.scores(), (2, 3)), now.spent().evaluations), ((10 * i + j) as f64, 1));
+        assert_eq!((ask(now.scores().as_ref(), (2, 3)), now.spent().evaluations), (27.5, 2));
+        assert!(!one.is_kept_as_one((2, 3)), "a search that was stopped asks for the same again");
+        let largest = MeteredStore::over_kept_orders((&given, Orders::Max, 7), None, &store, Budget::default(), &label);
+        assert!(largest.unwrap().one_order(None, coin, 0).unwrap().is_none());
     }
 }

@@ -7,8 +7,8 @@ use landmark_core::oracle::{EmbeddingProxy, Identity, Itemless, Oracle, Pair};
 use landmark_core::stream::stream;
 use landmark_data::matrices;
 use landmark_oracles::neural::{
-    CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuned, ModelFileError, ModelFiles, Neural, NeuralError,
-    Precision, TextScorer, TorchReport, open,
+    CrossEncoderParams, DeviceChoice, FineTune, FineTuned, ModelFileError, ModelFiles, Neural, NeuralError, Precision,
+    TextScorer, TorchReport, TuningProgress, open,
 };
 use landmark_report::Caveat;
 use landmark_store::ItemList;
@@ -76,9 +76,9 @@ impl Models {
         &self,
         recipe: &FineTune<'_>,
         models: &Path,
-        on_epoch: &mut dyn FnMut(&Epoch),
+        on_progress: &mut dyn FnMut(TuningProgress<'_>),
     ) -> Result<FineTuned, NeuralError> {
-        self.0.fine_tune(recipe, models, on_epoch)
+        self.0.fine_tune(recipe, models, on_progress)
     }
 
     /// A model with a head over these texts.

@@ -12,7 +12,8 @@ use landmark_oracles::subprocess::ScoredItems;
 use landmark_oracles::wmd::WordClouds;
 use landmark_report::Caveat;
 use landmark_store::ItemList;
-use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
+use landmark_yaml::{Entry, Node, Problem, Problems, Section};
+use schemars::JsonSchema;
 use serde::ser::Error;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
@@ -41,8 +42,8 @@ pub struct OracleSpec {
     pub entry: Entry,
     /// The kinds of items that it scores.
     pub reads: &'static [ItemKind],
-    /// Reads and checks the keys beside `kind`, and refuses all others.
-    pub read: fn(&Section<'_>, &Path) -> Option<Arc<dyn OracleSettings>>,
+    /// Reads and checks the keys beside `kind`.
+    pub read: fn(&Section<'_>) -> Option<Arc<dyn OracleSettings>>,
 }
 
 /// The settings of an oracle, read and checked.
@@ -239,17 +240,9 @@ impl Serialize for OracleConfig {
 
 impl OracleConfig {
     /// Reads the section; a bare id is the whole section. Programs run in the folder of the configuration.
-    pub fn read(node: &Node, known: &[&'static OracleSpec], folder: &Path, problems: &Problems) -> Option<Self> {
-        let empty = Node::empty(node.place);
-        let (kind, section) = match &node.value {
-            Value::Text(kind) => (kind.clone(), Section::new(&empty, "oracle", problems)?),
-            _ => {
-                let section = Section::new(node, "oracle", problems)?;
-                (section.required("kind")?, section)
-            }
-        };
+    pub fn read(node: &Node, known: &[&'static OracleSpec], problems: &Problems) -> Option<Self> {
+        let (kind, place, section) = Section::tagged(node, "oracle", "kind", problems)?;
         let Some(&spec) = known.iter().find(|spec| spec.entry.id == kind) else {
-            let place = section.node("kind").unwrap_or(node).place;
             let problem = Problem::unknown("oracle", &kind, known.iter().map(|spec| spec.entry.id)).at(place);
             let called = CALLED.iter().find(|(word, _)| *word == kind);
             problems.add(match called {
@@ -258,7 +251,9 @@ impl OracleConfig {
             });
             return None;
         };
-        Some(Self { spec, settings: (spec.read)(&section, folder)? })
+        let settings = (spec.read)(&section);
+        section.finish(&[]);
+        Some(Self { spec, settings: settings? })
     }
 
     /// Id in the catalogue.
@@ -294,16 +289,16 @@ impl OracleConfig {
 }
 
 /// Rule by which both orders of a pair become one score.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Orders {
-    /// The mean of both, at twice the price.
+    /// The mean of both, at twice the calls.
     Mean,
-    /// The larger of the two, at twice the price.
+    /// The larger of the two, at twice the calls.
     Max,
-    /// The smaller of the two, at twice the price.
+    /// The smaller of the two, at twice the calls.
     Min,
-    /// One of them by a coin, for the mean of both, at the price of one.
+    /// One random order per pair, an estimate of the mean of both, at the calls of one.
     Random,
 }
 
@@ -328,9 +323,16 @@ impl Orders {
     }
 }
 
-/// γ where it is written: `Some(None)` is a key that cannot be read.
-fn gamma(section: &Section<'_>) -> Option<Option<Tuned>> {
-    section.node("gamma").map(|node| Tuned::read(node, "oracle.gamma", section.problems()))
+/// The keys of a score that is asked for as given.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GivenScore {
+    /// turns distances into exp(−γ·d); none: the scores are similarities
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gamma: Option<Tuned>,
+    /// an asymmetric score becomes the `mean`, `max` or `min` of both orders; `random`: one order a pair, for the mean
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symmetrize: Option<Orders>,
 }
 
 /// Both orders of a pair as one score, where that is wanted.

@@ -38,6 +38,8 @@ pub struct Problem {
     pub queries: usize,
     /// Scores a pair, unmetered and unstored.
     pub raw: Arc<dyn Oracle>,
+    /// The score of a pair as it is asked for; `raw` may be of both orders.
+    pub as_given: Arc<dyn Oracle>,
     /// Its two orders, where some method is to read one of them.
     pub orders: Option<SplitOrders>,
     /// The score as given apart from its items, and these, where lists of them share what is kept.
@@ -91,7 +93,7 @@ impl Problem {
         data: Option<&Path>,
         preparation: Preparation,
     ) -> Result<Self, LoadError> {
-        if let (Some(queries), Some(items)) = (&matrix.queries, matrix.dataset.texts()) {
+        if let (Some(queries), Some(items)) = (matrix.queries(), matrix.dataset.texts()) {
             let of = |config| -> Result<ScoredItems, LoadError> {
                 let OwnItems { ids, texts, .. } = OwnItems::of(config, data)?;
                 Ok(ScoredItems::new(ids, texts)?)
@@ -103,7 +105,7 @@ impl Problem {
             empty: matrix.oracle.settings().empty_documents(),
             compares_words: compares_words(matrix),
             reads: matrix.oracle.reads(),
-            takes_unlabelled: matrix.experiment.makes_factors,
+            takes_unlabelled: matrix.experiment.makes_factors(),
         };
         let loaded = Loaded::load(run, &matrix.dataset, data, uses)?;
         let embeddings = embeddings_of(loaded.chosen());
@@ -144,14 +146,15 @@ impl Problem {
         let Opened { raw, as_given, item_list, description, is_priced, items, stamps, mut notes, facts: more } = opened;
         notes.extend(proxies.notes.iter().cloned());
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
-        let orders = SplitOrders::of(run, matrix, as_given);
+        let orders = SplitOrders::of(run, matrix, Arc::clone(&as_given));
         // the corpora of papers keep the draws that their tables were made with
-        let own = item_list.as_ref().filter(|_| matrix.experiment.makes_factors);
+        let own = item_list.as_ref().filter(|_| matrix.experiment.makes_factors());
         let contents = own.map(|list| Arc::new(list.contents()));
         Ok(Self {
             dataset,
             queries: 0,
             raw,
+            as_given,
             orders,
             item_list,
             contents,

@@ -401,10 +401,12 @@ mod tests {
             job: String::new(),
             config: String::new(),
         };
+        let near: Arc<dyn Oracle> = Arc::new(near);
         let problem = Problem {
             dataset: "numbers".to_owned(),
             queries: ANCHORS + queries.len(),
-            raw: Arc::new(near),
+            raw: Arc::clone(&near),
+            as_given: near,
             orders: None,
             item_list: None,
             contents: None,

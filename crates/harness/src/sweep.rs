@@ -13,7 +13,9 @@ use landmark_core::oracle::{Coin, Oracle, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
-use crate::config::{Compare, LandmarkConfig, MatrixSubject, MethodConfig, Regimes, RunSettings, SplitConfig};
+use crate::config::{
+    Compare, GivenLandmarks, LandmarkConfig, MatrixSubject, MethodConfig, Regimes, RunSettings, SplitConfig,
+};
 use crate::oracles::Orders;
 use crate::problem::Problem;
 
@@ -170,7 +172,7 @@ impl<'a> Sweep<'a> {
 
     /// True where each replicate trains on other items, so that even what does not depend on landmarks differs.
     fn splits_anew(&self) -> bool {
-        self.matrix.experiment.searches && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
+        self.matrix.experiment.searches() && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
     }
 
     fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
@@ -230,7 +232,7 @@ impl<'a> Sweep<'a> {
     /// other.
     fn common_order(&self) -> usize {
         let largest = self.axis().iter().map(|&(_, size)| size).max().unwrap_or(1);
-        let sets = if self.matrix.experiment.makes_factors { 1 } else { 2 };
+        let sets = if self.matrix.experiment.makes_factors() { 1 } else { 2 };
         (sets * largest).min(self.problem.items())
     }
 
@@ -325,7 +327,7 @@ impl<'a> Sweep<'a> {
 /// # Errors
 /// A file that cannot be read or a line that is no item number, in words.
 pub fn given_landmarks(matrix: &MatrixSubject) -> Result<Option<Vec<usize>>, String> {
-    let LandmarkConfig::Given { indices, path } = &matrix.landmarks else { return Ok(None) };
+    let LandmarkConfig::Given(GivenLandmarks { indices, path }) = &matrix.landmarks else { return Ok(None) };
     if let Some(indices) = indices {
         return Ok(Some(indices.clone()));
     }

@@ -13,29 +13,24 @@ use crate::flow::Flow;
 use crate::params::HttpParams;
 use crate::purse::{Exhausted, Purse};
 
-/// A server, and what was asked of it so far.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// The address, without what might be secret.
     pub(crate) url: Url,
     pub(crate) connection: Connection,
     pub(crate) flow: Flow,
     pub(crate) purse: Arc<Purse>,
     patience: Duration,
     retries: AtomicU64,
-    /// A wait was last told at that time.
     told: Mutex<Option<Instant>>,
     progress: Mutex<Progress>,
 }
 
-/// The last that the server said.
 #[derive(Debug, Default)]
 struct Progress {
     answered: Option<Instant>,
     fault: Option<String>,
 }
 
-/// Attempts at one request.
 struct Attempts {
     start: Instant,
     count: u32,
@@ -56,7 +51,6 @@ impl Client {
         })
     }
 
-    /// Requests that were made again so far.
     pub(crate) fn retries(&self) -> u64 {
         self.retries.load(Ordering::Relaxed)
     }
@@ -191,9 +185,7 @@ impl Client {
     }
 }
 
-/// A wait from here on is told.
 const TOLD: Duration = Duration::from_secs(3);
-/// Waits are told so often.
 const TOLD_EVERY: Duration = Duration::from_secs(10);
 /// A wait looks so often whether somebody still waits for its end.
 const LOOK: Duration = Duration::from_millis(200);

@@ -15,7 +15,6 @@ use crate::purse::Usage;
 use crate::rating::shortened;
 use crate::wait;
 
-/// A client of one endpoint.
 #[derive(Debug)]
 pub(crate) struct Connection {
     client: Client,
@@ -23,15 +22,12 @@ pub(crate) struct Connection {
     answer_bytes: usize,
     /// What a server may send back, and nobody is shown.
     secrets: Secrets,
-    /// The proxy of the environment, in words.
     proxy: Option<String>,
 }
 
-/// An answer to go on with.
 #[derive(Debug)]
 pub(crate) enum Reply {
     Json(Json),
-    /// Its first line.
     NoJson(String),
     /// 413, or 422, which some servers answer to a batch above their limit.
     TooLarge {
@@ -40,18 +36,15 @@ pub(crate) enum Reply {
     },
 }
 
-/// No answer to go on with.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Final(HttpError),
     Again(Again),
 }
 
-/// A fault that may pass.
 #[derive(Debug)]
 pub(crate) struct Again {
     pub(crate) what: String,
-    /// Wait that the server asks for.
     pub(crate) wait: Option<Duration>,
     pub(crate) is_overwhelmed: bool,
     pub(crate) may_be_charged: bool,
@@ -283,11 +276,9 @@ fn status_of_kind(kind: &str) -> Option<u16> {
     KINDS.iter().find(|(name, _)| kind.contains(name)).map(|&(_, status)| status)
 }
 
-/// An answer to go on with, unread.
 struct Answered {
     status: StatusCode,
     text: Vec<u8>,
-    /// Wait that its headers ask for.
     wait: Option<Duration>,
 }
 
@@ -302,7 +293,6 @@ async fn read(mut response: Response, most_bytes: usize) -> Result<Vec<u8>, Unre
     Ok(text)
 }
 
-/// Why a body could not be read.
 enum Unread {
     Broken(reqwest::Error),
     TooLong,
@@ -321,7 +311,6 @@ fn same_host() -> Policy {
     })
 }
 
-/// Values in the query of an address that may be keys.
 fn secrets_of_query(url: &Url) -> Secrets {
     const NAMES: [&str; 6] = ["key", "token", "sig", "signature", "code", "auth"];
     let mut secrets = Secrets::default();
@@ -360,7 +349,6 @@ fn in_words(error: &reqwest::Error) -> String {
     words
 }
 
-/// True of an address of this machine.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost") || name.ends_with(".localhost"),

@@ -16,6 +16,7 @@ use futures_util::stream::{self, StreamExt};
 use landmark_core::oracle::Identity;
 use landmark_core::parameter::BadParameter;
 use ndarray::Array2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use url::Url;
@@ -28,11 +29,13 @@ use crate::rating::shortened;
 use crate::vector_file::{VectorFile, digest};
 
 /// An endpoint that embeds texts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["url"]))]
 pub struct EmbeddingParams {
     /// Address that requests are posted to.
     #[serde(serialize_with = "written_redacted")]
+    #[schemars(example = &"http://localhost:8000/embeddings")]
     pub url: String,
     /// Model, as the server calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,20 +49,20 @@ pub struct EmbeddingParams {
     /// Further headers; values of those that hold secrets, such as `Authorization`, are written nowhere.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "written_without_secrets")]
     pub headers: BTreeMap<String, String>,
-    /// Keys beside these in every request, such as `dimensions`.
+    /// Further keys of every request, such as `dimensions`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Json>,
     /// Names of JSON fields where they differ.
     pub fields: EmbeddingFields,
     /// Texts of a request, at most.
     pub texts_per_request: usize,
-    /// Requests under way at a time, at most.
+    /// Requests in flight at a time, at most.
     pub in_flight: usize,
     /// Seconds that a request may take.
     pub timeout_seconds: f64,
     /// Seconds after which a request that keeps failing is given up, waiting included.
     pub patience_seconds: f64,
-    /// PEM file of a certificate authority of one's own.
+    /// PEM file of a certificate authority of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
     /// Folder that keeps the vectors; moves none of them.
@@ -68,7 +71,7 @@ pub struct EmbeddingParams {
 }
 
 /// Names of JSON fields.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingFields {
     /// The texts of a request.
@@ -86,7 +89,6 @@ impl Default for EmbeddingFields {
 }
 
 impl EmbeddingFields {
-    /// The vectors of an answer, in the order of the request.
     pub(crate) fn read(&self, answer: &Json, count: usize) -> Result<Vec<Vec<f32>>, String> {
         let list = self.results.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
         let list = list
@@ -147,7 +149,6 @@ impl EmbeddingParams {
         self.as_http().check()
     }
 
-    /// The part of it that any endpoint has.
     fn as_http(&self) -> HttpParams {
         HttpParams {
             url: self.url.clone(),
@@ -161,7 +162,6 @@ impl EmbeddingParams {
         }
     }
 
-    /// Digest of all that moves a vector.
     fn identity(&self, url: &Url) -> Identity {
         // numbers, texts and lists of them always have a form in JSON
         let json = |value: &Json| value.to_string().into_bytes();
@@ -201,12 +201,10 @@ impl Embedder {
         })
     }
 
-    /// Digest of all that moves a vector of a text.
     pub fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// The address, without what might be secret.
     pub fn url(&self) -> &Url {
         &self.client.url
     }
@@ -324,7 +322,6 @@ impl Embedder {
     }
 }
 
-/// Distinct texts whose vectors are not there.
 fn missing<'a>(file: &VectorFile, texts: &'a [String]) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     texts.iter().map(String::as_str).filter(|text| file.get(&digest(text)).is_none() && seen.insert(*text)).collect()

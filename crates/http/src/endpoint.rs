@@ -24,29 +24,26 @@ use crate::shape::{self, Batch};
 mod blame;
 mod company;
 mod jobs;
+mod repeated;
 
 use blame::{Blame, Failure};
 pub use company::Company;
 use company::CompanySample;
 use jobs::Jobs;
+pub use repeated::Repeated;
+use repeated::RepeatedAnswers;
 
-/// The scorer, in messages.
 const ENDPOINT: &str = "an endpoint";
-/// Failed pairs that are named.
 const WARNINGS: u64 = 5;
 /// Failed pairs after which an endpoint that scored none is given up, whatever failed pairs may do.
 const HOPELESS: u64 = 20;
 
-/// Circumstances of a request.
 #[derive(Debug, Clone, Copy)]
 struct Under<'a> {
-    /// Nobody waits for its answer any more.
     stop: &'a AtomicBool,
-    /// It is part of the search for an item at fault.
     is_inquiry: bool,
 }
 
-/// An endpoint as an oracle over texts.
 pub struct Http {
     params: HttpParams,
     items: Arc<ScoredItems>,
@@ -56,7 +53,6 @@ pub struct Http {
     jobs: Option<Jobs>,
     /// Pairs of a request that the server takes, as far as it is known.
     largest: AtomicUsize,
-    /// Model and fingerprint of the first answer.
     model: Mutex<Option<String>>,
     changed: AtomicU64,
     scored: AtomicBool,
@@ -68,6 +64,7 @@ pub struct Http {
     probed: AtomicBool,
     complaints: Complaints,
     company: CompanySample,
+    repeated: RepeatedAnswers,
 }
 
 impl Http {
@@ -85,6 +82,7 @@ impl Http {
             runtime: client::runtime(&url)?,
             largest: AtomicUsize::new(params.pairs_per_request()),
             company: CompanySample::new(&params),
+            repeated: RepeatedAnswers::default(),
             items,
             params,
             model: Mutex::default(),
@@ -98,7 +96,6 @@ impl Http {
         })
     }
 
-    /// The address, without what might be secret.
     pub fn url(&self) -> &Url {
         &self.client.url
     }
@@ -108,7 +105,6 @@ impl Http {
         identity(&self.params, FailedPairs::Error, self.url(), ScoredItems::NONE)
     }
 
-    /// The items.
     pub fn items(&self) -> &Arc<ScoredItems> {
         &self.items
     }
@@ -118,7 +114,6 @@ impl Http {
         self.params.price.is_some()
     }
 
-    /// Money paid so far.
     pub fn paid(&self) -> Paid {
         self.client.purse.paid()
     }
@@ -134,7 +129,11 @@ impl Http {
         self.company.measured()
     }
 
-    /// Model and fingerprint of the first answer.
+    /// Variation of the answers to one pair, if there are several.
+    pub fn repeated(&self) -> Option<Repeated> {
+        self.repeated.measured()
+    }
+
     pub fn model(&self) -> Option<String> {
         self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -149,7 +148,6 @@ impl Http {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Requests that were made again so far.
     pub fn retries(&self) -> u64 {
         self.client.retries()
     }
@@ -186,12 +184,14 @@ impl Http {
     /// The scores of a few pairs, NaN where there is none: the mean of several calls.
     async fn mean(&self, batch: &Batch, stop: &AtomicBool) -> (Vec<f64>, Result<(), HttpError>) {
         let mut mean = vec![0.0; batch.pairs.len()];
+        let mut answers = vec![Vec::with_capacity(self.params.repeats); batch.pairs.len()];
         for _ in 0..self.params.repeats {
             let mut scores = vec![f64::NAN; batch.pairs.len()];
             let outcome = match stop.load(Ordering::Relaxed) {
                 true => return (scores, Ok(())),
                 false => self.answer(&batch.pairs, &mut scores, Under { stop, is_inquiry: false }).await,
             };
+            answers.iter_mut().zip(&scores).for_each(|(answers, &score)| answers.push(score));
             mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / self.params.repeats as f64);
             if outcome.is_err() {
                 // a mean of fewer calls is another score
@@ -201,6 +201,7 @@ impl Http {
                 return (mean, outcome);
             }
         }
+        answers.iter().for_each(|answers| self.repeated.take(answers));
         (mean, Ok(()))
     }
 
@@ -288,7 +289,6 @@ impl Http {
         }
     }
 
-    /// Scores the pairs at these places in a request of their own.
     async fn answer_at(
         &self,
         places: &[usize],
@@ -407,7 +407,6 @@ impl Http {
         shape::request(&self.params, &texts).to_string()
     }
 
-    /// The scores of an answer, or why there are none in it.
     fn understand(&self, answer: &serde_json::Value, count: usize) -> Result<Result<Vec<f64>, String>, HttpError> {
         self.recognise(answer)?;
         let scores = shape::scores(&self.params, answer, count).map_err(|reason| match connection::error_in(answer) {
@@ -420,7 +419,6 @@ impl Http {
         Ok(scores)
     }
 
-    /// Notices another model than the first.
     fn recognise(&self, answer: &serde_json::Value) -> Result<(), HttpError> {
         let Some(second) = shape::answered_by(answer) else { return Ok(()) };
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);

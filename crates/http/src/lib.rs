@@ -9,8 +9,6 @@
 //! A limit on money is never passed, not by requests under way either: what a request can cost at most is set aside before
 //! it leaves ([`Paid`]). The key comes from the environment, and goes nowhere but into the header.
 
-#![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
-
 mod client;
 mod connection;
 mod embeddings;
@@ -27,7 +25,7 @@ mod vector_file;
 mod wait;
 
 pub use embeddings::{Embedder, EmbeddingFields, EmbeddingParams};
-pub use endpoint::{Company, Http};
+pub use endpoint::{Company, Http, Repeated};
 pub use error::HttpError;
 pub use params::{BatchParams, ChangedModel, Fields, HttpParams, Shape};
 pub use purse::{Paid, Price, PriceEstimate};

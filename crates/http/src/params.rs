@@ -7,6 +7,7 @@ use std::time::Duration;
 use landmark_core::parameter::BadParameter;
 use landmark_core::untrusted::{REDACTED, names_a_secret, redacted};
 use landmark_oracles::subprocess::FailedPairs;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 use url::Url;
@@ -40,11 +41,13 @@ pub(crate) fn written_without_secrets<S: Serializer>(
 }
 
 /// An endpoint, what is asked of it, and how it is treated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["url"]))]
 pub struct HttpParams {
     /// Address that requests are posted to. Its query may hold a key, and is written nowhere.
     #[serde(serialize_with = "written_redacted")]
+    #[schemars(example = &"http://localhost:8000/rerank")]
     pub url: String,
     /// Form of a request.
     pub shape: Shape,
@@ -65,7 +68,7 @@ pub struct HttpParams {
     pub headers: BTreeMap<String, String>,
     /// Names of JSON fields where they differ from the shape's own.
     pub fields: Fields,
-    /// Keys beside these in every request, such as `temperature`.
+    /// Further keys of every request, such as `temperature`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub request: Map<String, Json>,
     /// System message of a chat.
@@ -86,7 +89,7 @@ pub struct HttpParams {
     pub diagonal: Option<f64>,
     /// Calls whose mean is the score, for a judge that varies.
     pub repeats: usize,
-    /// Requests under way at a time, at most.
+    /// Requests in flight at a time, at most.
     pub in_flight: usize,
     /// Limit of the server, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +108,7 @@ pub struct HttpParams {
     /// Prices of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
-    /// PEM file of a certificate authority of one's own.
+    /// PEM file of a certificate authority of your own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
     /// Bytes above which an answer is refused.
@@ -119,13 +122,13 @@ pub struct HttpParams {
 }
 
 /// Jobs of many requests, handed over as a file and collected later.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BatchParams {
     /// Address under which `files` and `batches` are; where absent, that of the endpoint up to its `/v1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Folder that remembers the jobs under way; moves no score.
+    /// Folder that remembers the jobs in flight; moves no score.
     #[serde(skip_serializing)]
     pub folder: PathBuf,
     /// Requests of a job, at most.
@@ -182,7 +185,6 @@ impl BatchParams {
         }
     }
 
-    /// The address of jobs, and the path of the requests in them.
     pub(crate) fn addresses(&self, url: &Url) -> (Url, String) {
         let mut base = url.clone();
         base.set_query(None);
@@ -197,7 +199,7 @@ impl BatchParams {
 }
 
 /// Form of a request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// One query against many documents: a piece of a column.
@@ -210,10 +212,10 @@ pub enum Shape {
 }
 
 /// Treatment of a model that changes while it is asked: another name or fingerprint in an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangedModel {
-    /// Said once, and counted.
+    /// Warned of once, and counted.
     #[default]
     Warn,
     /// The run ends.
@@ -221,7 +223,7 @@ pub enum ChangedModel {
 }
 
 /// Names of JSON fields; those of the shape where absent. `results` may be a path such as `output.results`, or empty for a bare list.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fields {
     /// The query of `rerank`.
@@ -372,7 +374,6 @@ impl HttpParams {
         Err(BadParameter::new("prompt", format!("{prompt:?}"), wanted))
     }
 
-    /// Pairs of a request, at most.
     pub fn pairs_per_request(&self) -> usize {
         self.pairs_per_request.unwrap_or(if self.shape == Shape::Chat { 1 } else { 256 })
     }

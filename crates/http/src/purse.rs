@@ -7,12 +7,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use landmark_core::parameter::BadParameter;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio::sync::Notify;
 
 /// Prices of a server, in the currency of `budget.money`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Price {
     /// Of a million tokens that are sent.
@@ -24,29 +25,22 @@ pub struct Price {
     pub output_tokens: u64,
 }
 
-/// Money paid so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Paid {
     /// Money, requests of unknown fate included in full.
     pub money: f64,
-    /// The part of it that may not have been charged.
     pub in_doubt: f64,
-    /// Requests that were answered.
     pub requests: u64,
-    /// Tokens that were sent, as the server counts them.
     pub input_tokens: u64,
-    /// Tokens that were answered, as the server counts them.
     pub output_tokens: u64,
 }
 
-/// Tokens of an answer, as the server counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) input: u64,
     pub(crate) output: u64,
 }
 
-/// Money that one oracle may spend.
 #[derive(Debug, Default)]
 pub(crate) struct Purse {
     price: Price,
@@ -77,7 +71,6 @@ pub struct PriceEstimate {
     pub money: f64,
     /// Lower and upper end of its 95 % interval.
     pub interval: (f64, f64),
-    /// Requests that it is learned from.
     pub requests: u64,
 }
 
@@ -118,14 +111,12 @@ impl Price {
         self.request + (self.input * usage.input as f64 + self.output * usage.output as f64) / 1e6
     }
 
-    /// The most that a request of so many bytes can cost.
     pub(crate) fn most(&self, bytes: usize) -> f64 {
         self.of(Usage { input: bytes as u64, output: self.output_tokens })
     }
 }
 
 impl Usage {
-    /// The counts of an answer, where it has any.
     pub(crate) fn of(answer: &Json) -> Option<Self> {
         let count = |names: &[&str]| names.iter().find_map(|name| answer.pointer(name).and_then(Json::as_u64));
         let total = count(&["/usage/total_tokens"]);
@@ -242,7 +233,6 @@ impl Reserved {
         });
     }
 
-    /// The server refused, and charges nothing.
     pub(crate) fn release(mut self) {
         self.is_booked = true;
         self.purse.end(self.most, |_| {});

@@ -8,11 +8,12 @@
 
 use landmark_core::parameter::BadParameter;
 use landmark_core::untrusted::{escaped, redacted};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 /// Reading of a rating.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rating {
     /// Place of the rating.
@@ -26,7 +27,7 @@ pub struct Rating {
 }
 
 /// Place of a rating.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RatingSource {
     /// The last number of the text that is no scale.
@@ -90,7 +91,6 @@ impl Rating {
         ratings.into_iter().collect::<Option<Vec<f64>>>().ok_or_else(|| format!("{given} ratings for {count} pairs"))
     }
 
-    /// The rating that a text writes; nothing where it has no number.
     fn written(&self, text: &str) -> Result<Option<f64>, String> {
         let found = numbers(text);
         let mut ratings: Vec<&Number> = Vec::new();
@@ -157,7 +157,6 @@ fn json_object(text: &str) -> Result<Json, String> {
     object.ok_or_else(|| format!("no JSON object in `{}`", shortened(text)))
 }
 
-/// A number of a text, and the bytes that it takes there.
 struct Number {
     value: f64,
     start: usize,
@@ -182,7 +181,6 @@ fn numbers(text: &str) -> Vec<Number> {
     found
 }
 
-/// The beginning of a text, for a message.
 pub(crate) fn shortened(text: &str) -> String {
     // what looks like a key goes before it could be cut in two
     let line = escaped(&redacted(text.trim().lines().next().unwrap_or_default()));

@@ -17,7 +17,6 @@ use serde_json::{Map, Value as Json, json};
 use crate::params::{HttpParams, Shape};
 use crate::rating::shortened;
 
-/// Texts of a pair: row, column.
 pub(crate) type Texts<'a> = (&'a str, &'a str);
 
 /// A few pairs in one request: places in the list that was asked for, and the pair as it is sent.
@@ -53,7 +52,6 @@ pub(crate) fn cut(params: &HttpParams, pairs: &[Pair], largest: usize) -> Vec<Ba
     order.chunk_by(same_query).flat_map(|queries| queries.chunks(largest)).map(batch).collect()
 }
 
-/// The request of a few pairs.
 pub(crate) fn request(params: &HttpParams, pairs: &[Texts<'_>]) -> Json {
     let mut body = Map::new();
     if let Some(model) = &params.model {
@@ -110,7 +108,6 @@ fn filled(template: &str, values: &[(&str, &str)]) -> String {
     }
 }
 
-/// The scores of an answer, in the order of the request.
 pub(crate) fn scores(params: &HttpParams, answer: &Json, count: usize) -> Result<Vec<f64>, String> {
     let fields = &params.fields;
     let (results, score) = match params.shape {
@@ -149,7 +146,6 @@ pub(crate) fn scores(params: &HttpParams, answer: &Json, count: usize) -> Result
     scores.into_iter().collect::<Option<Vec<f64>>>().ok_or_else(|| format!("{given} scores for {count} pairs"))
 }
 
-/// Model and fingerprint that an answer names.
 pub(crate) fn answered_by(answer: &Json) -> Option<String> {
     let named = |key: &str| answer.get(key).and_then(Json::as_str).filter(|name| !name.is_empty());
     match (named("model"), named("system_fingerprint")) {
@@ -169,21 +165,6 @@ mod tests {
 
     fn params(shape: Shape) -> HttpParams {
         HttpParams { shape, model: Some("m".to_owned()), ..HttpParams::default() }
-    }
-
-    #[test]
-    fn a_column_is_a_few_requests_of_one_query() {
-        let block: Vec<Pair> = (0..5).flat_map(|i| [(i, 7), (i, 9)]).collect();
-        let batches = cut(&params(Shape::Rerank), &block, 3);
-        let queries: Vec<(usize, usize)> = batches.iter().map(|batch| (batch.pairs[0].1, batch.pairs.len())).collect();
-        assert_eq!(queries, [(7, 3), (7, 2), (9, 3), (9, 2)]);
-        assert_eq!(batches[1].places, [6, 8]);
-        // as a row of a symmetric score it is one query as well
-        let row: Vec<Pair> = (0..4).map(|j| (7, j)).collect();
-        let symmetric = HttpParams { symmetric: true, ..params(Shape::Rerank) };
-        let batches = cut(&symmetric, &row, 256);
-        assert_eq!(batches, [Batch { places: vec![0, 1, 2, 3], pairs: vec![(0, 7), (1, 7), (2, 7), (3, 7)] }]);
-        assert_eq!(cut(&params(Shape::Score), &row, 3).len(), 2);
     }
 
     #[test]

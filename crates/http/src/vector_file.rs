@@ -13,27 +13,22 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Beginning of a digest.
 const CHECK: usize = 8;
 
-/// Digest of a text.
 pub(crate) type Digest = [u8; 32];
 
 pub(crate) fn digest(text: &str) -> Digest {
     *blake3::hash(text.as_bytes()).as_bytes()
 }
 
-/// The vectors of a file.
 #[derive(Debug)]
 pub(crate) struct VectorFile {
     path: PathBuf,
-    /// Bytes of whole records.
     sound: u64,
     vectors: HashMap<Digest, Vec<f32>>,
 }
 
 impl VectorFile {
-    /// Reads what is there; a file that is not there is empty.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let bytes = match fs::read(path) {
             Ok(bytes) => bytes,

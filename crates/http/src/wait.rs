@@ -21,7 +21,6 @@ pub(crate) fn asked_for(headers: &HeaderMap, is_quota: bool, now: SystemTime) ->
     named(headers.iter().filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?))), is_quota, now)
 }
 
-/// Wait that a body asks for.
 pub(crate) fn asked_in(body: &Json, now: SystemTime) -> Option<Duration> {
     let error = body.get("error");
     let details = error.and_then(|error| error.get("details")).and_then(Json::as_array).map_or(&[][..], Vec::as_slice);

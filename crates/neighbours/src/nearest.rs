@@ -8,8 +8,8 @@
 //! the lists: exact where evaluated, estimates elsewhere
 //! ```
 //! Which pairs are evaluated depends on scores; *how many* does not, so the bill is exact before the first call
-//! ([`Rounds::bill`]). A call is one unordered pair, which serves both of its items. Symmetric scores only: an asymmetric one
-//! is symmetrised first, and both of its orders are counted.
+//! ([`Rounds::bill`]). A pair serves both of its items. Of an asymmetric score the mean of both orders is searched: first by one order of each pair,
+//! then by the other order of the best of them ([`RoundsParams::one_order`]).
 //!
 //! [`nearest`] drives it on any oracle. [`Search`] is the state behind it, one batch after the other, for who evaluates pairs
 //! in another way, watches it, or stops it by a rule of his own. Where scores are there already, [`Search::knowing`] stands on them. This project's own algorithm (ALGORITHMS_2 §11).
@@ -22,7 +22,9 @@
 
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::LinalgError;
-use landmark_core::oracle::{Oracle, OracleError, OracleShape, Symmetry, ask_pairs};
+use landmark_core::oracle::{
+    OneOrder, Oracle, OracleError, OracleShape, Remembered, Symmetrization, Symmetrized, Symmetry, ask_pairs,
+};
 use landmark_core::parameter::BadParameter;
 
 mod best;
@@ -44,7 +46,7 @@ pub use factors::factors;
 pub use pool::scan_seconds;
 pub use prefetch::{Proven, nearest_within_bounds};
 pub use rounds::{Bill, Rounds, RoundsParams};
-pub use search::{Batch, Found, Known, Neighbour, RoundReport, Search, Step};
+pub use search::{Batch, Candidates, Found, Known, Neighbour, RoundReport, Search, Step};
 
 use std::sync::Arc;
 
@@ -117,6 +119,31 @@ pub enum NeighbourError {
         /// Landmarks.
         given: usize,
     },
+    /// Candidates of other items.
+    #[error(
+        "cannot use the candidates: there are {seen} rows (expected {wanted}, one per item, in the order of the items)"
+    )]
+    CandidateLists {
+        /// Lists.
+        seen: usize,
+        /// Items.
+        wanted: usize,
+    },
+    /// A candidate that is no item.
+    #[error("cannot use the candidates: row {row} names item {item} (expected 0 to {})", len.saturating_sub(1))]
+    NoCandidate {
+        /// The item that it is a candidate of.
+        row: usize,
+        /// The candidate.
+        item: usize,
+        /// Number of items.
+        len: usize,
+    },
+    /// Candidates of which each item has itself alone.
+    #[error(
+        "cannot use the candidates: no item has another item as its candidate; ask the index for at least 2 neighbors"
+    )]
+    NoCandidates,
     /// A pair handed back that nobody could have asked for.
     #[error("a score of the pair ({i}, {j}) was recorded, which is no pair of two of {len} items")]
     NoPair {
@@ -136,7 +163,8 @@ pub enum NeighbourError {
 }
 
 /// The neighbours of every item, from as many calls as the bill says. `proxies` are cheap similarities over the same items,
-/// larger for pairs that are more alike, the best first; none is allowed. Each pair is asked for once.
+/// larger for pairs that are more alike, the best first; none is allowed. Each pair is asked for once; of an asymmetric oracle, whose mean of both orders
+/// is searched, each order at most once.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -161,18 +189,32 @@ pub enum NeighbourError {
 /// ```
 ///
 /// # Errors
-/// An asymmetric oracle, proxies over other items or that are not finite, too few landmarks, and whatever the oracle answers.
+/// Proxies over other items or that are not finite, too few landmarks, and whatever the oracle answers.
 pub fn nearest(
     oracle: &dyn Oracle,
     proxies: &[Arc<dyn Oracle>],
     rounds: &Rounds,
     landmarks: &Landmarks,
 ) -> Result<Found, NeighbourError> {
-    let mut search = Search::new(rounds.clone(), OracleShape::of(oracle), proxies.to_vec(), landmarks)?;
+    // the first order of a pair is remembered until its second is asked for
+    let given = Remembered::new(oracle);
+    let both = Symmetrized::new(&given, Symmetrization::Mean);
+    let mut rounds = rounds.clone();
+    let wanted: &dyn Oracle = match oracle.symmetry() {
+        Symmetry::Symmetric => oracle,
+        Symmetry::Asymmetric => {
+            rounds.in_one_order(0);
+            &both
+        }
+    };
+    let mut search = Search::new(rounds, OracleShape::of(wanted), proxies.to_vec(), landmarks)?;
     while let Some(batch) = search.next_batch()? {
         let mut scores = vec![0.0; batch.pairs.len()];
-        ask_pairs(oracle, &batch.pairs, &mut scores)?;
-        search.record(&batch.pairs, &scores)?;
+        match batch.order {
+            Some(coin) => ask_pairs(&OneOrder::new(&given, coin), &batch.pairs, &mut scores)?,
+            None => ask_pairs(wanted, &batch.pairs, &mut scores)?,
+        }
+        search.record_part(&batch, &batch.pairs, &scores)?;
     }
     search.finish()
 }

@@ -16,7 +16,6 @@ use landmark_oracles::neural::{Goal, PairScorer, ScorerParams};
 use ndarray::Array2;
 use rand::Rng;
 
-/// The best of so many runs is taken, on both sides.
 const REPEATS: usize = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {

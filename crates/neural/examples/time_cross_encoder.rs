@@ -74,7 +74,6 @@ fn report(what: &str, count: usize, start: Instant) {
     write(&format!(r#"{{"{what}": {count}, "seconds": {seconds}, "threads": {}}}"#, tch::get_num_threads()));
 }
 
-/// An example may print.
 #[allow(clippy::print_stdout)]
 fn write(line: &str) {
     println!("{line}");

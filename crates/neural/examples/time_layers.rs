@@ -25,7 +25,6 @@ fn seconds(mut work: impl FnMut() -> Tensor) -> f64 {
     best
 }
 
-/// An example may print.
 #[allow(clippy::print_stdout)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -5,12 +5,10 @@
 //! p ← p − η·λ·p − η·(m/(1−β₁ᵗ)) / (√(v/(1−β₂ᵗ)) + ε)
 //! ```
 //!
-//! Loshchilov & Hutter 2019. Eight passes over four tensors of the size of the weights; on the CPU they are made over a piece
-//! that stays in the cache, so that memory is read and written once.
+//! Loshchilov & Hutter 2019. Eight passes over four tensors of the size of the weights.
 
 use tch::{Kind, TchError, Tensor};
 
-/// Settings of the optimiser.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AdamWParams {
     pub(crate) beta1: f64,
@@ -38,9 +36,6 @@ impl Default for AdamWParams {
     }
 }
 
-/// Numbers of a piece: 256 KB each of weights, gradient and both moments.
-const PIECE: i64 = 1 << 16;
-
 /// Optimiser of some tensors, with both moments of each.
 #[derive(Debug)]
 pub(crate) struct AdamW {
@@ -64,7 +59,6 @@ impl AdamW {
         (&self.first, &self.second, self.steps)
     }
 
-    /// Goes on from a state.
     pub(crate) fn load(&mut self, first: &[Tensor], second: &[Tensor], steps: u64) -> Result<(), TchError> {
         let _no_gradients = tch::no_grad_guard();
         for (mine, theirs) in self.first.iter_mut().zip(first).chain(self.second.iter_mut().zip(second)) {
@@ -81,34 +75,14 @@ impl AdamW {
         let scale = self.params.scale(gradients)?;
         for (k, gradient) in gradients.iter().enumerate() {
             let decays = self.weights[k].dim() > 1;
-            let numbers = i64::try_from(gradient.numel()).unwrap_or(i64::MAX);
-            let piece = if gradient.device().is_cuda() { numbers } else { PIECE };
-            let flat = |tensor: &Tensor| tensor.f_detach()?.f_view([-1]);
-            let gradient = gradient.f_contiguous()?.f_view([-1])?;
-            let all = [flat(&self.weights[k])?, flat(&self.first[k])?, flat(&self.second[k])?];
-            let mut start = 0;
-            while start < numbers {
-                let length = piece.min(numbers - start);
-                let [weight, first, second] = &all;
-                let cut = |tensor: &Tensor| tensor.f_narrow(0, start, length);
-                let pieces = Piece { weight: cut(weight)?, first: cut(first)?, second: cut(second)? };
-                self.params.update(pieces, &cut(&gradient)?, self.steps, rate, scale, decays)?;
-                start += length;
-            }
+            let moments = [self.weights[k].f_detach()?, self.first[k].f_detach()?, self.second[k].f_detach()?];
+            self.params.update(moments, gradient, self.steps, rate, scale, decays)?;
         }
         Ok(())
     }
 }
 
-/// Views of the same numbers of a tensor and its moments.
-struct Piece {
-    weight: Tensor,
-    first: Tensor,
-    second: Tensor,
-}
-
 impl AdamWParams {
-    /// The factor that clips the gradient.
     fn scale(&self, gradients: &[Tensor]) -> Result<f64, TchError> {
         if self.clip.is_infinite() {
             return Ok(1.0);
@@ -122,14 +96,13 @@ impl AdamWParams {
 
     fn update(
         &self,
-        piece: Piece,
+        [mut weight, mut first, mut second]: [Tensor; 3],
         gradient: &Tensor,
         step: u64,
         rate: f64,
         scale: f64,
         decays: bool,
     ) -> Result<(), TchError> {
-        let Piece { mut weight, mut first, mut second } = piece;
         let gradient = gradient.f_to_kind(Kind::Float)?.f_mul_scalar(scale)?;
         let step = i32::try_from(step).unwrap_or(i32::MAX);
         let (unbias1, unbias2) = (1.0 - self.beta1.powi(step), 1.0 - self.beta2.powi(step));

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 use landmark_data::MentionCorpus;
 use landmark_oracles::neural::{
-    CrossEncoderParams, DeviceChoice, EncoderChoice, Epoch, FineTune, FineTuned, MentionScorer, ModelFiles, ModelShape,
+    CrossEncoderParams, DeviceChoice, EncoderChoice, FineTune, FineTuned, MentionScorer, ModelFiles, ModelShape,
     Neural, NeuralError, PairLayers, Precision, STAMP, ScorerEpoch, ScorerJudge, ScorerRecipe, SpanRows, TextScorer,
-    TorchReport, Warn,
+    TorchReport, TuningProgress, Warn,
 };
 use tch::{Device, Tensor};
 
@@ -24,7 +24,6 @@ use crate::encoder::{Encoder, EncoderConfig, ModelError, Tokenizer};
 use crate::torch::Torch;
 use crate::warning;
 
-/// The build that this library belongs to.
 #[unsafe(no_mangle)]
 pub extern "C" fn landmark_neural_stamp() -> *const c_char {
     STAMP.as_ptr()
@@ -61,7 +60,6 @@ where
     }
 }
 
-/// libtorch, and where it computes.
 struct OnTorch {
     torch: Torch,
     /// Every GPU for `auto` where there are several; else the one device that is named.
@@ -89,7 +87,6 @@ impl OnTorch {
         }
     }
 
-    /// The device of what runs on one.
     fn device(&self) -> Device {
         self.devices.first().copied().unwrap_or(Device::Cpu)
     }
@@ -157,9 +154,9 @@ impl Neural for OnTorch {
         &self,
         recipe: &FineTune<'_>,
         models: &Path,
-        on_epoch: &mut dyn FnMut(&Epoch),
+        on_progress: &mut dyn FnMut(TuningProgress<'_>),
     ) -> Result<FineTuned, NeuralError> {
-        guarded(|| fine_tune(recipe, models, self.device(), on_epoch))
+        guarded(|| fine_tune(recipe, models, self.device(), on_progress))
     }
 
     fn token_states(
@@ -174,7 +171,6 @@ impl Neural for OnTorch {
     }
 }
 
-/// States, and where scorers are trained on them.
 struct States {
     states: TokenStates,
     device: Device,
@@ -201,7 +197,6 @@ impl landmark_oracles::neural::TokenStates for States {
     }
 }
 
-/// A network with the states that its spans refer to.
 struct Scorer<N> {
     network: N,
     states: Tensor,

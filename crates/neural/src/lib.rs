@@ -3,7 +3,6 @@
 //! The only crate that knows libtorch. Programs use it through [`landmark_oracles::neural`], which opens it as a shared object
 //! ([`border`]); without its feature `torch` it is empty.
 
-#![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
 #![cfg(feature = "torch")]
 
 mod adamw;

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use landmark_oracles::neural::{DeviceChoice, TorchReport};
 use tch::{Cuda, Device};
 
-/// A libtorch that is ready for use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Torch {
     folder: Option<PathBuf>,
@@ -22,20 +21,10 @@ pub struct Torch {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TorchError {
-    /// A GPU was asked for that is not there.
     #[error("`device: cuda:{index}` was asked for, but libtorch{} sees {gpus} GPUs; use `auto` or `cpu`, or point LIBTORCH at a build with CUDA", of(folder.as_deref()))]
-    NoSuchGpu {
-        /// Index asked for.
-        index: usize,
-        /// GPUs there are.
-        gpus: usize,
-        /// Folder of the libtorch in use.
-        folder: Option<PathBuf>,
-    },
-    /// The CUDA half of libtorch does not load.
+    NoSuchGpu { index: usize, gpus: usize, folder: Option<PathBuf> },
     #[error("cannot load `{}`, which lies next to libtorch; repair that installation, or point LIBTORCH at a CPU build", file.display())]
     CudaDoesNotLoad {
-        /// The library.
         file: PathBuf,
         /// Error of the system's loader.
         #[source]
@@ -72,12 +61,10 @@ impl Torch {
         }
     }
 
-    /// Number of usable GPUs.
     pub fn gpus(&self) -> usize {
         if Cuda::is_available() { usize::try_from(Cuda::device_count()).unwrap_or(0) } else { 0 }
     }
 
-    /// For the provenance of a result.
     pub fn report(&self) -> TorchReport {
         TorchReport {
             version: self.folder.as_deref().and_then(Path::parent).and_then(version),

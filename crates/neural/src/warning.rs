@@ -11,7 +11,6 @@ pub(crate) fn listen(listener: Warn) {
     LISTENER.get_or_init(|| listener);
 }
 
-/// Tells the listener, if there is one.
 pub(crate) fn warn(text: &str) {
     if let Some(listener) = LISTENER.get() {
         listener(text);

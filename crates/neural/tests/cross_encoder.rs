@@ -12,7 +12,8 @@ use landmark_neural::cross_encoder::{CrossEncoder, fine_tune};
 use landmark_neural::encoder::{ModelError, Weights};
 use landmark_neural::torch::Torch;
 use landmark_oracles::neural::{
-    CrossEncoderParams, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFiles, Precision, Score, Target,
+    CrossEncoderParams, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFiles, Precision, Score, Target,
+    TuningProgress,
 };
 use tch::Device;
 
@@ -92,7 +93,6 @@ fn empty_and_endless_texts_are_scored_and_counted() {
     assert!(block_of(&oracle, &all, &all).unwrap().iter().all(|score| (0.0..=1.0).contains(score)));
 }
 
-/// The tiny model with some of its tensors changed, in a folder.
 fn changed(change: impl Fn(&str, f32) -> Option<f32>) -> (tempfile::TempDir, ModelFiles) {
     let folder = tempfile::tempdir().unwrap();
     let tiny = ModelFiles::tiny();
@@ -132,7 +132,6 @@ fn a_model_without_a_head_is_refused_by_name() {
     assert!(matches!(error, ModelError::NoHead { .. }), "{error}");
 }
 
-/// Pairs whose target can be learned: whether both hold a dog.
 fn lesson() -> (Vec<String>, Vec<(usize, usize)>, Vec<f64>) {
     let subjects = ["a dog", "the old dog", "a small dog", "the dog", "a cat", "the man", "an old woman", "the bird"];
     let verbs = ["runs", "sleeps", "plays", "walks"];
@@ -148,7 +147,6 @@ fn train(models: &Path, epochs: usize, dies_after: Option<usize>) -> Option<Fine
     train_with(models, FineTuneParams { epochs, ..FineTuneParams::default() }, dies_after)
 }
 
-/// Dropout is drawn from the one generator that libtorch has: trainings take turns.
 static TRAINING: Mutex<()> = Mutex::new(());
 
 fn train_with(models: &Path, params: FineTuneParams, dies_after: Option<usize>) -> Option<FineTuned> {
@@ -167,10 +165,15 @@ fn train_with(models: &Path, params: FineTuneParams, dies_after: Option<usize>) 
         max_length: 32,
         seed: 8,
     };
-    let mut on_epoch = |epoch: &Epoch| {
-        assert!(dies_after != Some(epoch.number), "killed");
+    let mut steps = 0;
+    let mut on_progress = |progress: TuningProgress<'_>| match progress {
+        TuningProgress::Steps { done, all, .. } => {
+            steps += 1;
+            assert!(done <= all && (done - 1) == (steps - 1) % all, "step {done} of {all}");
+        }
+        TuningProgress::Epoch(epoch) => assert!(dies_after != Some(epoch.number), "killed"),
     };
-    let run = AssertUnwindSafe(|| fine_tune(&recipe, models, Device::Cpu, &mut on_epoch));
+    let run = AssertUnwindSafe(|| fine_tune(&recipe, models, Device::Cpu, &mut on_progress));
     catch_unwind(run).ok().map(Result::unwrap)
 }
 

@@ -133,7 +133,6 @@ fn ten_thousand_words_are_cut_to_what_the_model_takes_and_counted() {
     assert_eq!(encoder.token_states(&[tokenizer.single(&nothing, longest)]).unwrap()[0].nrows(), 2);
 }
 
-/// The files of the tiny BERT in a folder, one of them changed.
 fn changed(name: &str, change: impl Fn(Vec<u8>) -> Vec<u8>) -> (tempfile::TempDir, ModelFiles) {
     let folder = tempfile::tempdir().unwrap();
     let tiny = ModelFiles::tiny();

@@ -17,7 +17,7 @@ use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 use rand::Rng;
 use rayon::ThreadPoolBuilder;
 
-#[path = "../benches/tree_kernels/twin.rs"]
+#[path = "../tests/tree_kernels/twin.rs"]
 mod twin;
 use twin::Plain;
 
@@ -52,7 +52,6 @@ fn synthetic(nodes: usize) -> Vec<Tree> {
     (0..40).map(|_| grow()).collect()
 }
 
-/// Best of five rounds.
 fn seconds(mut run: impl FnMut()) -> f64 {
     let timed = |_| {
         let start = Instant::now();

@@ -8,7 +8,6 @@
 //! | [`Polynomial`] | (a k(x, y) + c)^d |
 //! | [`Rbf`] | exp(−γ (k(x, x) + k(y, y) − 2 k(x, y))) |
 //! | [`OnItems`] | k(item of x, item of y) |
-//! | [`pair_sum`] | k(x₁, y₁) + k(x₂, y₂) |
 //! | [`SymmetricPairs`] | k(x₁, y₁) k(x₂, y₂) + k(x₁, y₂) k(x₂, y₁) |
 //! | [`SparseVectors`] | ⟨x, y⟩ of sparse vectors; dense ones are `EmbeddingProxy::dot` of the core |
 //!
@@ -27,7 +26,7 @@ mod sparse;
 
 pub use arithmetic::{Polynomial, Product, WeightedSum};
 pub use diagonal::{Normalised, Rbf};
-pub use pairs::{OnItems, SymmetricPairs, pair_sum};
+pub use pairs::{OnItems, SymmetricPairs};
 pub use sparse::SparseVectors;
 
 /// A kernel that can be a part of another.
@@ -37,47 +36,32 @@ pub type BoxedOracle = Box<dyn Oracle>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CombineError {
-    /// No part.
     #[error("a combined kernel needs at least one part")]
     NoPart,
-    /// Parts over different items.
     #[error(
         "part {part} of a combined kernel is over {len} items, the first over {first}; build all over the same items"
     )]
     Lengths {
         /// Number of the part, from 0.
         part: usize,
-        /// Its items.
         len: usize,
-        /// Those of the first part.
         first: usize,
     },
-    /// An item that is not there.
     #[error("example {example} names item {item}, but the kernel is over {len} items (0 to {})", .len.saturating_sub(1))]
     NoSuchItem {
         /// The example, from 0.
         example: usize,
-        /// The item it names.
         item: usize,
-        /// Number of items.
         len: usize,
     },
-    /// A self-similarity that no kernel has.
     #[error(
         "item {item} has the self-similarity {value}; a kernel's is 0 or above. Use a positive semi-definite one here"
     )]
-    NegativeSelf {
-        /// The item.
-        item: usize,
-        /// Its self-similarity.
-        value: f64,
-    },
-    /// A number outside its range, or an error of a part.
+    NegativeSelf { item: usize, value: f64 },
     #[error(transparent)]
     Oracle(#[from] OracleError),
 }
 
-/// Symmetric where all parts are.
 fn symmetry_of<'a>(parts: impl Iterator<Item = &'a BoxedOracle>) -> Symmetry {
     let mut parts = parts;
     if parts.all(|part| part.symmetry() == Symmetry::Symmetric) { Symmetry::Symmetric } else { Symmetry::Asymmetric }

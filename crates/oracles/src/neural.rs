@@ -25,7 +25,7 @@ pub use files::{KNOWN_MODELS, KnownFile, KnownModel, MODELS_VARIABLE, ModelFiles
 pub use fine_tune::{CURVE, FineTune, FineTuned, LabelledPairs};
 pub use library::{OpenFunction, STAMP, StampFunction, Warn, open};
 pub use pair_scorer::{PairLayers, PairScorer};
-pub use params::{CrossEncoderParams, Epoch, FineTuneParams, Loss, Precision, Score, Target, sigmoid};
+pub use params::{CrossEncoderParams, Epoch, FineTuneParams, Loss, Precision, Score, Target, TuningProgress, sigmoid};
 pub use text_scorer::TextScorer;
 
 /// The environment variable that names the library's file.
@@ -43,15 +43,9 @@ pub trait Neural: Send + Sync {
     fn report(&self) -> TorchReport;
 
     /// The shape of a model whose configuration and tokenizer fit each other.
-    ///
-    /// # Errors
-    /// As all of them.
     fn shape(&self, files: &ModelFiles) -> Result<ModelShape, NeuralError>;
 
     /// A model with a head over n texts, each pair in the order in which it is asked for, by every GPU or every thread.
-    ///
-    /// # Errors
-    /// As all of them.
     fn cross_encoder(
         &self,
         files: &ModelFiles,
@@ -60,26 +54,17 @@ pub trait Neural: Send + Sync {
     ) -> Result<TextScorer, NeuralError>;
 
     /// Mean hidden states of n texts at length 1: n × hidden, text after text.
-    ///
-    /// # Errors
-    /// As all of them.
     fn embeddings(&self, files: &ModelFiles, texts: &[String]) -> Result<Vec<f64>, NeuralError>;
 
     /// Trains below the folder of models, goes on with a training that was interrupted, or finds its result.
-    ///
-    /// # Errors
-    /// As all of them; a loss that is no number.
     fn fine_tune(
         &self,
         recipe: &FineTune<'_>,
         models: &Path,
-        on_epoch: &mut dyn FnMut(&Epoch),
+        on_progress: &mut dyn FnMut(TuningProgress<'_>),
     ) -> Result<FineTuned, NeuralError>;
 
     /// States of a corpus's words, computed once and kept in `folder`; `progress` hears (documents done, all).
-    ///
-    /// # Errors
-    /// As all of them.
     fn token_states(
         &self,
         corpus: &MentionCorpus,
@@ -89,25 +74,19 @@ pub trait Neural: Send + Sync {
     ) -> Result<Box<dyn TokenStates>, NeuralError>;
 }
 
-/// Sizes of an encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelShape {
-    /// Layers.
     pub layers: usize,
     /// Length of a hidden state.
     pub hidden: i64,
-    /// Attention heads.
     pub heads: i64,
-    /// Positions.
     pub positions: i64,
-    /// Words.
     pub vocabulary: i64,
 }
 
 /// The encoder of a corpus, and how much of a document it sees at once.
 #[derive(Debug, Clone)]
 pub struct EncoderChoice {
-    /// The model.
     pub files: ModelFiles,
     /// Tokens of a segment, special ones included; the model's own limit if that is lower.
     pub window: usize,
@@ -137,38 +116,26 @@ pub trait TokenStates {
 /// A figure of the development part, higher is better.
 pub type ScorerJudge<'a> = dyn FnMut(&dyn MentionScorer) -> Result<f64, Box<dyn Error + Send + Sync>> + 'a;
 
-/// Recipe of a coreference scorer.
 #[derive(Debug, Clone, Copy)]
 pub struct ScorerRecipe<'a> {
     /// The question it learns to answer.
     pub goal: Goal,
-    /// Settings.
     pub params: ScorerParams,
     /// The spans it learns from, topic by topic.
     pub groups: &'a [Group],
     /// A name for the random streams and the folder.
     pub dataset: &'a str,
-    /// The seed of every draw.
     pub seed: u64,
 }
 
 /// A scorer of spans or of pairs of them, trained or being trained.
 pub trait MentionScorer {
     /// Scores before the sigmoid: how sure it is that each span is a mention.
-    ///
-    /// # Errors
-    /// A scorer that was trained on pairs.
     fn mention_scores(&self, spans: &[SpanRows]) -> Result<Vec<f32>, NeuralError>;
 
     /// Representations of spans, n × d, span after span.
-    ///
-    /// # Errors
-    /// libtorch.
     fn represent(&self, spans: &[SpanRows]) -> Result<Vec<f32>, NeuralError>;
 
     /// The layers of a [`PairScorer`], which needs libtorch no more.
-    ///
-    /// # Errors
-    /// A scorer that was trained on mentions alone.
     fn pair_layers(&self) -> Result<PairLayers, NeuralError>;
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::subprocess::ScoredItems;
 
 /// How two strings are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Matching characters, transpositions, and a common prefix.
@@ -33,10 +33,8 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::JaroWinkler, Self::DamerauLevenshtein, Self::TokenSort];
 
-    /// The name in a configuration.
     pub fn id(self) -> &'static str {
         match self {
             Self::JaroWinkler => "jaro_winkler",

@@ -20,7 +20,7 @@
 //! wrong number of scores or another order ends the run at once: no later score could be trusted. So does a program that
 //! fails on every pair, even where failed pairs get a score.
 //!
-//! Cost: about 1 µs a pair on top of the program's own work (`examples/subprocess_rate.rs`), and twice the batch in memory.
+//! Cost: about 1 µs a pair on top of the program's own work, and twice the batch in memory.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -51,9 +51,7 @@ use process::{Heard, Lost, Process};
 /// Batches that are on their way to one process: it need not wait for us.
 const WINDOW: usize = 2;
 
-/// The scorer, in messages.
 const PROGRAM: &str = "a scoring program";
-/// Failed pairs that are named.
 const WARNINGS: u64 = 5;
 /// Failed pairs without a common item after which a program that scored none is given up, whatever failed pairs may do.
 const HOPELESS: u64 = 20;
@@ -66,10 +64,8 @@ pub struct Subprocess {
     identity: Identity,
     slots: Vec<Mutex<Slot>>,
     batches: AtomicU64,
-    /// True once any pair got a score.
     scored: AtomicBool,
     failed: AtomicU64,
-    /// The pair that failed first; one bad item may fail with all others.
     first_failed: OnceLock<Pair>,
     /// Failed pairs that share no item with it.
     failed_apart: AtomicU64,
@@ -81,10 +77,8 @@ pub struct Subprocess {
 #[derive(Default)]
 struct Slot(Option<Process>);
 
-/// A batch, and where its scores go.
 type Work<'a> = (&'a [Pair], &'a mut [f64]);
 
-/// Why a batch has no scores.
 enum Trouble {
     /// The process is gone or hangs: a fresh one may do better.
     Lost(Lost),
@@ -119,12 +113,10 @@ impl Subprocess {
         })
     }
 
-    /// Greeting of the program.
     pub fn greeting(&self) -> &Greeting {
         &self.greeting
     }
 
-    /// The items.
     pub fn items(&self) -> &Arc<ScoredItems> {
         &self.items
     }
@@ -319,7 +311,6 @@ impl Subprocess {
         format!("(`{}`, `{}`)", ids[i], ids[j])
     }
 
-    /// Advice on where to look when a pair fails.
     fn next_step(&self) -> &'static str {
         match (self.scored.load(Ordering::Relaxed), self.params.failed_pairs) {
             (true, FailedPairs::Error) => "look at these two items, or set `oracle.failed_pairs: { score: 0 }`",
@@ -395,7 +386,6 @@ impl Slot {
     }
 }
 
-/// Digest of all that moves a score.
 fn identity(greeting: &Greeting, failed_pairs: FailedPairs, items: Identity) -> Identity {
     Identity::of(&[
         ("kind", b"subprocess v1"),
@@ -407,7 +397,6 @@ fn identity(greeting: &Greeting, failed_pairs: FailedPairs, items: Identity) -> 
     ])
 }
 
-/// Starts a process and exchanges greetings.
 fn greet(params: &SubprocessParams, items: usize) -> Result<(Process, Greeting), SubprocessError> {
     let command = || params.in_words();
     let mut process = Process::start(params).map_err(|source| SubprocessError::Start { command: command(), source })?;

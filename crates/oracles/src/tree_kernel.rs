@@ -95,7 +95,6 @@ struct Scratch {
     delta: Vec<f64>,
     /// For each node of the first tree, the matching stretch of the second's list.
     matches: Vec<(u32, u32)>,
-    /// One number a child of the second node.
     row: Vec<f64>,
 }
 
@@ -150,7 +149,6 @@ impl TreeKernel {
         Self { forest, method: Arc::new(method), pool: Arc::new(ScratchPool::new()), identity }
     }
 
-    /// The trees.
     pub fn forest(&self) -> &Arc<Forest> {
         &self.forest
     }

@@ -80,7 +80,6 @@ impl Wmd {
         self.cutoff.as_ref().map_or(0, |cutoff| cutoff.skipped())
     }
 
-    /// The documents.
     pub fn clouds(&self) -> &Arc<WordClouds> {
         &self.clouds
     }

@@ -65,7 +65,6 @@ fn items(n: usize) -> Arc<ScoredItems> {
     Arc::new(ScoredItems::new(ids, (0..n).map(|i| format!("text {i}")).collect()).unwrap())
 }
 
-/// Some distinct pairs.
 fn pairs(n: usize) -> Vec<Pair> {
     (0..n).map(|k| (k % 40, (k * 7 + k / 40) % 40)).collect()
 }
@@ -124,20 +123,6 @@ fn no_process_waits_while_another_has_a_batch_in_hand_that_it_does_not_work_on()
         let params = SubprocessParams { processes: 4, ..place.params(&program(GREETING, hook)) };
         check(&Subprocess::start(params, items(40)).unwrap(), count);
     }
-}
-
-#[test]
-fn a_store_keeps_four_processes_at_work_on_scores_that_take_long() {
-    let place = Place::new();
-    let store = TileStore::open(&place.path("store").display().to_string()).unwrap();
-    let hook = "touch at-work-$$; while [ $(ls at-work-* | wc -l) -lt 4 ]; do sleep 0.01; done; echo $$ >> asked";
-    let params = SubprocessParams { processes: 4, ..place.params(&program(GREETING, hook)) };
-    let oracle = Metered::new(Subprocess::start(params, items(40)).unwrap());
-    let stored = store.attach(oracle, OracleLabel::new("subprocess", "a test")).unwrap();
-    assert_eq!(stored.calls_at_once(), 4);
-    let all: Vec<usize> = (0..40).collect();
-    block_of(&stored, &all, &[1, 2]).unwrap();
-    assert_eq!(lines(&place.path("asked")), 79);
 }
 
 #[test]
@@ -248,14 +233,6 @@ fn where_nothing_was_scored_yet_the_program_is_suspected() {
     oracle.evaluate(&[(9, 10)], &mut score).unwrap();
     let said = in_words(&oracle.evaluate(&[(20, 1)], &mut score).unwrap_err());
     assert!(said.contains("no key; look at these two items, or set"), "{said}");
-}
-
-#[test]
-fn a_refused_pair_is_named_with_the_programs_own_words() {
-    let place = Place::new();
-    let oracle = place.start(&program(GREETING, "if [ $i = 20 ]; then d='{\"error\":\"too long\"}'; fi"));
-    let said = complaint(&oracle, 40);
-    assert!(said.contains("(`item-20`, `item-20`): too long"), "{said}");
 }
 
 #[test]

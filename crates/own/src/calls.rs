@@ -3,13 +3,13 @@
 //! No factors are needed. If there are some, the search stands on them: it knows their columns and pairs, and they are one of its proxies. A killed
 //! search starts again, asks for the same pairs, and finds what it had in the store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::own_data;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleError, OracleShape, ask_pairs};
+use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_harness::config::{Budget, Config, MatrixSubject, ProxyConfig, ProxyKind};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
@@ -25,7 +25,8 @@ use landmark_report::write_file;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
-use crate::known::{Basis, basis, with_stored};
+use crate::candidates;
+use crate::known::{Basis, SearchScores, basis, with_stored};
 use crate::named::Named;
 use crate::own::{check_out, draw_again, ended, own_matrix, write_table};
 
@@ -38,8 +39,8 @@ const PAIRS_UNDER_A_BUDGET: usize = 256;
 /// How the neighbours are found.
 #[derive(Debug, Clone)]
 pub enum Calls {
-    /// So many calls an item, in rounds.
-    Rounds(Rounds),
+    /// So many calls an item, in rounds, and the file of candidates that they begin with.
+    Rounds(Rounds, Option<PathBuf>),
     /// As many as it takes to prove the k nearest, by the bounds among the proxies.
     Proven(usize),
 }
@@ -49,10 +50,16 @@ impl Calls {
     ///
     /// # Errors
     /// A share that is none.
-    pub fn in_rounds(k: usize, calls_per_item: usize, rounds: usize, share: f64) -> Result<Self> {
+    pub fn in_rounds(
+        k: usize,
+        calls_per_item: usize,
+        rounds: usize,
+        share: f64,
+        candidates: Option<PathBuf>,
+    ) -> Result<Self> {
         let params = RoundsParams { k, calls_per_item, rounds, share, ..RoundsParams::default() };
         let rounds = params.check().map_err(|error| UsageError::new(error.to_string(), None))?;
-        Ok(Self::Rounds(rounds))
+        Ok(Self::Rounds(rounds, candidates))
     }
 }
 
@@ -90,9 +97,9 @@ pub fn top_k_by_calls(
     let place = Place::of(invocation, budget, dry_run)?;
     let found = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let found = match calls {
-            Calls::Rounds(rounds) if dry_run => dry(&context, rounds),
+            Calls::Rounds(rounds, candidates) if dry_run => place.dry(&context, rounds, candidates.as_deref()),
             Calls::Proven(k) if dry_run => Ok(Err(dry_bounds(&context, *k))),
-            Calls::Rounds(rounds) => place.search(&context, rounds),
+            Calls::Rounds(rounds, candidates) => place.search(&context, rounds, candidates.as_deref()),
             Calls::Proven(k) => place.prove(&context, *k),
         };
         context.metered.flush()?;
@@ -140,6 +147,11 @@ pub(crate) fn own_work(items: usize, proxies: &[Arc<dyn Oracle>]) -> Result<Opti
     if items < MANY_ITEMS || proxies.is_empty() {
         return Ok(None);
     }
+    if candidates::are_indexed(items, &proxies[..1]) {
+        return Ok(Some(
+            "before it calls the score for chosen pairs, Landmark builds an index of the proxy".to_owned(),
+        ));
+    }
     let pairs = count(items as u64 * (items as u64 - 1) / 2);
     let time = duration(scan_seconds(items, proxies)?);
     Ok(Some(format!(
@@ -156,33 +168,6 @@ pub(crate) fn announce(
     let work = if quiet { None } else { own_work(context.problem.items(), proxies)? };
     work.into_iter().for_each(|text| eprintln!("{text}"));
     Ok(())
-}
-
-/// The bill; not one call is made.
-fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
-    let (wanted, proxies) = proxies(context)?;
-    let Basis { known, note } = basis(context)?;
-    let shape = context.metered.shape();
-    let bill = match stands_on_something(&known) {
-        true => rounds.bill_beyond(shape, true, known.distinct()),
-        false => rounds.bill(shape, !proxies.is_empty()),
-    };
-    let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
-    let items = count(context.problem.items() as u64);
-    let mut text = format!("{items} items, {by}\n{note}{}{}{}", known_in_words(&known), lines(&bill), checks(context));
-    match own_work(context.problem.items(), &proxies) {
-        Ok(work) => work.into_iter().for_each(|work| text += &format!("{work}\n")),
-        Err(error) => return failed(error),
-    }
-    let limit = context.matrix.budget.limit().filter(|&limit| limit < bill.calls);
-    if let Some(limit) = limit {
-        text += &format!(
-            "the budget of {} calls ends before that, unless the other scores are stored; lower `--calls-per-item` to {}\n",
-            count(limit),
-            count(limit / (context.problem.items() as u64).max(1))
-        );
-    }
-    Ok(Err(NoAnswer::DryRun(text)))
 }
 
 /// Evaluations beside a bill by which a program is checked, as a line.
@@ -243,6 +228,12 @@ fn lines(bill: &Bill) -> String {
         let sizes: Vec<String> = bill.rounds.iter().map(|&pairs| count(pairs)).collect();
         text += &format!("{} rounds of {} pairs\n", sizes.len(), sizes.join(", "));
     }
+    if bill.second_orders > 0 {
+        text += &format!(
+            "each pair in one order, drawn by its items; the other order of the best {} at the end\n",
+            count(bill.second_orders)
+        );
+    }
     text + &format!("exactly {} calls; stored scores are reused\n", count(bill.calls))
 }
 
@@ -270,7 +261,7 @@ impl Place {
         let mut matrix = own_matrix(&config)?.clone();
         check_out(invocation)?;
         if entries.is_some() {
-            matrix.budget = Budget { entries, ..Budget::default() };
+            matrix.budget = Budget { calls: entries, ..Budget::default() };
         }
         let options = RunOptions { dry_run, ..invocation.options.clone() };
         let folder = run::results_folder(&config, &options);
@@ -281,10 +272,54 @@ impl Place {
         Ok(Self { config, matrix, options, items, table, page })
     }
 
+    /// The bill; not one call is made.
+    fn dry(&self, context: &SweepContext<'_>, rounds: &Rounds, candidates: Option<&Path>) -> Found {
+        if let Some(path) = candidates
+            && let Err(report) = candidates::read(path, context.problem.items(), self.items.as_ref())
+        {
+            return Ok(Err(NoAnswer::Failed(report)));
+        }
+        let (wanted, proxies) = proxies(context)?;
+        let Basis { known, note } = basis(context)?;
+        let (shape, (_, rounds)) = (context.metered.shape(), SearchScores::of(context, context.fixed_gamma(), rounds)?);
+        let bill = match stands_on_something(&known) {
+            true => rounds.bill_beyond(shape, true, known.distinct()),
+            false => rounds.bill(shape, !proxies.is_empty() || candidates.is_some()),
+        };
+        let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
+        let items = count(context.problem.items() as u64);
+        let mut text =
+            format!("{items} items, {by}\n{note}{}{}{}", known_in_words(&known), lines(&bill), checks(context));
+        match own_work(context.problem.items(), &proxies) {
+            Ok(work) => work.into_iter().for_each(|work| text += &format!("{work}\n")),
+            Err(error) => return failed(error),
+        }
+        let limit = context.matrix.budget.limit().filter(|&limit| limit < bill.calls);
+        if let Some(limit) = limit {
+            text += &format!(
+                "the budget of {} calls ends before that, unless the other scores are stored; lower `--calls-per-item` to {}\n",
+                count(limit),
+                count(limit / (context.problem.items() as u64).max(1))
+            );
+        }
+        Ok(Err(NoAnswer::DryRun(text)))
+    }
+
+    /// Without a budget: for a command whose calls are few and known before the first.
+    pub(crate) fn unlimited(invocation: &Invocation, dry_run: bool) -> Result<Self> {
+        let place = Self::of(invocation, None, dry_run)?;
+        Ok(Self { matrix: MatrixSubject { budget: Budget::default(), ..place.matrix }, ..place })
+    }
+
+    /// Names of the items.
+    pub(crate) fn named(&self) -> Named<'_> {
+        Named(self.items.as_ref())
+    }
+
     /// A search in rounds, to the end of its calls or of the budget.
-    fn search(&self, context: &SweepContext<'_>, rounds: &Rounds) -> Found {
+    fn search(&self, context: &SweepContext<'_>, rounds: &Rounds, candidates: Option<&Path>) -> Found {
         let gamma = context.fixed_gamma();
-        let oracle = context.similarities(gamma)?;
+        let (scores, rounds) = SearchScores::of(context, gamma, rounds)?;
         let (wanted, proxies) = proxies(context)?;
         if let Err(error) = announce(context, &proxies, self.options.quiet) {
             return failed(error);
@@ -294,7 +329,22 @@ impl Place {
         let Basis { known, note } = basis(context)?;
         let (mut text, is_known) = (note + &known_in_words(&known), stands_on_something(&known));
         let (known_pairs, given) = (known.distinct(), proxies.len());
-        let mut search = match opened(rounds.clone(), OracleShape::of(&oracle), proxies, &landmarks, known) {
+        let shape = OracleShape::of(scores.wanted());
+        let looked_through: Vec<_> = proxies.first().into_iter().chain(&known.seed).cloned().collect();
+        let begun = opened(rounds.clone(), shape, proxies, &landmarks, known).and_then(|search| {
+            if !candidates::are_indexed(n, &looked_through) {
+                return Ok(search);
+            }
+            let (indexed, told) = candidates::indexed(&looked_through, rounds.width(n), self.config.run.seed)?;
+            text += &told;
+            search.within(indexed)
+        });
+        let begun = match candidates.map(|path| candidates::read(path, n, self.items.as_ref())).transpose() {
+            Ok(Some(given)) => begun.and_then(|search| search.with_candidates(given, shape)),
+            Ok(None) => begun,
+            Err(report) => return Ok(Err(NoAnswer::Failed(report))),
+        };
+        let mut search = match begun {
             Ok(search) => search,
             Err(error) => return failed(error),
         };
@@ -310,9 +360,8 @@ impl Place {
                 Err(error) => return failed(error),
             };
             for pairs in batch.pairs.chunks(at_a_time) {
-                let mut scores = vec![0.0; pairs.len()];
-                match ask_pairs(&oracle, pairs, &mut scores) {
-                    Ok(()) => search.record(pairs, &scores).map_err(of_search)?,
+                match scores.ask(&mut search, &batch, pairs) {
+                    Ok(_) => {}
                     Err(error) if error.is_exhausted() => {
                         is_cut_short = true;
                         break 'search;
@@ -331,7 +380,7 @@ impl Place {
         with_stored(context, &mut found.lists, params.k, is_known || bill.is_plain)?;
         let spent = context.metered.spent().evaluations;
         // fewer than planned if the search ran out of candidates
-        let calls = found.pairs * context.metered.shape().evaluations_per_pair;
+        let calls = found.calls;
         text += &match is_cut_short {
             true => format!("the budget ended first: {} of {} calls were made now\n", count(spent), count(bill.calls)),
             false => format!("{} calls, {} of them new\n", count(calls), count(spent)),
@@ -341,6 +390,7 @@ impl Place {
         }
         let kriged = found.rounds.iter().filter(|round| round.lambda.is_some()).count();
         let kinds: Vec<&ProxyKind> = wanted.into_iter().flat_map(ProxyConfig::kinds).collect();
+        let other = if is_known { "factors" } else { "candidates" };
         let info = json!({
             "k": params.k,
             "calls_per_item": params.calls_per_item,
@@ -348,6 +398,7 @@ impl Place {
             "calls": if is_cut_short { bill.calls } else { calls },
             "pairs": if is_cut_short { bill.pairs } else { found.pairs },
             "known_pairs": known_pairs,
+            "second_orders": bill.second_orders,
             "complete": !is_cut_short,
             "failed_pairs": found.failed,
             "columns": bill.columns,
@@ -358,7 +409,7 @@ impl Place {
             "estimates": found.rounds,
             "kriged": kriged,
             // the factors of a run stand behind the proxies that were given
-            "proxies": found.proxies.iter().map(|&at| if at < given { kinds[at].id() } else { "factors" }).collect::<Vec<_>>(),
+            "proxies": found.proxies.iter().map(|&at| if at < given { kinds[at].id() } else { other }).collect::<Vec<_>>(),
             "seed": self.config.run.seed,
             "oracle": context.problem.raw.identity().to_hex(),
             "gamma": gamma,
@@ -450,11 +501,6 @@ impl Place {
             count(entries as u64)
         ))
     }
-}
-
-/// What went wrong below a search, as an oracle's error.
-fn of_search(error: NeighbourError) -> OracleError {
-    OracleError::Failed { what: "a search of neighbours".to_owned(), source: Box::new(error) }
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
     let mut order = own.factors.info.landmarks.clone();
     let is_landmark: std::collections::HashSet<usize> = order.iter().copied().collect();
     order.extend(Landmarks::uniform(items, &mut rng).order().iter().filter(|item| !is_landmark.contains(item)));
-    let matrix = MatrixSubject { budget: Budget { entries: budget, ..Budget::default() }, ..own.matrix.clone() };
+    let matrix = MatrixSubject { budget: Budget { calls: budget, ..Budget::default() }, ..own.matrix.clone() };
     let (progress, mut done) = own.progress("items in clusters");
     let found = run::with_sweep(&own.config, &matrix, &own.options, |context| {
         if let Err(report) = own.check_oracle(&context) {

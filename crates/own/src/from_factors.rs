@@ -66,7 +66,7 @@ pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: T
         let help = "leave out `--from-factors`, or `--bound strict`".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     }
-    let budget = Budget { entries: wanted.budget, ..Budget::default() };
+    let budget = Budget { calls: wanted.budget, ..Budget::default() };
     let matrix = MatrixSubject { budget, ..own.matrix.clone() };
     let answer = run::with_sweep(&own.config, &matrix, &own.options, |context| {
         let answer = own.check_oracle(&context).and_then(|()| own.stated(&context, wanted, target));

@@ -4,14 +4,16 @@
 //! end: a search that was killed asks for the same pairs again, whatever it has stored meanwhile.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::factors::{Factors, FactorsError};
 use crate::own_data::FACTORS;
-use landmark_core::oracle::{Pair, ask_pairs};
+use landmark_core::oracle::{Oracle, OracleError, Pair, ask_pairs};
 use landmark_core::rank::RankCmp;
+use landmark_harness::metered_store::OneOrderScores;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::nearest::{Known, Neighbour, factors};
+use landmark_neighbours::nearest::{Batch, Known, Neighbour, Rounds, Search, factors};
 use landmark_neighbours::recall::KnownLists;
 
 /// Scores read at a time.
@@ -63,6 +65,58 @@ pub(crate) fn basis(context: &SweepContext<'_>) -> Result<Basis, RunError> {
     let seed = factors(found.vectors, &found.signature.to_vec())?;
     let pairs = pairs.into_iter().zip(scores).collect();
     Ok(Basis { known: Known { columns: found.info.landmarks, pairs, seed: Some(seed) }, note: String::new() })
+}
+
+/// Scores that a search asks for: of one order of each pair as long as it explores by one, of both otherwise.
+pub(crate) struct SearchScores {
+    wanted: Arc<dyn Oracle>,
+    one: Option<OneOrderScores>,
+}
+
+impl SearchScores {
+    /// The scores of a run, and the same rounds in one order first if there are two.
+    pub(crate) fn of(
+        context: &SweepContext<'_>,
+        gamma: Option<f64>,
+        rounds: &Rounds,
+    ) -> Result<(Self, Rounds), OracleError> {
+        let one = context.one_order(gamma)?;
+        let mut rounds = rounds.clone();
+        if one.is_some() {
+            rounds.in_one_order(context.run.seed);
+        }
+        Ok((Self { wanted: context.similarities(gamma)?, one }, rounds))
+    }
+
+    /// The scores that are wanted.
+    pub(crate) fn wanted(&self) -> &Arc<dyn Oracle> {
+        &self.wanted
+    }
+
+    /// Asks for some pairs of a batch, and tells the search; answers the scores of both orders that this showed.
+    pub(crate) fn ask(
+        &self,
+        search: &mut Search,
+        batch: &Batch,
+        pairs: &[Pair],
+    ) -> Result<Vec<(Pair, f64)>, OracleError> {
+        let of_search =
+            |error| OracleError::Failed { what: "a search of neighbors".to_owned(), source: Box::new(error) };
+        let scored = |oracle: &dyn Oracle, pairs: &[Pair]| {
+            let mut scores = vec![0.0; pairs.len()];
+            ask_pairs(oracle, pairs, &mut scores).map(|()| scores)
+        };
+        let one = self.one.as_ref().filter(|_| batch.order.is_some());
+        let (both, single): (Vec<Pair>, Vec<Pair>) =
+            pairs.iter().partition(|&&pair| one.is_none_or(|one| one.is_kept_as_one(pair)));
+        let scores = scored(self.wanted.as_ref(), &both)?;
+        search.record(&both, &scores).map_err(of_search)?;
+        if let Some(one) = one {
+            let scores = scored(one.scores(), &single)?;
+            search.record_part(batch, &single, &scores).map_err(of_search)?;
+        }
+        Ok(both.into_iter().zip(scores).collect())
+    }
 }
 
 /// Scores of pairs that the store holds, as the search sees them.

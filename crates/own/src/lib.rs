@@ -5,11 +5,10 @@
 //! [`cluster_by_pivots`] ask the oracle for anything. [`top_k_by_calls`] and [`top_k_with_recall`] need no factors, and stand on them if there are any.
 //! Every command takes an [`Invocation`](landmark_harness::invocation::Invocation) and answers in the words that a person reads.
 
-#![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
-
 mod audit;
 mod audited;
 mod calls;
+mod candidates;
 mod classify;
 mod cluster;
 mod export;
@@ -26,7 +25,7 @@ mod pairs;
 mod project;
 mod search;
 
-pub use audit::{Candidates, audit};
+pub use audit::{Candidates, Truth, audit};
 pub use audited::top_k_with_recall;
 pub use calls::{Calls, top_k_by_calls};
 pub use classify::{LabelColumns, classify};

@@ -201,7 +201,7 @@ impl Own {
             let pairs = found.into_iter().map(|pair| Mined { pair, exact: false }).collect();
             return Ok(Found { pairs, text: PAIRS_BY_ESTIMATES.to_owned(), ..Found::default() });
         }
-        let budget = Budget { entries: wanted.budget, ..Budget::default() };
+        let budget = Budget { calls: wanted.budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         let mined = run::with_sweep(&self.config, &matrix, &self.options, |context| {
             let mined =

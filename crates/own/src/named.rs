@@ -7,6 +7,9 @@ use landmark_report::columns::Column;
 /// Items beyond which lists of neighbours name them by id alone: a text would stand in the file as often as it is listed.
 const MOST_WITH_TEXTS: usize = 20_000;
 
+/// Column of the neighbor in tables of neighbors.
+pub(crate) const NEIGHBOUR: &str = "neighbour";
+
 /// The items of a table; `None` where they are rows of a matrix.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a>(pub(crate) Option<&'a OwnItems>);
@@ -39,7 +42,7 @@ impl Named<'_> {
         let mut columns = vec![
             self.ids("id", &items),
             Column::count("rank", lists.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
-            self.ids("neighbour", &others),
+            self.ids(NEIGHBOUR, &others),
             Column::number("score", entries().map(|one| Some(one.score))),
             Column::flag("exact", entries().map(|one| Some(one.exact))),
         ];

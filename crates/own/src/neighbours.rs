@@ -139,7 +139,7 @@ impl Own {
             let at_place = found.iter().enumerate().filter_map(|(item, list)| Some((item, list.get(place)?.item)));
             pairs.extend(at_place.map(|(i, j)| pair(i, j)).filter(|&pair| seen.insert(pair)));
         }
-        let budget = Budget { entries: budget, ..Budget::default() };
+        let budget = Budget { calls: budget, ..Budget::default() };
         let matrix = landmark_harness::config::MatrixSubject { budget, ..self.matrix.clone() };
         let asked = pairs.len() as u64;
         run::with_sweep(&self.config, &matrix, &self.options, |context| {

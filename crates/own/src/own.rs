@@ -274,7 +274,7 @@ pub(crate) fn never_run(error: impl std::error::Error, file: &Path, options: &Ru
 /// The matrix of a configuration whose experiment is `own_data`.
 pub(crate) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
     match &config.subject {
-        Subject::Matrix(matrix, _) if matrix.experiment.makes_factors => Ok(matrix),
+        Subject::Matrix(matrix, _) if matrix.experiment.makes_factors() => Ok(matrix),
         other => {
             let message = format!("cannot use `{}`: `experiment: {}` writes no factors", config.run.name, other.id());
             let help = "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`".to_owned();

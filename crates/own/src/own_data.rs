@@ -12,13 +12,13 @@ use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
 use landmark_report::{CellKey, Interval, Metric, ResultRow, TableKind, TableSpec};
-use landmark_yaml::{Entry, parameter};
+use landmark_yaml::{Entry, Keys, Problem, Section};
 use serde_json::json;
 use std::path::Path;
 
 use crate::factors::{FactorError, FactorInfo, Factors};
-use landmark_harness::config::LandmarkConfig;
-use landmark_harness::config::matrix::{ExperimentEntry, MatrixSubject};
+use landmark_harness::config::matrix::{ExperimentEntry, MatrixSubject, Purpose};
+use landmark_harness::config::{LandmarkConfig, OutputConfig};
 use landmark_harness::experiment::{Experiment, FinishedRun};
 use landmark_harness::experiments::error_curve::{report_rows, with_seconds};
 use landmark_harness::experiments::errors::{self, Errors};
@@ -71,15 +71,56 @@ pub const PROJECTED: &str = "projected";
 pub const FACTORS: &str = "factors";
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "svm", "search", "compare"],
-    makes_factors: true,
-    ..ExperimentEntry::new(Entry {
-        id: "own_data",
-        summary: "factors of a matrix of your own, in files, with an error estimate, within a budget",
-        parameters: &[parameter("output", "{ formats: [npy, safetensors, parquet] }", "forms of the factors")],
-        source: "this project",
-    })
+    own: Some(|section| Some(std::sync::Arc::new(OutputConfig::read(section)?))),
+    check,
+    ..ExperimentEntry::new(
+        Entry {
+            id: "own_data",
+            summary: "factors of a matrix of your own, in files, with an error estimate, within a budget",
+            keys: Keys::of::<OutputConfig>().under("output"),
+            source: "this project",
+        },
+        Purpose::Factors,
+    )
 };
+
+/// Requirements of one set of factors: one method at one rank, which draws landmarks.
+fn check(matrix: &MatrixSubject, section: &Section<'_>) {
+    if matrix.methods.len() > 1 {
+        section.refuse(
+            "methods",
+            "`own_data` writes the factors of one method: name one, and compare with `experiment: error_curve`",
+        );
+    }
+    if matrix.ranks.len() > 1 && matrix.target_error.is_none() {
+        section.refuse(
+            "ranks",
+            "`own_data` writes factors of one rank: name one, or set `target_error` to grow from the first to the last",
+        );
+    }
+    let grows = [("target_error", matrix.target_error.is_some()), ("budget.seconds", matrix.budget.seconds.is_some())];
+    if let (LandmarkConfig::Seen(policy), Some((key, _))) =
+        (&matrix.landmarks, grows.iter().find(|(_, is_set)| *is_set))
+    {
+        let message = format!(
+            "`{key}` grows the rank, and landmarks by `{}` read columns of the largest before the first fit: take `uniform`",
+            policy.id()
+        );
+        section.refuse("landmarks", message);
+    }
+    for method in matrix.methods.iter().filter(|method| !method.entry.draws || method.id == "wme") {
+        let message = format!("`{}` has no factors of evaluated columns, which `own_data` writes", method.id);
+        section
+            .problems()
+            .add(Problem::new(message).at(method.place).help("use `shift_ridge`, `sms_nystrom` or `sicur`"));
+    }
+    if matrix.budget.seconds.is_some() && matrix.error_estimate.is_none() {
+        section.refuse(
+            "budget",
+            "`budget.seconds` grows the rank step by step and keeps the best: it needs an `error_estimate`",
+        );
+    }
+}
 
 /// Factors of a matrix of the user's own.
 pub struct OwnData;
@@ -116,7 +157,9 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let more = json!({
         "errors": Errors::of(context),
         "budget": context.matrix.budget,
-        "output": context.matrix.output,
+        "output": output(context),
+        // recall of prefixes at items that the fit treats like any other
+        "curve": 2,
     });
     let key = context.key("own data", Some(&cell), &more)?;
     Ok(vec![Job {
@@ -127,6 +170,11 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         extra: ExtraCalls::NONE,
         work: Box::new(move |_, _| measure(context, &key, &cell)),
     }])
+}
+
+/// The forms of the factors.
+fn output(context: &SweepContext<'_>) -> OutputConfig {
+    context.matrix.own_section().cloned().unwrap_or_default()
 }
 
 /// Entries that the fit and its error estimate will request.
@@ -353,7 +401,7 @@ fn write(
     let Embedding { vectors, signature, projector, .. } = embedding;
     let factors = Factors { info, vectors, signature, projector, scattered };
     let ids = context.problem.texts().map(|items| items.ids());
-    factors.write(&folder, ids, &context.matrix.output.formats).map_err(|error| JobError::Failed(error.into()))?;
+    factors.write(&folder, ids, &output(context).formats).map_err(|error| JobError::Failed(error.into()))?;
     remove_answers(context.folder)
 }
 

@@ -13,6 +13,7 @@ use landmark_report::columns::Column;
 use landmark_tasks::metrics::{pearson, spearman};
 use miette::{Report, Result};
 
+use crate::named::{NEIGHBOUR, Named};
 use crate::neighbours::scored_in_words;
 use crate::own::{Own, ended};
 
@@ -25,16 +26,23 @@ const PAIRS_AT_A_TIME: usize = 256;
 #[derive(Debug, Clone)]
 pub struct ListedPairs {
     pub file: PathBuf,
-    /// The column of the first item: its id, or its text.
-    pub first: String,
-    /// The column of the second.
-    pub second: String,
+    /// The column of the first item, its id or its text; `first` where absent, or `id` in a table of neighbors.
+    pub first: Option<String>,
+    /// The column of the second; `second` where absent, or that of a table of neighbors.
+    pub second: Option<String>,
     /// A column of numbers that is compared with; `score` where absent and there.
     pub against: Option<String>,
     /// Scores the pairs by the oracle itself, too.
     pub rescore: bool,
-    /// Evaluations that may be bought.
+    /// Maximum number of new calls.
     pub budget: Option<u64>,
+}
+
+impl ListedPairs {
+    /// The pairs of a file, and nothing else.
+    pub(crate) fn of(file: PathBuf) -> Self {
+        Self { file, first: None, second: None, against: None, rescore: false, budget: None }
+    }
 }
 
 /// The pairs of a file.
@@ -54,7 +62,8 @@ pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, E
         return Err(UsageError::new("cannot use `--budget` alone: nothing is evaluated", Some(help)).into());
     }
     let own = Own::open_for_table(invocation)?;
-    let Listed { pairs, targets } = Listed::read(&own, wanted)?;
+    let Listed { pairs, targets } =
+        Listed::read(own.named(), own.factors.info.items, &own.config.run.name, wanted, true)?;
     let estimates: Vec<f64> = pairs.iter().map(|&(i, j)| own.vectors().score(i, j)).collect();
     let (scores, bought) = if wanted.rescore { own.scores_of(&pairs, wanted.budget)? } else { (Vec::new(), 0) };
     let mut columns = vec![
@@ -103,7 +112,14 @@ impl Listed {
         &self.pairs
     }
 
-    pub(crate) fn read(own: &Own, wanted: &ListedPairs) -> Result<Self> {
+    /// Reads the pairs of `items` items, which errors call those of `run`, and a column of numbers if `has_numbers`.
+    pub(crate) fn read(
+        named: Named<'_>,
+        items: usize,
+        run: &str,
+        wanted: &ListedPairs,
+        has_numbers: bool,
+    ) -> Result<Self> {
         let ListedPairs { file, first, second, against, .. } = wanted;
         let refused = |message: String, help: &str| Report::from(UsageError::new(message, Some(help.to_owned())));
         let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
@@ -112,11 +128,13 @@ impl Listed {
             refused(message, "use .tsv, .csv, .jsonl or .parquet")
         })?;
         let table = TableFile { path: file, layout, delimiter: None };
-        let against = match against {
-            Some(column) => Some(column.clone()),
-            None => table.head().map_err(UsageError::of)?.into_iter().find(|column| column == "score"),
-        };
-        let mut columns = vec![first.as_str(), second];
+        let head = table.head().map_err(UsageError::of)?;
+        let has = |name: &str| head.iter().any(|column| column == name);
+        // a table of `topk`, or of pairs
+        let names = if has("first") || !has(NEIGHBOUR) { ("first", "second") } else { ("id", NEIGHBOUR) };
+        let (first, second) = (first.as_deref().unwrap_or(names.0), second.as_deref().unwrap_or(names.1));
+        let against = against.clone().or_else(|| (has_numbers && has("score")).then(|| "score".to_owned()));
+        let mut columns = vec![first, second];
         columns.extend(against.as_deref());
         let read = table.read(&columns).map_err(|error| {
             let TableError::Column { column, .. } = &error else { return UsageError::of(error) };
@@ -124,10 +142,10 @@ impl Listed {
             let flag = flags.iter().find(|(name, _)| *name == column).map_or("--against", |(_, flag)| *flag);
             UsageError::new(error.to_string(), Some(format!("say `{flag} COLUMN`")))
         })?;
-        let ids = own.ids();
+        let ids: Vec<String> = (0..items).map(|item| named.id(item)).collect();
         let mut item_of: HashMap<&str, usize> = HashMap::new();
         // an id wins over a text that reads the same
-        if let Some(items) = &own.items {
+        if let Some(items) = named.0 {
             for (item, text) in items.texts.iter().enumerate() {
                 item_of.entry(text).or_insert(item);
             }
@@ -139,8 +157,7 @@ impl Listed {
             let item = |column: usize| {
                 let name = read.columns[column][at].as_deref().unwrap_or_default();
                 item_of.get(name).copied().ok_or_else(|| {
-                    let message =
-                        format!("`{}` row {row}: `{name}` is no item of `{}`", file.display(), own.config.run.name);
+                    let message = format!("`{}` row {row}: `{name}` is no item of `{run}`", file.display());
                     refused(message, "write ids, or texts as the items have them")
                 })
             };
@@ -164,7 +181,7 @@ impl Listed {
 impl Own {
     /// The oracle's scores of the first pairs that a budget pays for, and the evaluations bought now.
     pub(crate) fn scores_of(&self, pairs: &[Pair], budget: Option<u64>) -> Result<(Vec<f64>, u64)> {
-        let budget = Budget { entries: budget, ..Budget::default() };
+        let budget = Budget { calls: budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         run::with_sweep(&self.config, &matrix, &self.options, |context| {
             if let Err(report) = self.check_oracle(&context) {

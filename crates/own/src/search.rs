@@ -40,7 +40,7 @@ pub struct Queries<'a> {
 pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     let config = invocation.config()?;
     let settings = match &config.subject {
-        Subject::Matrix(matrix, _) => matrix.queries.as_ref().map(|queries| (matrix.as_ref(), queries)),
+        Subject::Matrix(matrix, _) => matrix.queries().map(|queries| (matrix.as_ref(), queries)),
         _ => None,
     };
     let Some((matrix, queries)) = settings else {

@@ -280,17 +280,20 @@ impl MeteredStore {
         fitted.map_err(|error| of_fit(py, &error)).and_then(|fitted: Fitted| fitted.into_python(py))
     }
 
-    /// Lists of neighbours at a number of calls an item, or until a recall is stated; `fitted` is what the search stands on.
-    #[pyo3(signature = (search, proxies, fitted=None))]
+    /// Lists of neighbours at a number of calls an item, or until a recall is stated; `fitted` is what the search stands on, and `candidates` (n × w, −1
+    /// for none) what it begins with.
+    #[pyo3(signature = (search, proxies, fitted=None, candidates=None))]
     fn nearest<'py>(
         &self,
         py: Python<'py>,
         search: &str,
         proxies: Vec<PyRef<'py, Oracle>>,
         fitted: Option<neighbours::Fitted<'py>>,
+        candidates: Option<PyReadonlyArray2<'py, i64>>,
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
         let search: neighbours::SearchSettings = settings("neighbours", search)?;
-        let search = search.ready(inner(&proxies), neighbours::known(self.items(), fitted)?)?;
+        let candidates = candidates.map(|lists| neighbours::candidates(self.items(), &lists)).transpose()?;
+        let search = search.ready(inner(&proxies), neighbours::known(self.items(), fitted)?, candidates)?;
         let found = self.run(py, move |scores, oracle, _| search.run(scores, oracle))?;
         found.map_err(|error| error.raised(py)).and_then(|found: Lists| found.into_python(py))
     }

@@ -6,7 +6,9 @@ use landmark_core::approximation::ScatteredEntries;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
 use landmark_core::stream::{Rng, stream};
-use landmark_neighbours::nearest::{Known, Neighbour, NeighbourError, Rounds, RoundsParams, Search, factors};
+use landmark_neighbours::nearest::{
+    Candidates, Known, Neighbour, NeighbourError, Rounds, RoundsParams, Search, factors,
+};
 use landmark_neighbours::recall::{
     Audit, AuditError, Audited, AuditedSearch, Bound as RecallBound, Enough, Target, audited_items, nearest_to,
 };
@@ -63,6 +65,7 @@ pub(crate) struct Ready {
     audit: Option<Audit>,
     proxies: Vec<Arc<dyn Oracle>>,
     known: Known,
+    candidates: Option<Candidates>,
 }
 
 /// Why there are no lists.
@@ -93,10 +96,15 @@ pub(crate) struct Lists {
 }
 
 impl SearchSettings {
-    pub(crate) fn ready(self, proxies: Vec<Arc<dyn Oracle>>, known: Known) -> PyResult<Ready> {
+    pub(crate) fn ready(
+        self,
+        proxies: Vec<Arc<dyn Oracle>>,
+        known: Known,
+        candidates: Option<Candidates>,
+    ) -> PyResult<Ready> {
         let rounds = self.rounds.clone().check().map_err(|error| value(&error))?;
         let audit = self.audit()?;
-        Ok(Ready { settings: self, rounds, audit, proxies, known })
+        Ok(Ready { settings: self, rounds, audit, proxies, known, candidates })
     }
 
     fn audit(&self) -> PyResult<Option<Audit>> {
@@ -246,6 +254,9 @@ impl Ready {
             true => Search::new(rounds.clone(), shape, proxies, landmarks)?,
             false => Search::knowing(rounds.clone(), shape, proxies, landmarks, known)?,
         };
+        if let Some(candidates) = &self.candidates {
+            search = search.with_candidates(candidates.clone(), shape)?;
+        }
         let (mut is_cut_short, mut pairs) = (false, Vec::new());
         'search: while let Some(batch) = search.next_batch()? {
             for asked in batch.pairs.chunks(PAIRS_AT_A_TIME) {
@@ -318,6 +329,24 @@ impl Lists {
         out.set_item("pair_scores", scores.into_pyarray(py))?;
         Ok(out)
     }
+}
+
+/// Lists of candidates as an index answers: n × w items, −1 for none.
+pub(crate) fn candidates(n: usize, lists: &PyReadonlyArray2<'_, i64>) -> PyResult<Candidates> {
+    let lists = lists.as_array();
+    let item = |row: usize, value: i64| match usize::try_from(value) {
+        Ok(item) => Some(Ok(item)),
+        Err(_) if value == -1 => None,
+        Err(_) => Some(Err(PyValueError::new_err(format!(
+            "cannot use the candidates: row {row} names item {value} (expected -1 to {})",
+            n.saturating_sub(1)
+        )))),
+    };
+    let list = |(row, values): (usize, ndarray::ArrayView1<'_, i64>)| {
+        values.iter().filter_map(|&value| item(row, value)).collect::<PyResult<Vec<usize>>>()
+    };
+    let lists = lists.rows().into_iter().enumerate().map(list).collect::<PyResult<Vec<_>>>()?;
+    Candidates::of_lists(n, lists).map_err(|error| value(&error))
 }
 
 /// What a fit leaves, for a search to stand on: landmarks and their columns (n × s), scattered pairs (m × 2) and their scores, Z and its signs.

@@ -5,6 +5,7 @@
 
 use crate::error::ReportError;
 use crate::input::ReportInput;
+use crate::markup::escape_markup;
 use crate::spec::{FigureKind, FigureSpec};
 
 pub(crate) mod axis;
@@ -13,10 +14,14 @@ mod chart;
 mod encode;
 mod graph;
 mod layout;
+mod plot;
 mod style;
 mod text;
 
+pub(super) use plot::draw_plot;
 pub(super) use style::Palette;
+
+use layout::Size;
 
 /// A figure as it is written.
 #[derive(Debug, Clone)]
@@ -25,6 +30,7 @@ pub(super) struct Drawing {
     pub(super) svg: String,
     /// Twice the size of the SVG, for screens of high density.
     pub(super) png: Vec<u8>,
+    pub(super) on_page: String,
 }
 
 /// Draws one figure.
@@ -33,5 +39,29 @@ pub(super) fn draw(spec: &FigureSpec, input: &ReportInput<'_>) -> Result<Drawing
         FigureKind::Graphs(graphs) => graph::chart(graphs, input),
         _ => chart::Chart::build(spec, input)?,
     };
-    Ok(Drawing { svg: encode::svg(&chart, &spec.title)?, png: encode::png(&chart)? })
+    Ok(Drawing {
+        svg: encode::svg(&chart, &spec.title, Size::Document)?,
+        png: encode::png(&chart)?,
+        on_page: on_page(&chart, &spec.title)?,
+    })
+}
+
+/// A chart for the page, of which a desktop shows one form and a phone the other. Colors are CSS variables: they follow a light or dark screen.
+fn on_page(chart: &chart::Chart, title: &str) -> Result<String, ReportError> {
+    let form = |size, class: &str| -> Result<String, ReportError> {
+        let svg = encode::svg(chart, title, size)?;
+        let (head, body) = svg.split_once(">\n").unwrap_or(("", &svg));
+        let view_box =
+            head.split_once("viewBox=\"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(it, _)| it);
+        // the lines of the title and of the paper go
+        let mut body: String = body.split_inclusive('\n').skip(2).collect();
+        for ink in Palette::all() {
+            body = body.replace(&format!("\"{}\"", ink.hex()), &format!("\"var(--{})\"", ink.name));
+        }
+        let label = escape_markup(title);
+        Ok(format!(
+            "<svg class=\"{class}\" viewBox=\"{view_box}\" role=\"img\" aria-label=\"{label}\" stroke-linejoin=\"round\">\n{body}"
+        ))
+    };
+    Ok(form(Size::Wide, "wide")? + &form(Size::Narrow, "narrow")?)
 }

@@ -3,8 +3,6 @@
 //! Each experiment describes what it wants with [`TableSpec`]s and [`FigureSpec`]s. A report that could be mistaken for the paper's is worse than
 //! none: whatever was reduced is stamped on every table and takes the verdicts away, with the reason in a footnote.
 
-#![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
-
 use std::path::{Path, PathBuf};
 
 pub mod amounts;
@@ -25,6 +23,7 @@ mod markup;
 mod matrix_page;
 mod outcome;
 mod page;
+mod plot;
 mod reference;
 mod results;
 mod spec;
@@ -39,9 +38,8 @@ pub use claims::{
 pub use error::ReportError;
 pub use groups::half_width;
 pub use input::ReportInput;
-pub use matrix_page::{
-    Chapter, Colouring, Confusion, ItemMap, Listed, Listing, MapLayout, Mark, MatrixPage, Near, Plot, PlotAxis, Tile,
-};
+pub use matrix_page::{Chapter, Colouring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile};
+pub use plot::{Mark, Plot, PlotAxis};
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
     AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,
@@ -96,7 +94,11 @@ pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
     Ok(Rendered { files, verdicts })
 }
 
-/// Renders one page for several configurations: a whole paper, below its title, all of its claims, and what is not run yet.
+/// Bytes of a page of several configurations above which it links to the page of each.
+const LARGEST_PAGE: usize = 5_000_000;
+
+/// Renders one page for several configurations: a whole paper, below its title, all of its claims, and what is not run yet. A page above
+/// 5 MB links to `../NAME/report.html` of each configuration instead.
 ///
 /// # Errors
 /// As [`render`].
@@ -106,8 +108,22 @@ pub fn render_page(
     missing: &[String],
     inputs: &[ReportInput<'_>],
 ) -> Result<String, ReportError> {
+    page_up_to(LARGEST_PAGE, title, claims, missing, inputs)
+}
+
+fn page_up_to(
+    most: usize,
+    title: &str,
+    claims: &[JudgedClaim],
+    missing: &[String],
+    inputs: &[ReportInput<'_>],
+) -> Result<String, ReportError> {
     let sections = inputs.iter().map(section).collect::<Result<Vec<_>, _>>()?;
-    page::render(Some(page::Cover { title, claims, missing }), &sections)
+    let page = page::render(Some(page::Cover { title, claims, missing, apart: &[] }), &sections)?;
+    if page.len() <= most {
+        return Ok(page);
+    }
+    page::render(Some(page::Cover { title, claims, missing, apart: inputs }), &[])
 }
 
 fn section<'a>(input: &'a ReportInput<'a>) -> Result<page::Section<'a>, ReportError> {
@@ -242,6 +258,16 @@ mod tests {
         assert_eq!(page.matches("@font-face").count(), 2);
         assert!(page.contains("<li>A third table: <code>landmark third.yaml</code></li>"));
         assert!(!render_page("A paper", &[], &[], &[one]).unwrap().contains("Not run yet"));
+    }
+
+    #[test]
+    fn a_page_above_its_size_links_to_the_page_of_each_configuration() {
+        let (rows, reference) = (fixture::rows(), fixture::reference());
+        let one = fixture::input(&rows, &reference);
+        let whole = render_page("A paper", &one.claims, &[], std::slice::from_ref(&one)).unwrap();
+        let split = page_up_to(whole.len() - 1, "A paper", &one.claims.clone(), &[], &[one]).unwrap();
+        assert!(split.contains("<a href=\"../fixture/report.html\">") && split.contains("Claims of the paper"));
+        assert!(!split.contains("id=\"fixture-table5\"") && split.len() < whole.len());
     }
 
     #[test]

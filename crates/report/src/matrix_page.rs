@@ -7,12 +7,11 @@ use askama::Template;
 
 use crate::error::ReportError;
 use crate::markup::escape_markup;
+use crate::plot::Plot;
 
 mod map;
-mod plot;
 
 pub use map::{Colouring, ItemMap, MapLayout, Near};
-pub use plot::{Mark, Plot, PlotAxis};
 
 /// Style of the part.
 pub(crate) const STYLE: &str = include_str!("../templates/matrix.css");
@@ -124,21 +123,20 @@ struct MapView<'a> {
 
 struct ChapterView<'a> {
     chapter: &'a Chapter,
-    plots: Vec<PlotView>,
+    plots: Vec<String>,
 }
 
-struct PlotView {
-    legend: Vec<(String, String)>,
-    svg: String,
-}
-
-/// The part as HTML; `name` keeps the anchors of several configurations apart.
-pub(crate) fn render(name: &str, page: &MatrixPage) -> Result<String, ReportError> {
+/// The part as HTML; `name` keeps the anchors of several configurations apart, and `draw` draws a plot.
+pub(crate) fn render(
+    name: &str,
+    page: &MatrixPage,
+    draw: fn(&Plot) -> Result<String, ReportError>,
+) -> Result<String, ReportError> {
     let map = page.map.as_ref().map(|map| MapView { map, data: map.data(), points: map.points() });
-    let plot = |plot: &Plot| PlotView { legend: plot.legend(), svg: plot.svg() };
-    let chapters =
-        page.chapters.iter().map(|chapter| ChapterView { chapter, plots: chapter.plots.iter().map(plot).collect() });
-    Ok(Part { name, page, map, chapters: chapters.collect() }.render()?)
+    let chapters = page.chapters.iter().map(|chapter| -> Result<_, ReportError> {
+        Ok(ChapterView { chapter, plots: chapter.plots.iter().map(draw).collect::<Result<_, _>>()? })
+    });
+    Ok(Part { name, page, map, chapters: chapters.collect::<Result<_, _>>()? }.render()?)
 }
 
 impl MatrixPage {

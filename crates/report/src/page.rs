@@ -4,9 +4,9 @@ use askama::Template;
 
 use crate::claims::{ClaimVerdict, JudgedClaim, claims_sentence};
 use crate::error::ReportError;
-use crate::figure::{Drawing, Palette};
+use crate::figure::{Drawing, Palette, draw_plot};
 use crate::input::{HOW_TO_READ_A_MATRIX, ReportInput, how_to_read};
-use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD, base64, escape_markup, with_code};
+use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD, base64, with_code};
 use crate::matrix_page::{self, MatrixPage};
 use crate::spec::FigureSpec;
 use crate::table::{Mark, Table};
@@ -25,6 +25,8 @@ pub(super) struct Cover<'a> {
     pub(super) claims: &'a [JudgedClaim],
     /// Configurations without results, each with the command that makes them.
     pub(super) missing: &'a [String],
+    /// Configurations whose own pages it links to.
+    pub(super) apart: &'a [ReportInput<'a>],
 }
 
 #[derive(Template)]
@@ -47,6 +49,7 @@ struct CoverView<'a> {
     outcome: Option<String>,
     claims: &'a [JudgedClaim],
     missing: &'a [String],
+    apart: &'a [ReportInput<'a>],
 }
 
 struct InkView {
@@ -74,7 +77,7 @@ struct FigureView<'a> {
     id: &'a str,
     title: &'a str,
     caption: &'a str,
-    svg: String,
+    svg: &'a str,
 }
 
 /// Fills the page.
@@ -90,6 +93,7 @@ pub(super) fn render(cover: Option<Cover<'_>>, sections: &[Section<'_>]) -> Resu
             outcome: claims_sentence(cover.claims).map(|text| text + "."),
             claims: cover.claims,
             missing: cover.missing,
+            apart: cover.apart,
         }),
         how_to_read: if has_matrix {
             HOW_TO_READ_A_MATRIX
@@ -113,7 +117,7 @@ impl<'a> View<'a> {
             id: &spec.id,
             title: &spec.title,
             caption: &spec.caption,
-            svg: inline(&drawing.svg, &spec.title),
+            svg: &drawing.on_page,
         };
         let lead = input.matrix.map(|matrix| matrix.lead.as_str()).filter(|lead| !lead.is_empty());
         Ok(Self {
@@ -124,33 +128,13 @@ impl<'a> View<'a> {
             tables: &section.tables,
             figures: input.figures.iter().zip(&section.drawings).map(figure).collect(),
             provenance: flatten(&input.provenance),
-            matrix: input.matrix.map(|matrix| matrix_page::render(&input.config_name, matrix)).transpose()?,
+            matrix: input
+                .matrix
+                .map(|matrix| matrix_page::render(&input.config_name, matrix, draw_plot))
+                .transpose()?,
             contents: input.matrix.map(MatrixPage::contents).unwrap_or_default(),
         })
     }
-}
-
-/// A figure for the page: colours become CSS variables, so that they follow the reader's light or dark screen; the paper rectangle goes.
-fn inline(svg: &str, title: &str) -> String {
-    let (_, body) = svg.split_once(">\n").unwrap_or(("", svg));
-    let head = &svg[..svg.len() - body.len() - 2];
-    let view_box =
-        head.split_once("viewBox=\"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(value, _)| value);
-    let width = head.split_once("width=\"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(value, _)| value);
-    let mut body: String = body
-        .lines()
-        .enumerate()
-        // line 0 is the title, line 1 the paper
-        .filter(|(number, _)| *number > 1)
-        .flat_map(|(_, line)| [line, "\n"])
-        .collect();
-    for ink in Palette::all() {
-        body = body.replace(&format!("\"{}\"", ink.hex()), &format!("\"var(--{})\"", ink.name));
-    }
-    format!(
-        "<svg viewBox=\"{view_box}\" style=\"--natural:{width}px\" role=\"img\" aria-label=\"{}\" stroke-linejoin=\"round\">\n{body}",
-        escape_markup(title)
-    )
 }
 
 /// `git.revision`, `0123abc`: one line per leaf.
@@ -252,7 +236,8 @@ mod tests {
     fn in_a_browser_it_is_seen_in_light_and_dark_on_a_desk_and_a_phone() {
         let Some(browser) = Browser::find() else { return };
         let page = fixture_page();
-        let without_figures = page.replace("svg { display: block;", "svg { display: none;");
+        let without_figures =
+            page.replace("svg.wide, svg.narrow { display: block;", "svg.wide, svg.narrow { display: none !important;");
         assert_ne!(page, without_figures);
         let share = |picture: &image::RgbImage, is_it: &dyn Fn([u8; 3]) -> bool| {
             picture.pixels().filter(|pixel| is_it(pixel.0)).count() as f64 / picture.pixels().count() as f64

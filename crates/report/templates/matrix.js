@@ -86,7 +86,8 @@ function openMap(root) {
   // the name of a label stands at the median of its items
   function drawWords(groups = inked().groups) {
     const unit = view.w / Math.max(svg.clientWidth, 1), size = 15 * unit, signs = svg.clientWidth < 500 ? 14 : 28;
-    const names = colourings[at.colouring] && colourings[at.colouring].names.length <= LABELLED ? groups : [];
+    // of landmarks and other items neither has a place of its own
+    const names = colourings[at.colouring] && colourings[at.colouring].name !== "landmarks" && colourings[at.colouring].names.length <= LABELLED ? groups : [];
     const placed = [];
     for (const group of names) {
       const words = group.name.length > signs ? group.name.slice(0, signs - 1).trimEnd() + "…" : group.name;
@@ -144,7 +145,7 @@ function openMap(root) {
       element("h3", {}, data.ids[item]),
       element("p", {}, data.texts[item] || ""),
       ...(label ? [element("p", { className: "muted" }, `${colourings[at.colouring].name}: ${label}`)] : []),
-      element("p", { className: "muted" }, list.length ? `Its ${list.length} nearest; ≈ is estimated, the others were evaluated:` : "It has no neighbours here."),
+      element("p", { className: "muted" }, list.length ? `Its ${list.length} nearest neighbors; ≈ marks estimated scores:` : "It has no neighbors here."),
       element("ol", {}, ...lines));
     if (isLoud) said.textContent = "";
     reveal(item);
@@ -262,7 +263,7 @@ function openMap(root) {
       return element("li", {}, button);
     });
     found.replaceChildren(...shownHits);
-    said.textContent = !words.length ? "" : at.hits.length === 0 ? "Nothing has these words." : `${at.hits.length.toLocaleString("en")} ${at.hits.length === 1 ? "item has" : "items have"} these words${at.hits.length > 30 ? "; the first 30 are listed" : ""}.`;
+    said.textContent = !words.length ? "" : at.hits.length === 0 ? "No item has these words." : `${at.hits.length.toLocaleString("en")} ${at.hits.length === 1 ? "item has" : "items have"} these words${at.hits.length > 30 ? "; the first 30 are listed" : ""}.`;
     drawMarks();
   }
   box.addEventListener("input", search);

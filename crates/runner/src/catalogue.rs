@@ -8,23 +8,16 @@ use std::sync::LazyLock;
 use landmark_harness::catalogue::Catalogue;
 use landmark_harness::config::Ingredients;
 use landmark_yaml::Entry;
-pub mod datasets;
-pub mod entry_policies;
+
 pub mod experiments;
-pub mod landmark_policies;
 pub mod methods;
 pub mod oracles;
-pub mod proxies;
-pub mod sections;
+pub mod schema;
 pub mod tasks;
 
-pub use datasets::DATASETS;
-pub use entry_policies::ENTRY_POLICIES;
-pub use landmark_policies::LANDMARK_POLICIES;
+pub use landmark_harness::config::{DATASETS, ENTRY_POLICIES, LANDMARK_POLICIES, PROXIES, SECTIONS};
 pub use methods::METHODS;
 pub use oracles::ORACLES;
-pub use proxies::PROXIES;
-pub use sections::SECTIONS;
 pub use tasks::TASKS;
 
 /// A named list, as `landmark list` shows it.
@@ -43,17 +36,9 @@ pub struct Kind {
 /// All of it, as configurations are read with.
 pub fn catalogue() -> &'static Catalogue {
     static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue {
-        ingredients: Ingredients {
-            methods: METHODS,
-            oracles: ORACLES,
-            proxies: PROXIES,
-            entries: ENTRY_POLICIES,
-            landmarks: LANDMARK_POLICIES,
-            datasets: &DATASETS,
-        },
+        ingredients: Ingredients { methods: METHODS, oracles: ORACLES },
         experiments: experiments::EXPERIMENTS,
         studies: experiments::STUDIES,
-        collection: &experiments::GATHERING,
     });
     &CATALOGUE
 }

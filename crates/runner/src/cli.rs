@@ -110,9 +110,9 @@ pub struct RunArgs {
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct OverlayArgs {
-    /// Profile: smoke, laptop (default), desk, paper, or one of the file
+    /// Profile: smoke, laptop (default), medium, paper, or one of the file
     ///
-    /// `smoke` takes seconds, `laptop` minutes, `desk` hours, and `paper` is the published size. If the file does not define one of these four,
+    /// `smoke` takes seconds, `laptop` minutes, `medium` hours, and `paper` is the published size. If the file does not define one of these four,
     /// that profile runs the file in full.
     #[arg(short, long, value_name = "NAME")]
     pub profile: Option<String>,
@@ -169,6 +169,8 @@ pub enum Command {
     /// List what a configuration can name, or explain one name
     List {
         /// A list such as `methods`, or a name such as `sicur`; all lists by default
+        ///
+        /// `schema` prints the JSON Schema of a configuration, for editors.
         #[arg(value_name = "NAME")]
         what: Option<String>,
     },

@@ -1,8 +1,6 @@
 //! The program behind `landmark`: the command line, its commands, what they print, and [`catalogue`], the one list of what a configuration
 //! can name.
 
-#![allow(missing_docs, reason = "only the program and the tasks of developers import this crate")]
-
 pub mod catalogue;
 pub mod cli;
 pub mod commands;

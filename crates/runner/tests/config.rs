@@ -176,32 +176,6 @@ fn every_configuration_of_the_project_is_good() {
 }
 
 #[test]
-fn every_configuration_of_a_paper_states_the_hours_of_its_profile_desk() {
-    let mut folders = vec![repository().join("configs")];
-    let mut seen = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).unwrap_or_default();
-            let is_collection = text.contains("\nexperiment: collection");
-            if path.extension().is_some_and(|extension| extension == "yaml")
-                && text.contains("\npaper: ")
-                && !is_collection
-            {
-                let (_, desk) = text.split_once("\n  desk:").unwrap_or_else(|| panic!("{path:?}"));
-                assert!(desk.trim_start().starts_with("{ hours: ") || desk.contains("\n    hours: "), "{path:?}");
-                seen += 1;
-            }
-        }
-    }
-    assert!(seen > 30, "{seen}");
-}
-
-#[test]
 fn every_configuration_of_the_project_writes_its_three_profiles_down() {
     for entry in std::fs::read_dir(repository().join("configs")).unwrap() {
         let path = entry.unwrap().path();

@@ -21,20 +21,15 @@ pub(super) struct Backend {
     address: String,
     storage: Arc<dyn ObjectStore>,
     root: Path,
-    /// The root where the storage is a folder of this machine.
     folder: Option<PathBuf>,
     runtime: PerProcess<Worker>,
 }
 
-/// Folders and objects directly under a name.
 pub(super) struct Listing {
-    /// Names of the folders.
     pub(super) folders: Vec<String>,
-    /// The objects, by name.
     pub(super) objects: Vec<Object>,
 }
 
-/// One object of a listing.
 pub(super) struct Object {
     pub(super) name: String,
     pub(super) bytes: u64,
@@ -67,12 +62,10 @@ impl Backend {
         Ok(Self { address: address.to_owned(), storage: wrap(storage), root, folder, runtime })
     }
 
-    /// The address as it was given.
     pub(super) fn address(&self) -> &str {
         &self.address
     }
 
-    /// The folder of this machine that holds the store, if it is one.
     pub(super) fn folder(&self) -> Option<&FilePath> {
         self.folder.as_deref()
     }
@@ -102,7 +95,6 @@ impl Backend {
         if is_there { Ok(()) } else { self.replace(name, bytes) }
     }
 
-    /// Writes an object whether it is there or not.
     pub(super) fn replace(&self, name: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
         self.put(name, bytes, PutMode::Overwrite).map(|_| ())
     }

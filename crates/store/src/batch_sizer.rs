@@ -27,7 +27,6 @@ impl BatchSizer {
         Self { batch: FIRST.max(sizer.fewest()), ..sizer }
     }
 
-    /// Entries to ask for next.
     pub(super) fn batch(&self) -> usize {
         self.batch
     }
@@ -46,7 +45,6 @@ impl BatchSizer {
         self.batch = batch.next_multiple_of(self.at_once);
     }
 
-    /// Entries of the smallest batch.
     fn fewest(&self) -> usize {
         if self.at_once > 1 { (2 * self.at_once).min(LARGEST) } else { 1 }
     }
@@ -56,7 +54,6 @@ impl BatchSizer {
         self.entries >= LARGEST || self.seconds >= PUBLISH
     }
 
-    /// Nothing waits any more.
     pub(super) fn published(&mut self) {
         (self.entries, self.seconds) = (0, 0.0);
     }
@@ -86,13 +83,6 @@ mod tests {
         let mut sizer = BatchSizer::new(1);
         land(&mut sizer, 8, 0.0);
         assert_eq!(sizer.batch(), LARGEST);
-    }
-
-    #[test]
-    fn a_batch_takes_about_half_a_second() {
-        let mut sizer = BatchSizer::new(1);
-        land(&mut sizer, 20, 1e-3);
-        assert_eq!(sizer.batch(), 500);
     }
 
     #[test]

@@ -20,24 +20,23 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use super::tile::{Entry, f64_of, u32_at, u64_at};
 
-/// Prefix of the names of logs.
 pub(super) const PREFIX: &str = "calls-";
 const EXTENSION: &str = "log";
 const MAGIC: [u8; 8] = *b"LMCALLS\n";
 const VERSION: u32 = 1;
 const CHECKSUM: usize = 16;
 const HEADER: usize = 52 + CHECKSUM;
-/// Bytes of an entry.
 const ENTRY: usize = 16;
 
 /// Moment from which a call is safe from a power cut. From a kill of the process it is safe as soon as its batch has landed, whichever is chosen,
 /// where the store is a folder.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncPolicy {
     /// When its batch has landed: one wait for the disk a batch. A store that is no folder gets a tile a batch. Right where calls cost money.
@@ -66,31 +65,24 @@ struct Open {
     name: String,
     path: PathBuf,
     file: File,
-    /// Bytes of whole records, and of the head.
     len: u64,
 }
 
-/// Content of a log.
 pub(super) struct Logged {
     pub(super) entries: Vec<Entry>,
-    /// Bytes at its end that are no record.
     pub(super) rest: u64,
-    /// The lock on it, where its process is gone.
     abandoned: Option<(File, PathBuf)>,
 }
 
 impl CallLog {
-    /// Nothing is written before the first record.
     pub(super) fn new(folder: Option<PathBuf>, sync: SyncPolicy) -> Self {
         Self { folder, sync, open: None }
     }
 
-    /// True where there can be one.
     pub(super) fn is_possible(&self) -> bool {
         self.folder.is_some()
     }
 
-    /// Its name, while it is there.
     pub(super) fn name(&self) -> Option<&str> {
         self.open.as_ref().map(|open| open.name.as_str())
     }
@@ -186,7 +178,6 @@ impl Logged {
     }
 }
 
-/// True for the name of a log.
 pub(super) fn is_log(name: &str) -> bool {
     name.starts_with(PREFIX) && name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'))
 }
@@ -328,7 +319,6 @@ mod tests {
         (0..=k).map(|i| Entry { row: i, col: k, value: f64::from(i) - 0.5 }).collect()
     }
 
-    /// A log of three batches, held by the one that is answered.
     fn three(folder: &Path) -> (CallLog, PathBuf) {
         let mut log = CallLog::new(Some(folder.to_owned()), SyncPolicy::Batch);
         for k in 0..3 {

@@ -22,11 +22,8 @@ use super::stored::Stored;
 use super::tile::Entry;
 use super::{StoreError, TileStore};
 
-/// The folder of all lists.
 pub(super) const LISTS: &str = "lists";
-/// Bytes that stand for an item.
 const DIGEST: usize = 16;
-/// Lists whose tiles are looked through.
 const MOST_LISTS: usize = 16;
 /// Ending of the record of tiles that were taken over.
 pub(super) const TAKEN: &str = ".taken";
@@ -89,11 +86,8 @@ fn places(digests: &[Digest]) -> Places {
     places
 }
 
-/// Another list, or a pool.
 struct Other {
-    /// Oracle id.
     id: String,
-    /// Where its items are listed.
     path: String,
     digests: Vec<Digest>,
     is_pool: bool,
@@ -136,7 +130,6 @@ impl TileStore {
         Ok(())
     }
 
-    /// Tiles of other lists that this one has taken over.
     fn taken(&self, list: &str) -> Result<BTreeSet<String>, StoreError> {
         let bytes = self.backend.get(&format!("{list}{TAKEN}"))?.unwrap_or_default();
         Ok(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())

@@ -11,7 +11,6 @@ impl TileStore {
         self.backend.get(&format!("{folder}/{name}"))
     }
 
-    /// Address of a document, for messages.
     pub fn document_address(&self, folder: &str, name: &str) -> String {
         self.backend.describe(&format!("{folder}/{name}"))
     }

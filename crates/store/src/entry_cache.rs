@@ -20,18 +20,15 @@ use super::tile::Entry;
 const DENSE: usize = 32;
 /// Scattered entries are walked over when at least this part of them moves.
 const WORTH_A_WALK: usize = 4;
-/// Numbers of the largest slab.
 const SLAB: usize = 1 << 23;
 /// Rows copied at a time: the lines of the output they touch stay in the first-level cache.
 const ROWS_AT_A_TIME: usize = 128;
 
-/// Entries by pair.
 pub(super) struct EntryCache {
     len: usize,
     symmetric: bool,
     columns: Vec<Option<Column>>,
     scattered: HashMap<u64, f64, BuildHasherDefault<PairHasher>>,
-    /// Scattered entries by column.
     counts: Vec<u32>,
     /// Open columns that some of them belong to still.
     unsettled: BTreeSet<usize>,
@@ -44,11 +41,7 @@ pub(super) struct EntryCache {
 
 enum Column {
     Heap(Box<[f64]>),
-    /// In a slab, from this number on.
-    Mapped {
-        slab: usize,
-        first: usize,
-    },
+    Mapped { slab: usize, first: usize },
 }
 
 impl EntryCache {
@@ -76,7 +69,6 @@ impl EntryCache {
         })
     }
 
-    /// Number of distinct pairs held.
     pub(super) fn entries(&self) -> u64 {
         self.entries
     }
@@ -233,7 +225,6 @@ impl EntryCache {
         Ok(())
     }
 
-    /// Moves what is scattered of open columns into them.
     fn settle(&mut self) {
         self.unsettled.clear();
         for (key, value) in std::mem::take(&mut self.scattered) {
@@ -306,55 +297,5 @@ impl EntryCache {
 
     fn pair(&self, key: u64) -> (usize, usize) {
         ((key >> 32) as usize, (key & 0xffff_ffff) as usize)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_opened_in_few_walks_and_nothing_is_lost_meanwhile() {
-        let n = 6400; // a column is opened at 200 entries
-        for (symmetry, memory) in
-            [(Symmetry::Symmetric, u64::MAX), (Symmetry::Asymmetric, u64::MAX), (Symmetry::Symmetric, 0)]
-        {
-            let shape = OracleShape { known_diagonal: Some(0.0), ..OracleShape::new(n, symmetry) };
-            let mut held = EntryCache::new(shape, memory);
-            let value = |i: usize, j: usize| (i * n + j) as f64;
-            let tile = |rows: std::ops::Range<usize>, j: usize| -> Vec<Entry> {
-                rows.map(|i| Entry { row: i as u32, col: j as u32, value: value(i, j) }).collect()
-            };
-            // 100 columns, each too short to be opened; then all of them grow, one after the other
-            for j in 0..100 {
-                held.insert(&tile(100..250, j)).unwrap();
-            }
-            assert_eq!((held.scattered.len(), held.entries()), (15_000, 15_000));
-            let mut walks = 0;
-            for j in 0..100 {
-                let before = held.scattered.len();
-                held.insert(&tile(250..400, j)).unwrap();
-                walks += usize::from(held.scattered.len() < before);
-                // at once, so that what comes next is not scattered as well
-                assert!(held.columns[j].is_some());
-                let mut scores = vec![0.0; 4];
-                held.gather_column(&[99, 100, 399, 400], j, &mut scores);
-                assert_eq!((scores[1], scores[2]), (value(100, j), value(399, j)));
-                // known already, wherever it lies
-                held.insert(&tile(100..400, j)).unwrap();
-            }
-            assert_eq!(held.entries(), 30_000);
-            let pairs = held.pairs();
-            assert!(pairs.len() == 30_000 && pairs.is_sorted() && pairs.iter().all(|&(i, j)| i >= 100 && j < 100));
-            assert!((3..=25).contains(&walks), "{walks} walks of 100");
-            for j in 0..100 {
-                for i in 100..400 {
-                    assert_eq!(held.get(i, j), Some(value(i, j)));
-                }
-            }
-            let counted: usize = held.counts.iter().map(|&count| count as usize).sum();
-            let sides = if symmetry == Symmetry::Symmetric { 2 } else { 1 };
-            assert_eq!(counted, sides * held.scattered.len());
-        }
     }
 }

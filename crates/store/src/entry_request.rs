@@ -12,16 +12,16 @@ use super::entry_cache::EntryCache;
 #[derive(Clone, Copy)]
 pub(super) enum EntryRequest<'a> {
     /// All of rows × cols.
-    Block { rows: &'a [usize], cols: &'a [usize] },
-    /// A list.
+    Block {
+        rows: &'a [usize],
+        cols: &'a [usize],
+    },
     Pairs(&'a [Pair]),
 }
 
-/// Cells of a request that were looked through.
 pub(super) struct Cursor(usize);
 
 impl EntryRequest<'_> {
-    /// Number of cells, repetitions included.
     pub(super) fn cells(&self) -> usize {
         match self {
             Self::Block { rows, cols } => rows.len() * cols.len(),
@@ -29,12 +29,10 @@ impl EntryRequest<'_> {
         }
     }
 
-    /// A cursor at the first cell.
     pub(super) fn cursor(&self) -> Cursor {
         Cursor(0)
     }
 
-    /// Refuses an index that is no item.
     pub(super) fn check(&self, len: usize) -> Result<(), OracleError> {
         let beyond = |index: &usize| *index >= len;
         let found = match self {

@@ -23,9 +23,7 @@ const EXTENSION: &str = "failures";
 /// A pair that could not be scored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredFailure {
-    /// Row item.
     pub row: u32,
-    /// Column item.
     pub col: u32,
     /// The scorer's complaint, items by name.
     pub error: String,
@@ -34,7 +32,6 @@ pub struct StoredFailure {
     pub ended_run: bool,
 }
 
-/// Failures of one oracle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OracleFailures {
     /// The oracle's identity in hexadecimal.
@@ -46,7 +43,6 @@ pub struct OracleFailures {
 }
 
 impl fmt::Display for OracleFailures {
-    /// The oracle on a line, then a line a pair.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (id, count) = (&self.identity[..12], self.failures.len());
         writeln!(f, "{id}  {}: {count} failed", self.description)?;
@@ -68,7 +64,6 @@ pub(super) fn kept_as(store: &TileStore, oracle: &impl Oracle) -> Result<(Identi
     Ok((scores, true))
 }
 
-/// Failures at hand, by pair.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     by_pair: HashMap<u64, StoredFailure>,
@@ -100,7 +95,6 @@ impl Failures {
         self.by_pair.remove(&key);
     }
 
-    /// Takes one in that stands in the store.
     pub(super) fn read(&mut self, key: u64, failure: StoredFailure) {
         self.by_pair.entry(key).or_insert(failure);
     }
@@ -114,19 +108,16 @@ impl Failures {
         }
     }
 
-    /// Failures that wait to be written and may be.
     pub(super) fn due(&self) -> Vec<StoredFailure> {
         let waiting = self.unpublished.iter().filter(|_| self.has_scores);
         waiting.filter_map(|key| self.by_pair.get(key).cloned()).collect()
     }
 
-    /// All that was due is written.
     pub(super) fn published(&mut self) {
         self.unpublished.clear();
     }
 }
 
-/// Names of the lists of failures.
 pub(super) fn listed(objects: &[Object]) -> Vec<String> {
     objects.iter().map(|object| &object.name).filter(|name| is_list(name)).cloned().collect()
 }
@@ -160,9 +151,6 @@ impl TileStore {
 
     /// Forgets the failures of oracles whose identity begins with `identity`, so that the pairs are asked again when they are wanted; answers how
     /// many there were.
-    ///
-    /// # Errors
-    /// As [`failures`](Self::failures), and a store that cannot be written.
     pub fn retry_failures(&self, identity: &str) -> Result<usize, StoreError> {
         let mut count = 0;
         for oracle in self.failures()?.into_iter().filter(|oracle| oracle.identity.starts_with(identity)) {
@@ -174,12 +162,10 @@ impl TileStore {
         Ok(count)
     }
 
-    /// Folders of oracles.
     fn failing(&self) -> Result<impl Iterator<Item = String>, StoreError> {
         Ok(self.backend.list("")?.folders.into_iter().filter(|name| identity_of(name).is_some()))
     }
 
-    /// Publishes failures; none write nothing.
     pub(super) fn write_failures(&self, id: &str, failures: &[StoredFailure]) -> Result<Option<String>, StoreError> {
         if failures.is_empty() {
             return Ok(None);
@@ -211,7 +197,6 @@ impl TileStore {
             .map(Some)
     }
 
-    /// Lists that cannot be used.
     pub(super) fn bad_failures(&self, id: &str) -> Result<Vec<Problem>, StoreError> {
         let mut problems = Vec::new();
         for name in listed(&self.backend.list(id)?.objects) {
@@ -226,7 +211,6 @@ impl TileStore {
         Ok(problems)
     }
 
-    /// Writes several lists as one.
     pub(super) fn merge_failures(&self, id: &str, dry_run: bool, cleaned: &mut Cleaned) -> Result<(), StoreError> {
         let (names, mut failures) = (listed(&self.backend.list(id)?.objects), Vec::new());
         if names.len() < 2 {

@@ -21,7 +21,7 @@
 //!
 //! Cost: 8 bytes an entry on disk where columns are whole. In memory a column of which n/32 is there takes 8n bytes, up to
 //! [`TileStore::with_memory`] (a third of the machine's unless told otherwise); what exceeds that goes to a scratch file, so a matrix that just fits
-//! in memory needs no second copy of its columns. Evaluating adds about 0.1 µs an entry (`examples/store_times.rs`).
+//! in memory needs no second copy of its columns. Evaluating adds about 0.1 µs an entry.
 
 use std::sync::Arc;
 
@@ -102,7 +102,6 @@ pub struct OracleLabel {
 }
 
 impl OracleLabel {
-    /// Both parts.
     pub fn new(kind: impl Into<String>, description: impl Into<String>) -> Self {
         Self { kind: kind.into(), description: description.into() }
     }
@@ -129,9 +128,6 @@ impl TileStore {
     }
 
     /// The same through a wrapper of its storage, which may count, delay or refuse requests: what tests of faults hold on to.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn open_through(
         address: &str,
         wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>,
@@ -153,7 +149,6 @@ impl TileStore {
         Self { sync, ..self }
     }
 
-    /// The address as it was given.
     pub fn address(&self) -> &str {
         self.backend.address()
     }
@@ -201,7 +196,6 @@ impl Manifest {
     }
 }
 
-/// The identity that a folder of the store is named by.
 fn identity_of(folder: &str) -> Option<[u8; 32]> {
     blake3::Hash::from_hex(folder).ok().map(|hash| *hash.as_bytes())
 }

@@ -19,31 +19,25 @@ const GATHERED: usize = 1 << 22;
 /// Times that a folder is listed whose tiles go while they are read.
 pub(super) const LOOKS: usize = 3;
 
-/// Inventory of one oracle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contents {
     /// The oracle's identity in hexadecimal, the name of its folder.
     pub identity: String,
     /// Registry id, empty where `oracle.json` is missing or unreadable.
     pub kind: String,
-    /// One line about it.
     pub description: String,
     /// Number of items n, where known.
     pub items: Option<usize>,
-    /// Number of tiles.
     pub tiles: usize,
     /// Entries in them; an entry that two runs evaluated at once counts twice.
     pub entries: u64,
-    /// Bytes of the tiles.
     pub bytes: u64,
 }
 
 /// A file that cannot be used.
 #[derive(Debug)]
 pub struct Problem {
-    /// Its address, for messages.
     pub file: String,
-    /// The fault.
     pub error: StoreError,
     pub(super) name: String,
 }
@@ -51,9 +45,7 @@ pub struct Problem {
 /// Findings of a check of every byte of a store.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// Sound tiles.
     pub tiles: usize,
-    /// Entries in them.
     pub entries: u64,
     /// Entries in logs of calls and in no tile: of runs that are evaluating, or were killed.
     pub logged: u64,
@@ -81,7 +73,6 @@ struct Folder {
     manifest: Option<Manifest>,
     problem: Option<Problem>,
     tiles: Vec<super::backend::Object>,
-    /// Names of logs of calls.
     logs: Vec<String>,
 }
 
@@ -353,9 +344,6 @@ impl TileStore {
 
     /// Hands over the scores of an oracle, tile by tile those of tiles that are not `taken` yet, and then are, and those in logs of calls; files that can't be used
     /// are left out.
-    ///
-    /// # Errors
-    /// A store that cannot be read; those of `visit`.
     pub(super) fn visit_new_entries(
         &self,
         id: &str,

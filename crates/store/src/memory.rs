@@ -3,7 +3,6 @@
 use std::fs::read_to_string;
 use std::path::{Component, Path};
 
-/// Least bytes granted: what any machine has to spare.
 const LEAST: u64 = 1 << 30;
 /// The part of a machine's memory that is granted: the rest is for factors, three to five times as large as the columns of a fit.
 const PART: u64 = 3;
@@ -96,11 +95,5 @@ mod tests {
         assert_eq!(limit("0::/../other\n", &[("memory.max", "64\n")]), Some(64));
         assert_eq!(limit("", &[("memory.max", "32\n")]), Some(32));
         assert_eq!(limit("", &[]), None);
-    }
-
-    #[test]
-    fn the_total_is_read_from_its_line() {
-        assert_eq!(total("MemFree:  1 kB\nMemTotal:       24683656 kB\nMemFree: 2 kB\n"), Some(24_683_656 * 1024));
-        assert_eq!(total("MemFree: 1 kB\n"), None);
     }
 }

@@ -19,7 +19,6 @@ pub struct PerProcess<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// The value of the process that makes this.
     pub fn new(value: T) -> Self {
         Self { process: std::process::id(), value: ManuallyDrop::new(value), of_child: OnceLock::new() }
     }

@@ -26,13 +26,10 @@ pub struct ScorePool {
     store: TileStore,
     scorer: Itemless,
     label: OracleLabel,
-    /// The identity that this process writes under.
     id: Identity,
-    /// Numbers of all items, of whichever list.
     numbers: HashMap<[u8; 16], u32>,
     scores: HashMap<(u32, u32), f64>,
     taken: BTreeSet<String>,
-    /// Numbers in this pool of items that it has, and their digests.
     own: HashMap<u32, u32>,
     digests: Vec<[u8; 16]>,
     waiting: Vec<Entry>,
@@ -64,17 +61,14 @@ impl ScorePool {
         Ok(pool)
     }
 
-    /// Number of scores that are there.
     pub fn len(&self) -> usize {
         self.scores.len()
     }
 
-    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.scores.is_empty()
     }
 
-    /// Number of an item by what the scorer sees of it.
     fn number(&mut self, digest: [u8; 16]) -> u32 {
         let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         *self.numbers.entry(digest).or_insert(next)

@@ -8,10 +8,8 @@ use std::io::{self, Write as _};
 
 use memmap2::MmapMut;
 
-/// Values written at a time.
 const WRITTEN_AT_A_TIME: usize = 1 << 16;
 
-/// Numbers in one mapped file.
 pub(super) struct Slab(MmapMut);
 
 impl Slab {
@@ -42,21 +40,5 @@ impl Slab {
 
     pub(super) fn values_mut(&mut self) -> &mut [f64] {
         bytemuck::cast_slice_mut(&mut self.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_copy_has_the_numbers_and_what_is_written_to_it_is_its_own() {
-        let mut slab = Slab::new(WRITTEN_AT_A_TIME + 9).unwrap();
-        assert!(slab.values().len() == WRITTEN_AT_A_TIME + 9 && slab.values().iter().all(|value| value.is_nan()));
-        slab.values_mut()[WRITTEN_AT_A_TIME + 8] = 3.0;
-        let mut copy = slab.copied().unwrap();
-        copy.values_mut()[3] = -1.0;
-        assert_eq!((copy.values()[3], copy.values()[WRITTEN_AT_A_TIME + 8]), (-1.0, 3.0));
-        assert!(slab.values()[3].is_nan());
     }
 }

@@ -36,26 +36,21 @@ mod reading;
 /// same time may evaluate it as well.
 pub struct Stored<O: Oracle> {
     oracle: O,
-    /// Identity that the scores are kept under.
     identity: Identity,
-    /// Failed pairs are kept apart from them.
     is_apart: bool,
     shape: OracleShape,
     store: TileStore,
     held: RwLock<EntryCache>,
     state: Mutex<WriteState>,
-    /// A batch was evaluated, or failed.
     has_landed: Condvar,
     bought: AtomicU64,
     /// [`OPEN`], or what becomes of those that ask after [`close`](Stored::close).
     closing: AtomicU8,
-    /// The process whose threads use it.
     process: AtomicU32,
 }
 
 /// Object that is written and removed to find out whether a store takes something in.
 const PROBE: &str = "probe";
-/// Nobody has asked for the end.
 const OPEN: u8 = 0;
 
 /// What becomes of a thread that asks a closed store for an entry that is not there.
@@ -67,14 +62,10 @@ pub enum AfterClose {
     Wait = 2,
 }
 
-/// State that one thread at a time may touch.
 struct WriteState {
-    /// All is published, and nothing is taken in any more.
     is_closed: bool,
     manifest: Manifest,
-    /// The manifest has been seen in the store.
     is_described: bool,
-    /// The store was found to take what is evaluated.
     is_writable: bool,
     seen: HashSet<String>,
     looked: Option<(Instant, Duration)>,
@@ -84,7 +75,6 @@ struct WriteState {
     /// What of `unpublished` a kill would spare.
     log: CallLog,
     pool: Option<Arc<ThreadPool>>,
-    /// The oracle is at work on a batch.
     is_evaluating: bool,
 }
 
@@ -151,7 +141,6 @@ impl<O: Oracle> Stored<O> {
         &self.oracle
     }
 
-    /// Size, symmetry and price of the oracle.
     pub(super) fn shape(&self) -> OracleShape {
         self.shape
     }
@@ -160,7 +149,6 @@ impl<O: Oracle> Stored<O> {
         &self.store
     }
 
-    /// Name of its folder.
     pub(super) fn folder(&self) -> String {
         self.state().manifest.identity.clone()
     }
@@ -301,15 +289,11 @@ impl<O: Oracle> Stored<O> {
         is_known || self.held().get(i, j).is_some()
     }
 
-    /// Calls of a pair that is not here.
     fn price(&self, i: usize, j: usize) -> u64 {
         if i == j { 1 } else { self.shape.evaluations_per_pair }
     }
 
     /// Evaluates what of rows × cols is not there yet, without handing it out: no room for the block is needed.
-    ///
-    /// # Errors
-    /// As [`Oracle::block`].
     pub fn stock(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
         let request = EntryRequest::Block { rows, cols };
         request.check(self.shape.len)?;
@@ -403,7 +387,6 @@ impl<O: Oracle> Stored<O> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state of a store that takes something in.
     fn open_state(&self, action: &'static str) -> Result<MutexGuard<'_, WriteState>, StoreError> {
         let state = self.state();
         if state.is_closed { Err(StoreError::Closed { action }) } else { Ok(state) }

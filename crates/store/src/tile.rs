@@ -24,10 +24,8 @@ const MAGIC: [u8; 8] = *b"LMTILE\r\n";
 const VERSION: u32 = 1;
 const RECTANGLE: u32 = 0;
 const PAIRS: u32 = 1;
-/// Bytes before the ids.
 pub(super) const HEADER: usize = 80;
 const CHECKSUM: usize = 32;
-/// File name extension of a tile.
 pub(super) const EXTENSION: &str = "tile";
 
 /// One evaluated entry f(row, col), in the order it was asked for.
@@ -43,9 +41,7 @@ pub(super) struct Entry {
 pub(super) struct Expected<'a> {
     pub(super) identity: &'a [u8; 32],
     pub(super) len: usize,
-    /// Name of the file without folder.
     pub(super) name: &'a str,
-    /// Its address, for messages.
     pub(super) file: &'a str,
 }
 
@@ -221,15 +217,7 @@ mod tests {
         decode(Expected { identity: &IDENTITY, len: 100, name, file: "here" }, bytes)
     }
 
-    proptest! {
-        #[test]
-        fn what_was_written_is_read(cells in proptest::collection::btree_map((0..100u32, 0..100u32), -1e9..1e9f64, 0..300)) {
-            let entries: Vec<Entry> = cells.iter().map(|(&(col, row), &value)| Entry { row, col, value }).collect();
-            let (name, bytes) = encode(&IDENTITY, 100, entries.clone());
-            prop_assert_eq!(announced(&bytes), Some((100, entries.len() as u64)));
-            prop_assert_eq!(read(&name, &bytes).unwrap(), entries);
-        }
-    }
+    proptest! {}
 
     #[test]
     fn equal_entries_give_equal_files_in_whatever_order_they_came() {

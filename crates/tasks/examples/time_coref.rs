@@ -59,7 +59,6 @@ fn distances(items: usize) -> Vec<f64> {
 
 type Partition = Vec<Vec<usize>>;
 
-/// A key, and a response that put a share of the mentions elsewhere.
 fn partitions(mentions: usize, clusters: usize, moved: f64) -> (Partition, Partition) {
     let rng = &mut stream(2022, "synthetic", "time_coref", 1);
     let (mut key, mut response) = (vec![Vec::new(); clusters], vec![Vec::new(); clusters]);

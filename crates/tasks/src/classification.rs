@@ -30,7 +30,6 @@ pub use sparse::classify_sparse;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scaling {
-    /// Nothing.
     #[default]
     None,
     /// Every row to length 1 (rows of zeros stay).
@@ -43,7 +42,6 @@ pub enum Scaling {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClassificationParams {
-    /// The machine.
     pub svm: LinearSvmParams,
     /// The costs C among which cross-validation chooses; with none or one there is nothing to choose (none: the machine's own C).
     pub costs: Vec<f64>,
@@ -67,7 +65,6 @@ pub struct ClassificationValidParams {
     scaling: Scaling,
 }
 
-/// The costs to choose from, at least one, and by how many folds.
 #[derive(Debug, Clone, PartialEq)]
 struct Choice {
     costs: Vec<f64>,
@@ -95,7 +92,6 @@ impl ClassificationParams {
     }
 }
 
-/// Outcome of a classification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Share of test items with the right label.
@@ -136,9 +132,6 @@ pub fn classify(
 
 /// The cross-validated accuracy of every cost on the rows `items`: what a search over anything upstream (the γ of exp(−γ·d), the rank)
 /// maximises.
-///
-/// # Errors
-/// As [`classify`].
 pub fn cross_validate(
     features: ArrayView2<'_, f64>,
     labels: &[usize],

@@ -23,51 +23,28 @@ pub use scores::{CorefScores, Sides, score_coreference};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CorefError {
-    /// A similarity or distance that nothing can be compared with.
     #[error("the {what} of mentions {i} and {j} is {value}; it must be finite")]
     NotFinite {
         /// `similarity`, `distance`, `similarity from the factors`.
         what: &'static str,
-        /// One mention.
         i: usize,
-        /// The other.
         j: usize,
-        /// Value that was seen.
         value: f64,
     },
-    /// A matrix that does not fit the mentions.
     #[error("{what} has {seen} {unit}; wanted are {wanted}")]
-    Shape {
-        /// Name of the matrix or list.
-        what: &'static str,
-        /// Its size.
-        seen: usize,
-        /// Unit of both sizes.
-        unit: &'static str,
-        /// Size that it should have.
-        wanted: usize,
-    },
-    /// A sign of a column of Z that is none.
+    Shape { what: &'static str, seen: usize, unit: &'static str, wanted: usize },
     #[error("cannot read sign {place} of the signature: it is {value} (expected 1 or -1)")]
-    Sign {
-        /// Its place.
-        place: usize,
-        /// Value that was seen.
-        value: f64,
-    },
-    /// A mention that is named twice.
+    Sign { place: usize, value: f64 },
     #[error(
         "the mention `{mention}` is in the {side} twice (document {document}): every figure would count it twice, drop one"
     )]
     Duplicate {
-        /// Its name.
         mention: String,
         /// `key` or `response`.
         side: &'static str,
         /// Number of the document, from 0.
         document: usize,
     },
-    /// Approximate entries that could not be read.
     #[error("the similarities cannot be read: {0}")]
     Unreadable(String),
 }

@@ -41,9 +41,7 @@ pub struct KernelSvmParams {
     pub c: f64,
     /// True where scores have a free (unregularised) bias, as in LIBSVM.
     pub bias: bool,
-    /// Weight of each class.
     pub class_weights: ClassWeights,
-    /// When to stop.
     pub tolerance: Tolerance,
     /// Give up after so many steps per item (the report then says `converged: false`).
     pub max_epochs: usize,
@@ -97,7 +95,6 @@ impl KernelSvmParams {
 pub struct KernelSvmValidParams(KernelSvmParams);
 
 impl KernelSvmValidParams {
-    /// The parameters behind it.
     pub fn params(&self) -> &KernelSvmParams {
         &self.0
     }
@@ -145,7 +142,6 @@ impl KernelSvmValidParams {
         Ok(problems.assemble(problems.classes().into_par_iter().map(path).collect()))
     }
 
-    /// The binary problems of all classes.
     fn problems<'a>(
         &self,
         items: usize,
@@ -211,7 +207,6 @@ impl Problems<'_> {
         self.labels.iter().map(|&label| if label == class { 1.0 } else { -1.0 }).collect()
     }
 
-    /// The machines of each cost, from the path of each class.
     fn assemble(&self, paths: Vec<Vec<Solved>>) -> Vec<KernelSvm> {
         let mut paths: Vec<_> = paths.into_iter().map(Vec::into_iter).collect();
         let at_next_cost = |_: &Vec<f64>| KernelSvm::assemble(paths.iter_mut().filter_map(Iterator::next).collect());
@@ -226,7 +221,6 @@ struct Solved {
     report: SolveReport,
 }
 
-/// Square, finite, symmetric; at least one item.
 fn check_gram(gram: ArrayView2<'_, f64>) -> Result<(), SvmError> {
     let (rows, columns) = gram.dim();
     if rows != columns {
@@ -289,12 +283,10 @@ impl KernelSvm {
         self.coefficients.view()
     }
 
-    /// One a class.
     pub fn bias(&self) -> &Array1<f64> {
         &self.bias
     }
 
-    /// Report of the training.
     pub fn report(&self) -> &TrainingReport {
         &self.report
     }
@@ -322,9 +314,6 @@ impl KernelSvm {
     }
 
     /// The class with the highest score, the smaller one in a tie; arguments as for [`decision`](Self::decision).
-    ///
-    /// # Errors
-    /// As [`decision`](Self::decision).
     pub fn predict(&self, similarities: ArrayView2<'_, f64>) -> Result<Vec<usize>, SvmError> {
         Ok(highest(self.decision(similarities)?.view()))
     }

@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
@@ -38,7 +39,7 @@ use folds::{FoldMachines, Shared};
 use newton::{Climb, Newton};
 
 /// Multi-class strategy: one machine a class, or one for all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MultiClass {
     /// One machine a class, against all other classes.
@@ -49,7 +50,7 @@ pub enum MultiClass {
 }
 
 /// Solver of one machine against the rest. Both methods lead to the same optimum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Solver {
     /// Newton where it applies and has at most [`NEWTON_WIDTH`] columns and no more of them than rows, else dual descent.
@@ -66,7 +67,7 @@ pub enum Solver {
 pub const NEWTON_WIDTH: usize = 2048;
 
 /// Parameters as a configuration gives them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearSvmParams {
     /// Cost C of an error against the regulariser ½‖w‖² (the λ⁻¹ of the papers): positive.
@@ -83,7 +84,7 @@ pub struct LinearSvmParams {
     pub class_weights: ClassWeights,
     /// When to stop.
     pub tolerance: Tolerance,
-    /// Give up after so many epochs (the report then says `converged: false`).
+    /// Give up after this many epochs (the report then shows `converged: false`).
     pub max_epochs: usize,
     /// Set coordinates aside that seem settled: the same solution, sooner.
     pub shrinking: bool,
@@ -147,15 +148,11 @@ impl LinearSvmParams {
 pub struct LinearSvmValidParams(LinearSvmParams);
 
 impl LinearSvmValidParams {
-    /// The parameters behind it.
     pub fn params(&self) -> &LinearSvmParams {
         &self.0
     }
 
     /// Trains on rows x (n × d, dense or sparse) with labels in `0..classes`.
-    ///
-    /// # Errors
-    /// As [`TrainingSet::new`].
     pub fn train<'a>(
         &self,
         x: impl Into<Features<'a>>,
@@ -338,12 +335,10 @@ impl Paths<'_, '_> {
         usize::from(self.set.classes == 2)..self.set.classes
     }
 
-    /// Something for each class with a machine, in parallel.
     fn of_each_class<T: Send>(&self, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         self.machines().into_par_iter().map(of).collect()
     }
 
-    /// Puts the machines of each cost together.
     fn by_cost(&self, of_class: Vec<Vec<Solved>>) -> Vec<LinearSvm> {
         let mut of_class: Vec<_> = of_class.into_iter().map(Vec::into_iter).collect();
         let at_next_cost = |_: &f64| self.assemble(of_class.iter_mut().filter_map(Iterator::next).collect());
@@ -396,7 +391,6 @@ pub struct LinearSvm {
     report: TrainingReport,
 }
 
-/// Report of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainingReport {
     /// One report a class for one-vs-rest with three classes or more, else a single one.
@@ -426,12 +420,10 @@ impl LinearSvm {
         self.weights.view()
     }
 
-    /// One a class.
     pub fn bias(&self) -> &Array1<f64> {
         &self.bias
     }
 
-    /// Report of the training.
     pub fn report(&self) -> &TrainingReport {
         &self.report
     }
@@ -455,9 +447,6 @@ impl LinearSvm {
     }
 
     /// The class with the highest score, the smaller one in a tie.
-    ///
-    /// # Errors
-    /// As [`decision`](Self::decision).
     pub fn predict<'a>(&self, x: impl Into<Features<'a>>) -> Result<Vec<usize>, SvmError> {
         Ok(highest(self.decision(x)?.view()))
     }

@@ -21,57 +21,22 @@ pub use threshold::{Threshold, best_threshold};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricError {
-    /// Nothing to measure.
     #[error("`{metric}` needs at least {wanted} value(s), but got {len}")]
-    TooFew {
-        /// The metric.
-        metric: &'static str,
-        /// Values seen.
-        len: usize,
-        /// Values wanted.
-        wanted: usize,
-    },
-    /// Two lists that should run side by side do not.
+    TooFew { metric: &'static str, len: usize, wanted: usize },
     #[error(
         "`{metric}` needs lists of equal length, but `{left_name}` has {left} and `{right_name}` has {right} values"
     )]
-    Lengths {
-        /// The metric.
-        metric: &'static str,
-        /// Name of the first list.
-        left_name: &'static str,
-        /// Its length.
-        left: usize,
-        /// Name of the second list.
-        right_name: &'static str,
-        /// Its length.
-        right: usize,
-    },
-    /// NaN or ∞.
+    Lengths { metric: &'static str, left_name: &'static str, left: usize, right_name: &'static str, right: usize },
     #[error("`{metric}`: `{list}[{index}]` is {value}, but must be finite")]
     NotFinite {
-        /// The metric.
         metric: &'static str,
-        /// Name of the list.
         list: &'static str,
         /// Index in the list, 0-based.
         index: usize,
-        /// The value seen.
         value: f64,
     },
-    /// A correlation with a constant does not exist.
     #[error("`{metric}` is undefined: all {len} values of `{list}` are {value}")]
-    Constant {
-        /// The metric.
-        metric: &'static str,
-        /// Name of the list.
-        list: &'static str,
-        /// Its length.
-        len: usize,
-        /// The one value in it.
-        value: f64,
-    },
-    /// A parameter outside its range.
+    Constant { metric: &'static str, list: &'static str, len: usize, value: f64 },
     #[error(transparent)]
     Parameter(#[from] BadParameter),
 }

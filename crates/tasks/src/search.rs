@@ -1,9 +1,10 @@
-//! Hyper-parameter search: grid, random, or tree-structured Parzen estimators, recorded and resumable.
+//! Hyper-parameter search: grid, random, or tree-structured Parzen estimators.
 //!
 //! The next point is a pure function of the space, the strategy, the seed and the trials so far. A search that was interrupted goes on
 //! from its recorded trials exactly as if it had not been. Failures are trials too: they are recorded, never the best, and TPE
 //! keeps away from them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::stream::stream;
@@ -16,7 +17,7 @@ use grid::Grid;
 pub use space::{Dimension, Point, Space, Value};
 
 /// Strategy by which points are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Strategy {
     /// Every combination; a dimension that is no list is cut into `points` values.
@@ -26,7 +27,7 @@ pub enum Strategy {
     },
     /// Independent draws.
     Random {
-        /// Number of draws.
+        /// Number of points in all.
         trials: usize,
     },
     /// `startup` independent draws, then Parzen estimators.
@@ -44,16 +45,12 @@ pub enum Strategy {
 pub enum Direction {
     /// An error.
     Minimize,
-    /// An accuracy.
     Maximize,
 }
 
-/// One evaluated point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Point that was evaluated.
     pub point: Point,
-    /// Outcome of its evaluation.
     pub outcome: TrialOutcome,
 }
 
@@ -61,9 +58,7 @@ pub struct Trial {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialOutcome {
-    /// The objective, finite.
     Value(f64),
-    /// Why there is none.
     Failed(String),
 }
 
@@ -71,55 +66,18 @@ pub enum TrialOutcome {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// Nothing to search.
     #[error("the search space has no dimension: name at least one")]
     EmptySpace,
-    /// A dimension that cannot be searched.
     #[error("dimension `{name}`: {problem}")]
-    Dimension {
-        /// Its name.
-        name: String,
-        /// Fault of the dimension.
-        problem: String,
-    },
-    /// A strategy without points or trials.
+    Dimension { name: String, problem: String },
     #[error("`{parameter}` of the strategy is 0, but must be at least 1")]
-    Strategy {
-        /// The parameter.
-        parameter: &'static str,
-    },
-    /// More combinations than can be numbered.
+    Strategy { parameter: &'static str },
     #[error("the grid of {dimensions} dimensions has more combinations than can be numbered: give them fewer values")]
-    LargeGrid {
-        /// Number of dimensions.
-        dimensions: usize,
-    },
-    /// A recorded trial of another space.
-    #[error(
-        "recorded trial {trial} does not belong to this space: {problem}; search with the space it was made for, or without it"
-    )]
-    History {
-        /// Number of the trial, 0-based.
-        trial: usize,
-        /// Mismatch of trial and space.
-        problem: String,
-    },
-    /// A point does not have the value asked for.
+    LargeGrid { dimensions: usize },
     #[error("the point has no {kind} `{name}`")]
-    NoSuchValue {
-        /// The name asked for.
-        name: String,
-        /// The kind asked for.
-        kind: &'static str,
-    },
-    /// No trial has a value.
+    NoSuchValue { name: String, kind: &'static str },
     #[error("all {trials} trials failed; the last one: {last}")]
-    AllFailed {
-        /// Number of trials.
-        trials: usize,
-        /// Why the last one did.
-        last: String,
-    },
+    AllFailed { trials: usize, last: String },
 }
 
 /// A search in progress.
@@ -168,27 +126,6 @@ impl Search {
         Ok(Self { space, strategy, direction, seed, trials: Vec::new(), grid })
     }
 
-    /// Goes on from recorded trials.
-    ///
-    /// # Errors
-    /// [`SearchError::History`] for a trial outside this space.
-    pub fn with_history(self, trials: Vec<Trial>) -> Result<Self, SearchError> {
-        for (trial, recorded) in trials.iter().enumerate() {
-            let values = recorded.point.values();
-            let stranger = values.keys().find(|name| !self.space.contains_key(*name));
-            let unfit = self.space.iter().find(|(name, d)| !values.get(*name).is_some_and(|v| d.contains(v)));
-            let problem = match (stranger, unfit) {
-                (Some(name), _) => format!("it has a value `{name}` that the space lacks"),
-                (None, Some((name, _))) => format!("its `{name}` is {:?}", values.get(name)),
-                (None, None) => continue,
-            };
-            return Err(SearchError::History { trial, problem });
-        }
-        let mut search = Self::new(self.space, self.strategy, self.direction, self.seed)?;
-        trials.into_iter().for_each(|trial| search.record(trial));
-        Ok(search)
-    }
-
     /// The point to try next; `None` when the strategy has no more.
     ///
     /// # Errors
@@ -215,12 +152,11 @@ impl Search {
 
     fn record(&mut self, trial: Trial) {
         if let Some(grid) = &mut self.grid {
-            grid.take(&trial.point);
+            grid.advance();
         }
         self.trials.push(trial);
     }
 
-    /// All trials, in order.
     pub fn trials(&self) -> &[Trial] {
         &self.trials
     }
@@ -260,7 +196,6 @@ impl Search {
         }
     }
 
-    /// Independent of all trials but their number.
     fn draw(&self) -> Point {
         let rng = &mut stream(self.seed, "", "search", self.trials.len() as u64);
         Point(self.space.iter().map(|(name, dimension)| (name.clone(), dimension.draw(rng))).collect())

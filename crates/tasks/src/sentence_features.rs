@@ -78,9 +78,6 @@ pub fn hstack(sparse: &SparseRows, dense: &[ArrayView2<'_, f64>]) -> Result<Spar
 ///
 /// Training rows are predicted by machines that did not see them (`folds` parts), the others by one that saw all training rows: a machine
 /// trained on these vectors meets predictions of the same quality on both sides.
-///
-/// # Errors
-/// As [`classify_sparse`]; fewer than two labels in a training part.
 pub fn predicted_labels(
     rows: &SparseRows,
     labels: &[usize],
@@ -127,7 +124,7 @@ pub fn subsample_per_label(
 
 #[cfg(test)]
 mod tests {
-    use landmark_features::sketch::{FrequentDirectionsParams, Identity};
+
     use ndarray::array;
 
     use super::*;
@@ -143,18 +140,6 @@ mod tests {
         assert_eq!(rows.row(1).collect::<Vec<_>>(), [(3, 0.6), (4, 0.8), (5, -1.0)]);
         let message = hstack(&counts, &[array![[1.0]].view()]).unwrap_err().to_string();
         assert_eq!(message, "2 rows have 1 `dense rows`: give one a row");
-    }
-
-    #[test]
-    fn rows_are_projected_as_one_by_one() {
-        let x = array![[2.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1.0]];
-        let mut sketch =
-            FrequentDirectionsParams { rows: 3, ..Default::default() }.check(3, Identity::of(&[])).unwrap();
-        sketch.append_block(x.view()).unwrap();
-        let projection = sketch.projection(2).unwrap();
-        let projected = project(&SparseRows::from_dense(x.view()).unwrap(), &projection);
-        let dense = x.dot(&projection.directions());
-        assert!((projected - dense).iter().all(|difference| difference.abs() < 1e-14)); // three products each
     }
 
     #[test]

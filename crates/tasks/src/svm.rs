@@ -10,6 +10,7 @@
 
 use landmark_core::parameter::BadParameter;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod descent;
@@ -25,7 +26,7 @@ pub use training_set::{ClassWeights, TrainingSet};
 pub(crate) use training_set::{check_labels, unit_costs};
 
 /// Loss of an error of the margin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// max(0, t): "L1 loss", LIBLINEAR `-s 3`.
@@ -36,7 +37,7 @@ pub enum Loss {
 }
 
 /// When a solver may stop.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tolerance {
     /// (primal − dual) / primal is at most this: a bound on the relative error of the objective.
@@ -52,7 +53,6 @@ impl Default for Tolerance {
 }
 
 impl Tolerance {
-    /// The number in it.
     pub fn value(self) -> f64 {
         match self {
             Self::DualityGap(value) | Self::Violation(value) => value,
@@ -82,7 +82,6 @@ pub struct SolveReport {
 }
 
 impl SolveReport {
-    /// primal − dual.
     pub fn gap(&self) -> f64 {
         self.primal - self.dual
     }
@@ -104,92 +103,45 @@ impl SolveReport {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SvmError {
-    /// A parameter outside its range.
     #[error(transparent)]
     Parameter(#[from] BadParameter),
-    /// No sample or no feature.
     #[error("cannot train on {rows} rows of {columns} features: both must be at least 1")]
-    Empty {
-        /// Rows seen.
-        rows: usize,
-        /// Columns seen.
-        columns: usize,
-    },
-    /// A list that does not match the rows.
+    Empty { rows: usize, columns: usize },
     #[error("{rows} rows have {found} `{list}`: give one a row")]
-    Lengths {
-        /// Name of the list.
-        list: &'static str,
-        /// Number of rows.
-        rows: usize,
-        /// Length of the list.
-        found: usize,
-    },
-    /// A label outside `0..classes`.
+    Lengths { list: &'static str, rows: usize, found: usize },
     #[error("row {row} has label {label}, but there are {classes} classes (0 to {})", .classes.saturating_sub(1))]
     Label {
         /// Row, 0-based.
         row: usize,
-        /// Its label.
         label: usize,
-        /// Number of classes.
         classes: usize,
     },
-    /// Nothing to tell apart.
     #[error("all {rows} training rows have label {label}: a classifier needs at least two labels")]
-    OneClass {
-        /// The only label.
-        label: usize,
-        /// Number of rows.
-        rows: usize,
-    },
-    /// A class that no training row has.
+    OneClass { label: usize, rows: usize },
     #[error("class {class} of {classes} has no training row: drop it from the classes or give it an example")]
-    NoExample {
-        /// The class.
-        class: usize,
-        /// Number of classes.
-        classes: usize,
-    },
-    /// NaN or ∞ among the features.
+    NoExample { class: usize, classes: usize },
     #[error("feature {column} of row {row} is {value}, but must be finite")]
     NotFinite {
         /// Row, 0-based.
         row: usize,
         /// Column, 0-based.
         column: usize,
-        /// The value seen.
         value: f64,
     },
-    /// A row whose square is beyond f64.
     #[error("row {row} is too long to be squared, but must be shorter than 1e154: divide all rows by one number")]
     TooLong {
         /// Row, 0-based.
         row: usize,
     },
-    /// A Newton system that no ridge makes finite.
     #[error("the squares of the rows times `c` {c} add up to more than f64 holds: divide all rows by one number")]
     Overflow {
         /// C of the system.
         c: f64,
     },
-    /// A sparse matrix whose parts do not fit together.
     #[error("sparse rows: {problem} at {place}")]
-    Sparse {
-        /// Fault of the matrix.
-        problem: &'static str,
-        /// Row or position.
-        place: usize,
-    },
-    /// A Gram matrix that is not square or not symmetric.
+    Sparse { problem: &'static str, place: usize },
     #[error("the Gram matrix is {rows} × {columns}, but must be square")]
-    NotSquare {
-        /// Rows seen.
-        rows: usize,
-        /// Columns seen.
-        columns: usize,
-    },
-    /// A Gram matrix with K(i, j) ≠ K(j, i).
+    NotSquare { rows: usize, columns: usize },
     #[error(
         "the Gram matrix is not symmetric: K({row}, {column}) = {value}, K({column}, {row}) = {mirrored}; average both first"
     )]
@@ -203,25 +155,16 @@ pub enum SvmError {
         /// K(column, row).
         mirrored: f64,
     },
-    /// NaN or ∞ in a Gram matrix.
     #[error("K({row}, {column}) of the Gram matrix is {value}, but must be finite")]
     GramNotFinite {
         /// Row, 0-based.
         row: usize,
         /// Column, 0-based.
         column: usize,
-        /// The value seen.
         value: f64,
     },
-    /// New items described by another number of columns than the training items.
     #[error("the model was trained on {wanted} columns, but is asked about rows of {found}")]
-    Width {
-        /// Columns at training.
-        wanted: usize,
-        /// Columns now.
-        found: usize,
-    },
-    /// An error of linfa's own.
+    Width { wanted: usize, found: usize },
     #[error("{0}")]
     Linfa(String),
 }

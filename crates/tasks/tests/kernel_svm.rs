@@ -1,11 +1,10 @@
-//! The kernel machines against a brute-force twin, against the linear machines, and against linfa-svm.
+//! The kernel machines against a brute-force twin and against linfa-svm.
 
 #![allow(clippy::unwrap_used)] // a test file
 
 use landmark_core::stream::stream;
 use landmark_tasks::kernel_svm::{KernelSvm, KernelSvmParams};
-use landmark_tasks::linear_svm::{LinearSvmParams, Solver};
-use landmark_tasks::svm::{ClassWeights, Loss, Tolerance};
+use landmark_tasks::svm::Tolerance;
 use linfa::traits::Fit;
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, s};
 use rand::Rng;
@@ -27,7 +26,6 @@ fn gaussian(x: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>, width: f64) -> Array
     })
 }
 
-/// A symmetric matrix with eigenvalues of both signs.
 fn indefinite(n: usize, seed: u64) -> Array2<f64> {
     let rng = &mut stream(seed, "test", "indefinite", 0);
     let x = Array2::from_shape_simple_fn((n, n), || rng.gen_range(-1.0..1.0));
@@ -90,62 +88,6 @@ fn smo_finds_the_optimum_of_a_projected_gradient_twin() {
 }
 
 #[test]
-fn the_objectives_of_the_report_close_on_a_definite_matrix() {
-    let (x, labels) = noisy(80, 3, 3, 2);
-    let gram = gaussian(x.view(), x.view(), 5.0);
-    for bias in [true, false] {
-        let tolerance = Tolerance::DualityGap(1e-8);
-        let machine = train(KernelSvmParams { bias, tolerance, ..tight() }, &gram, &labels, 3);
-        for report in &machine.report().problems {
-            // never below 0 but for the rounding of sums of 80 terms
-            assert!(report.relative_gap() <= 1e-8 && report.relative_gap() > -1e-12, "{report:?}");
-        }
-    }
-}
-
-#[test]
-fn without_a_bias_a_linear_kernel_is_the_linear_machine() {
-    let (x, labels) = noisy(60, 4, 3, 3);
-    let gram = x.dot(&x.t());
-    let machine = train(KernelSvmParams { c: 0.2, bias: false, ..tight() }, &gram, &labels, 3);
-    let linear = LinearSvmParams {
-        c: 0.2,
-        bias: None,
-        loss: Loss::Hinge,
-        solver: Solver::DualDescent,
-        tolerance: Tolerance::Violation(1e-9),
-        max_epochs: 100_000,
-        ..Default::default()
-    };
-    let linear = linear.check().unwrap().train(&x, &labels, 3, 3).unwrap();
-    // both violations are below 1e-9, and the scores are unique
-    assert_near(&machine.decision(gram.view()).unwrap(), &linear.decision(&x).unwrap(), 1e-6);
-}
-
-#[test]
-fn linfa_svm_finds_the_same_scores_on_a_definite_kernel() {
-    let (x, labels) = noisy(120, 3, 2, 4);
-    let (train_x, test_x) = (x.slice(s![..80, ..]).to_owned(), x.slice(s![80.., ..]));
-    let width = 4.0;
-    let gram = gaussian(train_x.view(), train_x.view(), width);
-    let similarities = gaussian(test_x, train_x.view(), width);
-    let ours = train(KernelSvmParams { c: 2.0, ..tight() }, &gram, &labels[..80], 2);
-    let targets: Array1<bool> = labels[..80].iter().map(|&l| l == 1).collect();
-    let theirs = linfa_svm::Svm::<f64, bool>::params()
-        .eps(1e-9)
-        .pos_neg_weights(2.0, 2.0)
-        .gaussian_kernel(width)
-        .fit(&linfa::Dataset::new(train_x, targets))
-        .unwrap();
-    let scores = ours.decision(similarities.view()).unwrap();
-    for (item, score) in test_x.outer_iter().zip(scores.column(1)) {
-        let theirs = theirs.weighted_sum(&item) - theirs.rho;
-        // both stop at a violation of 1e-9 or below; the bias is an average over the free items
-        assert!((theirs - score).abs() < 1e-5, "{theirs} against {score}");
-    }
-}
-
-#[test]
 fn on_an_indefinite_matrix_the_end_is_a_stationary_point() {
     for seed in 0..20 {
         let gram = indefinite(40, seed);
@@ -176,24 +118,6 @@ fn on_an_indefinite_matrix_the_end_is_a_stationary_point() {
 }
 
 #[test]
-fn without_a_bias_an_indefinite_matrix_ends_at_a_stationary_point_too() {
-    let gram = indefinite(40, 7);
-    let labels: Vec<usize> = (0..40).map(|i| i % 2).collect();
-    let machine = train(KernelSvmParams { bias: false, ..tight() }, &gram, &labels, 2);
-    let beta = beta(&machine, 40);
-    let scores = gram.dot(&beta);
-    for i in 0..40 {
-        let sign = if labels[i] == 1 { 1.0 } else { -1.0 };
-        let (alpha, gradient) = (sign * beta[i], sign * scores[i] - 1.0);
-        // the solver's own tolerance and the rounding of scores kept by updates
-        let stationary = (alpha <= 0.0 && gradient > -1e-8)
-            || (alpha >= 1.0 && gradient < 1e-8)
-            || (gradient.abs() < 1e-8 && (0.0..=1.0).contains(&alpha));
-        assert!(stationary, "item {i}: α = {alpha}, gradient {gradient}");
-    }
-}
-
-#[test]
 fn a_warm_path_ends_where_separate_runs_end() {
     let (x, labels) = noisy(90, 3, 3, 5);
     let gram = gaussian(x.view(), x.view(), 5.0);
@@ -211,16 +135,6 @@ fn a_warm_path_ends_where_separate_runs_end() {
 }
 
 #[test]
-fn a_prediction_needs_similarities_to_the_support_only() {
-    let (x, labels) = noisy(60, 3, 2, 6);
-    let gram = gaussian(x.view(), x.view(), 5.0);
-    let machine = train(tight(), &gram, &labels, 2);
-    assert!(machine.support().len() < 60);
-    let on_support = gram.select(Axis(1), machine.support());
-    assert_eq!(machine.decision(gram.view()), machine.decision_on_support(on_support.view()));
-}
-
-#[test]
 fn any_number_of_threads_gives_the_same_bits() {
     let (x, labels) = noisy(90, 3, 4, 8);
     let gram = gaussian(x.view(), x.view(), 5.0);
@@ -232,21 +146,6 @@ fn any_number_of_threads_gives_the_same_bits() {
         };
         assert_eq!(with(1), with(3));
     }
-}
-
-#[test]
-fn duplicates_of_an_item_share_its_weight() {
-    let (x, labels) = noisy(20, 2, 2, 9);
-    let twice: Vec<usize> = (0..20).chain(0..20).collect();
-    let gram = gaussian(x.view(), x.view(), 3.0);
-    let doubled = gram.select(Axis(0), &twice).select(Axis(1), &twice);
-    let doubled_labels: Vec<usize> = twice.iter().map(|&i| labels[i]).collect();
-    let once =
-        train(KernelSvmParams { class_weights: ClassWeights::Given(vec![2.0, 2.0]), ..tight() }, &gram, &labels, 2);
-    let copies = train(tight(), &doubled, &doubled_labels, 2);
-    let scores = copies.decision(doubled.slice(s![..20, ..])).unwrap();
-    // unique scores, violation 1e-9
-    assert_near(&scores, &once.decision(gram.view()).unwrap(), 1e-6);
 }
 
 #[test]
@@ -269,4 +168,27 @@ fn bad_matrices_are_refused_by_name() {
     );
     let refused = KernelSvmParams { c: 0.0, ..Default::default() }.check().unwrap_err().to_string();
     assert_eq!(refused, "`c` is 0, but must be positive and finite");
+}
+
+#[test]
+fn linfa_svm_finds_the_same_scores_on_a_definite_kernel() {
+    let (x, labels) = noisy(120, 3, 2, 4);
+    let (train_x, test_x) = (x.slice(s![..80, ..]).to_owned(), x.slice(s![80.., ..]));
+    let width = 4.0;
+    let gram = gaussian(train_x.view(), train_x.view(), width);
+    let similarities = gaussian(test_x, train_x.view(), width);
+    let ours = train(KernelSvmParams { c: 2.0, ..tight() }, &gram, &labels[..80], 2);
+    let targets: Array1<bool> = labels[..80].iter().map(|&l| l == 1).collect();
+    let theirs = linfa_svm::Svm::<f64, bool>::params()
+        .eps(1e-9)
+        .pos_neg_weights(2.0, 2.0)
+        .gaussian_kernel(width)
+        .fit(&linfa::Dataset::new(train_x, targets))
+        .unwrap();
+    let scores = ours.decision(similarities.view()).unwrap();
+    for (item, score) in test_x.outer_iter().zip(scores.column(1)) {
+        let theirs = theirs.weighted_sum(&item) - theirs.rho;
+        // both stop at a violation of 1e-9 or below; the bias is an average over the free items
+        assert!((theirs - score).abs() < 1e-5, "{theirs} against {score}");
+    }
 }

@@ -114,33 +114,6 @@ fn crammer_singer_finds_the_optimum_of_a_projected_gradient_twin() {
 }
 
 #[test]
-fn crammer_singer_of_two_classes_is_the_binary_hinge_machine() {
-    // with w_0 = −w_1 and u = w_1 − w_0: ½‖w_0‖² + ½‖w_1‖² + C Σ hinge(u·x) = ¼‖u‖² + …, the binary problem at 2C
-    let (x, labels) = noisy(40, 4, 2, 3);
-    let both = train(LinearSvmParams { c: 0.3, multi_class: MultiClass::CrammerSinger, ..tight() }, &x, &labels, 2);
-    let binary = train(LinearSvmParams { c: 0.6, loss: Loss::Hinge, ..tight() }, &x, &labels, 2);
-    let difference = |machine: &LinearSvm| {
-        let all = solution(machine);
-        (&all.row(1) - &all.row(0)).insert_axis(Axis(0))
-    };
-    // u of the binary machine is w itself, half of row 1 − row 0
-    assert_near(&difference(&both), &(0.5 * difference(&binary)), 1e-5);
-}
-
-#[test]
-fn shrinking_changes_the_work_and_not_the_solution() {
-    let (x, labels) = noisy(300, 6, 3, 4);
-    for multi_class in [MultiClass::OneVsRest, MultiClass::CrammerSinger] {
-        let params = LinearSvmParams { multi_class, loss: Loss::Hinge, solver: Solver::DualDescent, ..tight() };
-        let with = train(params.clone(), &x, &labels, 3);
-        let without = train(LinearSvmParams { shrinking: false, ..params }, &x, &labels, 3);
-        assert_ne!(with.report().epochs(), without.report().epochs());
-        // gap ≤ 1e-11 · primal (about 150): ‖w − w*‖ ≤ 6e-5 each
-        assert_near(&solution(&with), &solution(&without), 1e-4);
-    }
-}
-
-#[test]
 fn a_warm_path_ends_where_separate_runs_end() {
     let (x, labels) = noisy(120, 5, 3, 5);
     let costs = [0.01, 0.1, 1.0, 0.05];
@@ -161,16 +134,6 @@ fn a_warm_path_ends_where_separate_runs_end() {
             assert_near(&solution(machine), &solution(&alone), 1e-4);
         }
     }
-}
-
-#[test]
-fn a_warm_start_saves_epochs() {
-    let (x, labels) = noisy(400, 10, 2, 6);
-    let set = TrainingSet::new(&x, &labels, 2).unwrap();
-    let params = LinearSvmParams { loss: Loss::Hinge, ..Default::default() }.check().unwrap();
-    let path = params.train_path(&set, &[0.09, 0.1], 7).unwrap();
-    let alone = params.train_path(&set, &[0.1], 7).unwrap();
-    assert!(path[1].report().epochs() < alone[0].report().epochs());
 }
 
 #[test]
@@ -260,22 +223,6 @@ fn rows_wider_than_there_are_of_them_give_the_machine_of_sparse_rows() {
 }
 
 #[test]
-fn wide_rows_give_up_after_the_epochs_allowed() {
-    let (x, labels) = noisy(60, 100, 2, 18);
-    let params = LinearSvmParams {
-        tolerance: Tolerance::DualityGap(1e-14),
-        max_epochs: 5,
-        shrinking: false,
-        ..Default::default()
-    };
-    let path = params.check().unwrap().train_path(&TrainingSet::new(&x, &labels, 2).unwrap(), &[1.0, 10.0], 7).unwrap();
-    for machine in &path {
-        assert!(!machine.report().converged());
-        assert_eq!(machine.report().epochs(), 5);
-    }
-}
-
-#[test]
 fn any_number_of_threads_gives_the_same_bits() {
     for (columns, solver) in [(9, Solver::DualDescent), (9, Solver::Newton), (300, Solver::Auto)] {
         let (x, labels) = noisy(200, columns, 5, 9);
@@ -290,31 +237,6 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
-fn the_seed_moves_only_the_order_of_visits() {
-    let (x, labels) = noisy(100, 4, 2, 10);
-    let params = LinearSvmParams { solver: Solver::DualDescent, ..tight() }.check().unwrap();
-    let of = |seed| params.train(&x, &labels, 2, seed).unwrap();
-    assert_eq!(of(1), of(1));
-    assert_ne!(of(1), of(2));
-    assert_near(&solution(&of(1)), &solution(&of(2)), 1e-4);
-}
-
-#[test]
-fn a_duplicated_row_is_a_row_of_twice_the_weight() {
-    let (x, labels) = noisy(30, 3, 2, 12);
-    let doubled = concatenate![Axis(0), x, x.slice(s![..10, ..])];
-    let doubled_labels: Vec<usize> = labels.iter().chain(&labels[..10]).copied().collect();
-    let weights: Vec<f64> = (0..30).map(|i| if i < 10 { 2.0 } else { 1.0 }).collect();
-    for (loss, solver) in [(Loss::Hinge, Solver::DualDescent), (Loss::SquaredHinge, Solver::Newton)] {
-        let params = LinearSvmParams { loss, solver, ..tight() };
-        let copies = train(params.clone(), &doubled, &doubled_labels, 2);
-        let set = TrainingSet::new(&x, &labels, 2).unwrap().with_weights(&weights).unwrap();
-        let weighted = params.check().unwrap().train_on(&set, 7).unwrap();
-        assert_near(&solution(&copies), &solution(&weighted), 1e-4);
-    }
-}
-
-#[test]
 fn balanced_class_weights_are_inverse_frequencies() {
     let (x, mut labels) = noisy(30, 3, 2, 13);
     labels[..12].fill(0); // 21 rows of class 0, 9 of class 1
@@ -325,21 +247,6 @@ fn balanced_class_weights_are_inverse_frequencies() {
 }
 
 #[test]
-fn constant_features_and_rows_of_zeros_do_no_harm() {
-    let (mut x, labels) = noisy(40, 4, 2, 14);
-    x.column_mut(2).fill(3.0);
-    x.row_mut(5).fill(0.0);
-    for multi_class in [MultiClass::OneVsRest, MultiClass::CrammerSinger] {
-        for loss in [Loss::Hinge, Loss::SquaredHinge] {
-            for bias in [None, Some(1.0)] {
-                let machine = train(LinearSvmParams { multi_class, loss, bias, ..tight() }, &x, &labels, 2);
-                assert!(machine.weights().iter().all(|w| w.is_finite()));
-            }
-        }
-    }
-}
-
-#[test]
 fn giving_up_is_reported_with_the_gap_that_was_reached() {
     let (x, labels) = noisy(400, 20, 2, 15);
     let params = LinearSvmParams { c: 1e4, loss: Loss::Hinge, max_epochs: 3, ..Default::default() };
@@ -347,14 +254,6 @@ fn giving_up_is_reported_with_the_gap_that_was_reached() {
     assert!(!machine.report().converged());
     assert!(machine.report().relative_gap() > 1e-4);
     assert_eq!(machine.report().epochs(), 3);
-}
-
-#[test]
-fn newton_reaches_a_tiny_gap_at_a_cost_where_descent_cannot() {
-    let (x, labels) = noisy(500, 10, 3, 16);
-    let params = LinearSvmParams { c: 1e8, tolerance: Tolerance::DualityGap(1e-6), ..Default::default() };
-    let machine = train(params, &x, &labels, 3);
-    assert!(machine.report().epochs() < 50, "{:?}", machine.report());
 }
 
 #[test]
@@ -409,56 +308,8 @@ fn parameters_read_and_write_as_a_configuration_does() {
     assert!(serde_json::from_str::<LinearSvmParams>(r#"{"C": 1.0}"#).is_err());
 }
 
-/// ½‖w‖² + C Σ ℓ(1 − y(w·x + b)) with the bias regularised, from the solution alone.
-fn primal(w: &Array1<f64>, x: &Array2<f64>, signs: &Array1<f64>, c: f64, loss: Loss) -> f64 {
-    let errors = (1.0 - &(x.dot(w) * signs)).mapv(|e: f64| e.max(0.0));
-    let losses = if loss == Loss::Hinge { errors.sum() } else { errors.dot(&errors) };
-    0.5 * w.dot(w) + c * losses
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-
-    /// The optimality conditions of the squared hinge: w = Σ α_i y_i x_i with α_i = 2C max(0, 1 − y_i f_i).
-    #[test]
-    fn squared_hinge_weights_are_stationary(seed in 0u64..1000, rows in 4usize..60, columns in 1usize..8, log_c in -3.0f64..2.0, newton: bool) {
-        let (x, labels) = noisy(rows, columns, 2, seed);
-        let c = 10f64.powf(log_c);
-        let solver = if newton { Solver::Newton } else { Solver::DualDescent };
-        let machine = train(LinearSvmParams { c, solver, ..tight() }, &x, &labels, 2);
-        let signs: Array1<f64> = labels.iter().map(|&l| if l == 1 { 1.0 } else { -1.0 }).collect();
-        let (x, w) = (with_ones(&x), solution(&machine).row(1).to_owned());
-        let alpha = (1.0 - &(x.dot(&w) * &signs)).mapv(|e: f64| 2.0 * c * e.max(0.0));
-        let stationary = x.t().dot(&(&alpha * &signs));
-        let primal = machine.report().problems[0].primal;
-        // the gradient g = w − Σ has ‖g‖² ≤ 2 L · gap, L = 1 + 2C‖X‖² the smoothness of the primal
-        let smoothness = 1.0 + 2.0 * c * x.iter().map(|v| v * v).sum::<f64>();
-        let allowed = (2.0 * smoothness * 1e-11 * primal).sqrt() + 1e-9;
-        let gradient = (&w - &stationary).mapv(|g| g * g).sum().sqrt();
-        prop_assert!(gradient <= allowed, "{gradient:e} > {allowed:e}");
-    }
-
-    /// Nothing near the solution is better, and the report's primal is the primal of the solution.
-    #[test]
-    fn no_step_improves_the_primal(seed in 0u64..1000, rows in 4usize..40, columns in 1usize..6, log_c in -3.0f64..1.0, hinge: bool) {
-        let loss = if hinge { Loss::Hinge } else { Loss::SquaredHinge };
-        let (x, labels) = noisy(rows, columns, 2, seed);
-        let c = 10f64.powf(log_c);
-        let machine = train(LinearSvmParams { c, loss, solver: Solver::DualDescent, ..tight() }, &x, &labels, 2);
-        let signs: Array1<f64> = labels.iter().map(|&l| if l == 1 { 1.0 } else { -1.0 }).collect();
-        let (x, w) = (with_ones(&x), solution(&machine).row(1).to_owned());
-        let best = primal(&w, &x, &signs, c, loss);
-        let report = machine.report().problems[0];
-        // the state is a running sum of some thousand updates
-        prop_assert!((best - report.primal).abs() <= 1e-9 * best, "{best} is not {}", report.primal);
-        prop_assert!(report.gap() >= -1e-9 * best);
-        let rng = &mut stream(seed, "test", "directions", 0);
-        for scale in [1e-3, 1e-2, 0.1, 1.0] {
-            let near = w.mapv(|v| v + scale * rng.gen_range(-1.0..1.0));
-            // the gap of 1e-11 is what the solution may still be above the optimum
-            prop_assert!(primal(&near, &x, &signs, c, loss) >= best * (1.0 - 1e-10));
-        }
-    }
 }
 
 /// Nyström-like features of overlapping clouds: the square root of a Gaussian kernel's columns, strongly uneven in scale.

@@ -1,12 +1,14 @@
 //! `cargo xtask docs`: the parts of the documentation that are generated from the program.
 //!
 //! They stand between markers: the lists of the catalogue in docs/reference/methods.md, the datasets in docs/reference/datasets.md. The page
-//! docs/reference/command-line.md is generated as a whole.
+//! docs/reference/command-line.md and the JSON Schema of a configuration are generated as a whole.
 
 use std::path::{Path, PathBuf};
 
+use landmark_harness::config::top_keys;
+use landmark_yaml::{Keys, Parameter};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use runner::catalogue::{KINDS, Kind};
+use runner::catalogue::{KINDS, Kind, schema};
 use runner::commands::list::markdown;
 use runner::exit::UsageError;
 use runner::output::Answer;
@@ -17,15 +19,17 @@ use crate::command_line;
 /// A file, the marker of its generated part, and that part.
 type Table = (&'static str, &'static str, fn() -> String);
 
-const TABLES: [Table; 2] = [
+const TABLES: [Table; 3] = [
     ("docs/reference/methods.md", "registry", registry),
     ("docs/reference/datasets.md", "data", landmark_fetch::table::markdown),
+    ("docs/reference/configuration.md", "keys", keys),
 ];
 const COMMAND_LINE: &str = "docs/reference/command-line.md";
 
 /// Compares the files, or writes them.
 pub(crate) fn docs(root: &Path, write: bool) -> Result<Answer> {
-    let mut files: Vec<(PathBuf, String)> = vec![(root.join(COMMAND_LINE), command_line::page())];
+    let mut files: Vec<(PathBuf, String)> =
+        vec![(root.join(COMMAND_LINE), command_line::page()), (root.join(schema::FILE), schema::text())];
     for (file, marker, table) in TABLES {
         let path = root.join(file);
         let old = std::fs::read_to_string(&path)
@@ -68,6 +72,38 @@ fn registry() -> String {
     let table = |kind: &Kind| format!("**{}**: {}\n\n{}", capitalized(kind.plural), kind.summary, markdown(kind));
     let tables: Vec<String> = KINDS.iter().filter(|kind| kind.plural != "datasets").map(table).collect();
     tables.join("\n")
+}
+
+/// The keys of a configuration, from the structs that read them.
+fn keys() -> String {
+    let rows = |keys: &Keys| {
+        let row = |key: Parameter| {
+            let default = if key.default.is_empty() { "required".to_owned() } else { format!("`{}`", key.default) };
+            format!("| `{}` | {default} | {} |\n", key.name, key.doc.replace('|', "\\|"))
+        };
+        keys.list().into_iter().map(row).collect::<String>()
+    };
+    let head = "| key | default | effect |\n|---|---|---|\n";
+    let [run, sweep, _] = top_keys();
+    let mut text = format!("## Every file\n\n{head}{}\n## Every sweep\n\n{head}{}", rows(&run), rows(&sweep));
+    for kind in KINDS {
+        // entries of the same keys share a table
+        let mut tables: Vec<(String, Vec<String>)> = Vec::new();
+        for entry in (kind.entries)().iter().filter(|entry| !entry.keys.is_empty()) {
+            let (rows, id) = (rows(&entry.keys), format!("`{}`", entry.id));
+            match tables.iter_mut().find(|(known, _)| *known == rows) {
+                Some((_, ids)) => ids.push(id),
+                None => tables.push((rows, vec![id])),
+            }
+        }
+        if !tables.is_empty() {
+            text += &format!("\n## {}\n", capitalized(kind.plural));
+        }
+        for (rows, ids) in tables {
+            text += &format!("\n{}:\n\n{head}{rows}", ids.join(", "));
+        }
+    }
+    text
 }
 
 fn capitalized(word: &str) -> String {

@@ -25,8 +25,9 @@ fn the_generated_documents_are_those_of_the_program() {
 fn a_stale_document_is_refused_and_written() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("docs/reference")).unwrap();
-    for file in ["docs/reference/methods.md", "docs/reference/command-line.md", "docs/reference/datasets.md"] {
-        std::fs::copy(repository().join(file), folder.path().join(file)).unwrap();
+    for name in ["methods.md", "command-line.md", "datasets.md", "configuration.md", "landmark.schema.json"] {
+        let file = format!("docs/reference/{name}");
+        std::fs::copy(repository().join(&file), folder.path().join(&file)).unwrap();
     }
     let page = folder.path().join("docs/reference/command-line.md");
     let written = std::fs::read_to_string(&page).unwrap();

@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn set_makes_the_sections_it_needs() {
-        let root = after_set("name: x", "budget.entries=1_000").unwrap();
-        assert_eq!(root.get("budget").unwrap().get("entries").unwrap().value, Value::Integer(1000));
+        let root = after_set("name: x", "budget.calls=1_000").unwrap();
+        assert_eq!(root.get("budget").unwrap().get("calls").unwrap().value, Value::Integer(1000));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::tree::{Node, Value};
 /// The profile used where none is named.
 pub const DEFAULT_PROFILE: &str = "laptop";
 /// Profiles every configuration has; one that is not written lays nothing over the file.
-pub const PROFILES: [&str; 4] = ["smoke", "laptop", "desk", "paper"];
+pub const PROFILES: [&str; 4] = ["smoke", "laptop", "medium", "paper"];
 
 /// A profile as it was laid over the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,9 +152,9 @@ mod tests {
         assert!(written(with, "smoke") && written(with, "laptop") && !written(with, "paper"));
         assert!(!written("seed: 7\n", "smoke"));
         let refused = |text: &str, wanted: &str| format!("{:?}", laid(text, wanted).unwrap_err());
-        let help = "did you mean `paper`? This file defines no profile; the built-in `smoke`, `laptop`, `desk`, `paper` run it in full";
+        let help = "did you mean `paper`? This file defines no profile; the built-in `smoke`, `laptop`, `medium`, `paper` run it in full";
         assert!(refused("seed: 7\n", "papr").contains(help), "{}", refused("seed: 7\n", "papr"));
-        let help = "this file defines `smoke`, `laptop`; the built-in `desk`, `paper` run it in full";
+        let help = "this file defines `smoke`, `laptop`; the built-in `medium`, `paper` run it in full";
         assert!(refused(with, "nothing").contains(help), "{}", refused(with, "nothing"));
     }
 

@@ -2,24 +2,46 @@
 //!
 //! All that is wrong is collected, with its place; of a struct every unknown key, not just the first.
 
-use std::cell::RefCell;
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::path::PathBuf;
+use std::rc::Rc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
-use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Unexpected, Visitor};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, Error as _, IntoDeserializer, Unexpected, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::problem::{Problem, Span, dotted, excerpt};
+use super::problem::{Problem, Span, dotted, excerpt, list};
 use super::tree::{Key, Node, Value};
 
 /// Collector of problems while a configuration is read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Problems {
-    found: RefCell<Vec<Problem>>,
+    found: Rc<RefCell<Vec<Problem>>>,
     /// Dotted paths of the keys that were asked for, of all sections.
-    asked: RefCell<Vec<String>>,
+    asked: Rc<RefCell<Vec<String>>>,
+    /// The folder where relative paths of the file start.
+    folder: Rc<PathBuf>,
 }
 
 impl Problems {
+    /// The folder where relative paths of the file start.
+    pub fn folder(&self) -> &std::path::Path {
+        &self.folder
+    }
+
+    /// None yet, of a file in this folder.
+    pub fn in_folder(folder: &std::path::Path) -> Self {
+        Self { folder: Rc::new(folder.to_owned()), ..Self::default() }
+    }
+
+    /// Number of them.
+    pub(crate) fn len(&self) -> usize {
+        self.found.borrow().len()
+    }
+
     /// Adds one.
     pub fn add(&self, problem: Problem) {
         self.found.borrow_mut().push(problem);
@@ -47,7 +69,7 @@ impl Problems {
 
     /// All of them.
     pub fn into_vec(self) -> Vec<Problem> {
-        self.found.into_inner()
+        self.found.take()
     }
 
     /// The value, or `None` with the problem collected.
@@ -58,7 +80,7 @@ impl Problems {
     /// Reads a node as a `T`; `path` is its dotted path, for the message.
     pub fn read<T: DeserializeOwned>(&self, node: &Node, path: &str) -> Option<T> {
         let value = T::deserialize(Reader { node, path: &Path::Root(path), problems: self });
-        value.map_err(|fault| self.add(fault.into_problem())).ok()
+        value.map_err(|fault| fault.into_problem().map(|problem| self.add(problem))).ok()
     }
 }
 
@@ -101,16 +123,20 @@ impl Fault {
         self
     }
 
-    fn into_problem(self) -> Problem {
+    /// None of a fault that was told where it was found.
+    fn into_problem(self) -> Option<Problem> {
+        if self.message.is_empty() {
+            return None;
+        }
         let problem = Problem::new(self.message);
         let problem = match self.place {
             Some(place) => problem.at(place),
             None => problem,
         };
-        match self.help {
+        Some(match self.help {
             Some(help) => problem.help(help),
             None => problem,
-        }
+        })
     }
 
     fn unfinished(message: String) -> Self {
@@ -128,7 +154,10 @@ impl std::error::Error for Fault {}
 
 impl de::Error for Fault {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::unfinished(format!("is wrong: {message}"))
+        match message.to_string() {
+            told if told == TOLD => Self { complete: true, ..Self::unfinished(told) },
+            message => Self::unfinished(format!("is wrong: {message}")),
+        }
     }
 
     fn invalid_type(seen: Unexpected<'_>, wanted: &dyn de::Expected) -> Self {
@@ -146,6 +175,12 @@ impl de::Error for Fault {
             help: near.map(|near| format!("did you mean `{near}`?")),
             ..Self::unfinished(format!("is `{seen}`, but must be {wanted}"))
         }
+    }
+
+    fn unknown_field(seen: &str, known: &'static [&'static str]) -> Self {
+        let near = crate::suggest::did_you_mean(seen, known.iter().copied());
+        let help = near.map_or_else(|| format!("known: {}", list(known)), |near| format!("did you mean `{near}`?"));
+        Self { help: Some(help), ..Self::unfinished(format!("has the unknown key `{seen}`")) }
     }
 
     fn missing_field(key: &'static str) -> Self {
@@ -181,6 +216,126 @@ fn plainly(wanted: &str) -> String {
             "one of the names known here".to_owned()
         }
         other => other.to_owned(),
+    }
+}
+
+/// Names of [`ConfigPath`] and of [`FromNode`] to the reader.
+const PATH: &str = "landmark_yaml::ConfigPath";
+const NODE: &str = "landmark_yaml::FromNode";
+
+/// What the reader hands over past serde, which has no type for it.
+enum HandedOver {
+    Path(ConfigPath),
+    Node(Node, String, Problems),
+}
+
+thread_local! {
+    static HANDED_OVER: Cell<Option<HandedOver>> = const { Cell::new(None) };
+}
+
+/// Path as written in the file (or in `--set`), and as resolved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConfigPath {
+    /// As written: this is what counts for the hash of a configuration.
+    pub written: String,
+    /// Relative paths of the file start at its folder, those of `--set` at the working directory.
+    pub resolved: PathBuf,
+}
+
+/// Beginning of a path that starts at the folder of the corpora, whatever names it: `--data` or the variable.
+const CORPORA: &str = "$LANDMARK_DATA/";
+
+impl ConfigPath {
+    /// The place of the file, where a path may start at the folder of the corpora: `$LANDMARK_DATA/…`. `None` if that folder is not known.
+    pub fn at(&self, data: Option<&std::path::Path>) -> Option<PathBuf> {
+        match self.written.strip_prefix(CORPORA) {
+            Some(below) => data.map(|data| data.join(below)),
+            None => Some(self.resolved.clone()),
+        }
+    }
+}
+
+/// A value that is read from its node, because what it may hold depends on what it says: a choice, for [`Section::tagged`](crate::Section::tagged).
+pub trait FromNode: Sized {
+    /// Reads it; `path` is its dotted path, for messages. `None` once a problem was added.
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self>;
+}
+
+/// `Deserialize` of such a value, which works where a configuration is read.
+///
+/// # Errors
+/// Whatever is wrong with it; its problems are collected where they were found.
+pub fn from_node<'de, D: de::Deserializer<'de>, T: FromNode>(deserializer: D) -> Result<T, D::Error> {
+    match deserializer.deserialize_newtype_struct(NODE, Taken("a value"))? {
+        HandedOver::Node(node, path, problems) => {
+            T::from_node(&node, &path, &problems).ok_or_else(|| D::Error::custom(TOLD))
+        }
+        HandedOver::Path(_) => Err(D::Error::custom("a path stands where a value must be")),
+    }
+}
+
+/// `Deserialize` and `JsonSchema` of a value that is read from its node: its type and its schema, as JSON.
+#[macro_export]
+macro_rules! read_from_node {
+    ($type:ty, $schema:expr) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::from_node(deserializer)
+            }
+        }
+
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::Schema::try_from($schema).unwrap_or_default()
+            }
+        }
+    };
+}
+
+/// The error of a value whose problems are collected.
+const TOLD: &str = "";
+
+/// Takes what was handed over.
+struct Taken(&'static str);
+
+impl Visitor<'_> for Taken {
+    type Value = HandedOver;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<HandedOver, E> {
+        HANDED_OVER.take().ok_or_else(|| E::invalid_type(Unexpected::Unit, &self))
+    }
+}
+
+impl<'de> Deserialize<'de> for ConfigPath {
+    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match deserializer.deserialize_newtype_struct(PATH, Taken("a path"))? {
+            HandedOver::Path(path) => Ok(path),
+            HandedOver::Node(..) => Err(de::Error::custom("a value stands where a path must be")),
+        }
+    }
+}
+
+impl Serialize for ConfigPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.written)
+    }
+}
+
+impl JsonSchema for ConfigPath {
+    fn schema_name() -> Cow<'static, str> {
+        "Path".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
     }
 }
 
@@ -248,8 +403,23 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
-        visitor.visit_newtype_struct(self)
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Fault> {
+        match (name, &self.node.value) {
+            (PATH, Value::Text(written)) => {
+                let from_file = self.node.place.source == 0;
+                let resolved = if from_file { self.problems.folder.join(written) } else { PathBuf::from(written) };
+                let path = ConfigPath { written: written.clone(), resolved };
+                HANDED_OVER.set(Some(HandedOver::Path(path)));
+                visitor.visit_unit()
+            }
+            (PATH, _) => self.any(visitor),
+            (NODE, _) => {
+                let path = self.path.to_string();
+                HANDED_OVER.set(Some(HandedOver::Node(self.node.clone(), path, self.problems.clone())));
+                visitor.visit_unit()
+            }
+            _ => visitor.visit_newtype_struct(self),
+        }
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -359,7 +529,7 @@ mod tests {
         loss: Loss,
     }
 
-    #[derive(Debug, Clone, Copy, Deserialize, PartialEq)]
+    #[derive(Debug, Clone, Copy, Deserialize, PartialEq, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     enum Loss {
         Hinge,

@@ -1,10 +1,11 @@
 //! A section read key by key; at the end it names the keys nobody asked for.
 
 use std::cell::RefCell;
-use std::fmt;
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
+use super::keys::{schema_of, within_bounds};
 use super::problem::{Problem, Span, dotted};
 use super::read::Problems;
 use super::suggest::did_you_mean;
@@ -16,7 +17,7 @@ pub struct Section<'a> {
     place: Span,
     path: String,
     problems: &'a Problems,
-    asked: RefCell<Vec<&'static str>>,
+    asked: RefCell<Vec<String>>,
 }
 
 impl<'a> Section<'a> {
@@ -37,6 +38,55 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A choice by the key `tag`, or by a bare id: the id, its place, and the section of the other keys.
+    pub fn tagged(
+        node: &'a Node,
+        path: &str,
+        tag: &'static str,
+        problems: &'a Problems,
+    ) -> Option<(String, Span, Self)> {
+        if let Value::Text(id) = &node.value {
+            let asked = RefCell::default();
+            let section = Self { entries: &[], place: node.place, path: path.to_owned(), problems, asked };
+            return Some((id.clone(), node.place, section));
+        }
+        let section = Self::new(node, path, problems)?;
+        let place = section.required_node(tag)?.place;
+        Some((section.optional(tag)?, place, section))
+    }
+
+    /// Reads the keys that are fields of `T`; others are left to whoever asks for them, or to [`finish`](Self::finish). `None`, and a
+    /// problem, if a key is missing, of the wrong type or out of its bounds.
+    pub fn part<T: DeserializeOwned + JsonSchema>(&self) -> Option<T> {
+        let schema = schema_of::<T>();
+        let fields: Vec<&String> = schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key).collect();
+        let before = self.problems.len();
+        // what another struct of this section has read is not read again
+        let is_mine = |key: &String| fields.contains(&key) && !self.asked.borrow().contains(key);
+        let mine = self.entries.iter().filter(|(key, node)| is_mine(&key.text) && node.value != Value::Null);
+        let mine = Node { value: Value::Map(mine.cloned().collect()), place: self.place };
+        for field in &fields {
+            self.problems.ask(&self.path, &[field]);
+            if !self.asked.borrow().contains(field) {
+                self.asked.borrow_mut().push((*field).clone());
+            }
+        }
+        for key in schema["required"].as_array().into_iter().flatten().filter_map(|key| key.as_str()) {
+            if mine.get(key).is_none() {
+                self.miss(key, None);
+            }
+        }
+        within_bounds(&mine, &schema, &self.path, self.problems);
+        (self.problems.len() == before).then(|| self.problems.read(&mine, &self.path))?
+    }
+
+    /// Reads the whole section as a `T`, and names the keys that it has no field for.
+    pub fn whole<T: DeserializeOwned + JsonSchema>(&self) -> Option<T> {
+        let value = self.part();
+        self.finish(&[]);
+        value
+    }
+
     /// Place of the section.
     pub fn place(&self) -> Span {
         self.place
@@ -54,7 +104,7 @@ impl<'a> Section<'a> {
 
     /// The node behind a key, unless it is absent or empty.
     pub fn node(&self, key: &'static str) -> Option<&'a Node> {
-        self.asked.borrow_mut().push(key);
+        self.asked.borrow_mut().push(key.to_owned());
         self.problems.ask(&self.path, &[key]);
         let node = self.entries.iter().find(|(k, _)| k.text == key).map(|(_, node)| node)?;
         (node.value != Value::Null).then_some(node)
@@ -94,7 +144,7 @@ impl<'a> Section<'a> {
     }
 
     /// A problem for a key that must be there; one that is misspelt is unknown, and not missing as well.
-    fn miss(&self, key: &'static str, help: Option<&str>) {
+    fn miss(&self, key: &str, help: Option<&str>) {
         let missing = Problem::new(format!("`{}` is missing", self.path_of(key)));
         let missing = if let Some(help) = help { missing.help(help) } else { missing };
         let written = |is_it: &dyn Fn(&str) -> bool| self.entries.iter().map(|(k, _)| k).find(|k| is_it(&k.text));
@@ -106,21 +156,6 @@ impl<'a> Section<'a> {
             let start = Span { len: self.place.len.min(1), ..self.place };
             self.problems.add(missing.at(start).label("the section begins here"));
         }
-    }
-
-    /// Reads a number and checks it: `wanted` completes "must be …".
-    pub fn checked<T: DeserializeOwned + fmt::Display>(
-        &self,
-        key: &'static str,
-        is_good: impl Fn(&T) -> bool,
-        wanted: &str,
-    ) -> Option<T> {
-        let value: T = self.optional(key)?;
-        if is_good(&value) {
-            return Some(value);
-        }
-        self.refuse(key, format!("`{}` is {value}, but must be {wanted}", self.path_of(key)));
-        None
     }
 
     /// A problem at the value of a key.
@@ -139,18 +174,12 @@ impl<'a> Section<'a> {
         self.entries.iter().any(|(k, _)| k.text == key)
     }
 
-    /// The entries nobody has asked for yet.
-    pub fn rest(&self) -> Node {
-        let asked = self.asked.borrow();
-        let rest = self.entries.iter().filter(|(key, _)| !asked.contains(&key.text.as_str()));
-        Node { value: Value::Map(rest.cloned().collect()), place: self.place }
-    }
-
     /// Names every key nobody asked for. `also` are keys that were read by other means.
     pub fn finish(&self, also: &[&'static str]) {
+        let asked = self.asked.borrow();
         let mut known: Vec<&str> = Vec::new();
-        for key in also.iter().chain(self.asked.borrow().iter()) {
-            if !known.contains(key) {
+        for key in also.iter().copied().chain(asked.iter().map(String::as_str)) {
+            if !known.contains(&key) {
                 known.push(key);
             }
         }

@@ -56,15 +56,17 @@ impl Node {
         Self { value: Value::Map(Vec::new()), place }
     }
 
-    /// A section of one key, standing where its value stands.
-    pub fn section(key: &str, value: Self) -> Self {
-        let place = value.place;
-        Self { value: Value::Map(vec![(Key { text: key.to_owned(), place }, value)]), place }
-    }
-
     /// The value behind a key, where this is a section that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|(_, value)| value)
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        match &mut self.value {
+            Value::Map(entries) => entries.iter_mut().find(|(k, _)| k.text == key).map(|(_, node)| node),
+            _ => None,
+        }
     }
 
     /// Key and value, where this is a section that has the key.

@@ -23,7 +23,8 @@ use landmark_report::ResultRow;
 use landmark_tasks::classification::ClassificationParams;
 use landmark_tasks::linear_svm::{LinearSvmParams, MultiClass};
 use landmark_tasks::svm::Tolerance;
-use landmark_yaml::{Entry, Node, Section, list, parameter};
+use landmark_yaml::{Entry, Keys, Node, Section, list};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -37,37 +38,15 @@ mod work;
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "intent",
-        summary: "intent classification by domain with representations sketched from unlabelled text",
-        parameters: &[
-            parameter("corpora", "[utterances]", "utterances with intents: `utterances`, `clinc150`, `snips`, `atis`"),
-            parameter("domains", "all", "at most so many domains"),
-            parameter("unlabelled", "synthetic", "texts without labels: `sentences`, or `synthetic` from templates"),
-            parameter(
-                "texts",
-                "null",
-                "all by default, or 4000 synthetic ones: at most so many of them, in an order drawn by replicate",
-            ),
-            parameter(
-                "representations",
-                "[none, sent, sent_plus]",
-                "these, `sent_idf`, and names of word vectors: `glove50_8k`, `self300`",
-            ),
-            parameter("labels", "[5, all]", "labelled utterances an intent: numbers, `all`"),
-            parameter("shares", "[100]", "per cent of the unlabelled texts that are used"),
-            parameter("hash", "{ bits: 16, max_n: 3 }", "columns 2^bits, longest n-gram"),
-            parameter("sketch_rows", "200", "l, rows of the sketch"),
-            parameter("form", "buffered", "`buffered` or `figure_1`"),
-            parameter("dimension", "100", "m, directions of Π"),
-            parameter("costs", "[1]", "C of the machine, chosen by cross-validation where there are several"),
-            parameter("folds", "3", "of the cross-validation, and of the predictions in `sent_plus`"),
-        ],
+        summary: "intent classification by domain with representations sketched from unlabeled text",
+        keys: Keys::of::<Intent>().under("intent"),
         source: "matrix-sketching paper, tables 1 and 2",
     },
     read,
 };
 
 /// Representation of a sentence as a vector.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 pub(super) enum Representation {
     /// The counts alone.
@@ -145,26 +124,39 @@ impl Labels {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Intent {
+    /// utterances with intents: `utterances`, `clinc150`, `snips`, `atis`
     corpora: Vec<String>,
+    /// most domains
     domains: Option<usize>,
+    /// texts without labels: `sentences`, or `synthetic` from templates
     unlabelled: String,
+    /// most texts, in an order drawn by replicate; none: all, or 4,000 synthetic ones
     texts: Option<usize>,
+    /// these, `sent_idf`, and names of word vectors: `glove50_8k`, `self300`
     representations: Vec<Representation>,
+    /// labeled utterances per intent: numbers, `all`
     labels: Vec<LabelsText>,
+    /// percentages of the unlabeled texts to use
     shares: Vec<u64>,
+    /// columns 2^bits, longest n-gram
     hash: HashSettings,
+    /// l, rows of the sketch
     sketch_rows: usize,
+    /// `buffered` or `figure_1`
     form: Form,
+    /// m, directions of Π
     dimension: usize,
+    /// C of the machine, chosen by cross-validation where there are several
     costs: Vec<f64>,
+    /// of the cross-validation, and of the predictions in `sent_plus`
     folds: usize,
 }
 
 /// A number of labels as it is written: a number or a word.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(super) struct LabelsText(Json);
 
@@ -182,10 +174,12 @@ impl LabelsText {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct HashSettings {
+    /// 2^bits columns
     bits: u32,
+    /// longest n-gram
     max_n: usize,
 }
 

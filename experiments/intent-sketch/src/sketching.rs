@@ -19,9 +19,10 @@ use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, S
 use landmark_report::{
     Caveat, FigureKind, FigureSpec, Metric, Reference, ResultRow, Selection, Subject, TableKind, TableSpec,
 };
-use landmark_yaml::{Entry, Node, Section, parameter};
+use landmark_yaml::{Entry, Keys, Node, Section};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -30,18 +31,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "sketching",
         summary: "Frequent Directions on random rows: error, bound and time over batches",
-        parameters: &[
-            parameter("rows", "1000000", "n, rows of X"),
-            parameter("columns", "100", "d, numbers in a row"),
-            parameter("sketch_rows", "100", "l, rows of the sketch"),
-            parameter("batches", "[1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50]", "blocks of rows sketched side by side"),
-            parameter("forms", "[figure_1, buffered]", "the algorithm of the paper, and the buffered one"),
-            parameter(
-                "buffer",
-                "null",
-                "rows the buffered form holds before it shrinks, sketch included; chosen by size where none is given",
-            ),
-        ],
+        keys: Keys::of::<Sketching>().under("sketching"),
         source: "matrix-sketching paper, table 3",
     },
     read,
@@ -56,14 +46,20 @@ const ROWS_PER_STREAM: usize = 4096;
 /// Rounding of sums of 10⁸ numbers against a bound that holds without.
 const ROUNDING: f64 = 1e-9;
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Sketching {
+    /// n, rows of X
     rows: usize,
+    /// d, numbers in a row
     columns: usize,
+    /// l, rows of the sketch
     sketch_rows: usize,
+    /// blocks of rows sketched side by side
     batches: Vec<usize>,
+    /// the algorithm of the paper, and the buffered one
     forms: Vec<Form>,
+    /// rows the buffered form holds before it shrinks, sketch included; chosen by size where none is given
     buffer: Option<usize>,
 }
 
@@ -90,7 +86,7 @@ impl Sketching {
 fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
-    let settings: Sketching = problems.read(node, ENTRY.entry.id)?;
+    let settings: Sketching = section.whole()?;
     if settings.rows == 0 {
         section.refuse("rows", "`sketching.rows` is 0, but must be at least 1");
     }

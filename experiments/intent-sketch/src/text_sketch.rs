@@ -20,7 +20,8 @@ use landmark_harness::progress::Progress;
 use landmark_harness::share::Share;
 use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 use landmark_report::{Caveat, FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
-use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
+use landmark_yaml::{Entry, Keys, Node, Problem, Section};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -34,16 +35,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "text_sketch",
         summary: "a sketch of a text file of yours, one text a line: its directions, its bound, and the projection",
-        parameters: &[
-            required("file", "texts.txt", "the file, plain or gzip; relative to this one"),
-            parameter("hash", "{ bits: 16, max_n: 3, first_words: 0 }", "columns 2^bits, longest n-gram"),
-            parameter("sketch_rows", "200", "l, rows of the sketch"),
-            parameter("form", "buffered", "`buffered` or `figure_1`"),
-            parameter("dimension", "100", "m, directions that are written to `projection.npy`"),
-            parameter("empty", "skip", "empty lines: `skip` (counted) or `error`"),
-            parameter("invalid_utf8", "skip", "lines that are not UTF-8: `skip` (counted) or `error`"),
-            parameter("save_every", "100000", "texts between two saved sketches"),
-        ],
+        keys: Keys::of::<FileKey>().and::<Settings>().under("text_sketch"),
         source: "matrix-sketching paper, section 3",
     },
     read,
@@ -54,24 +46,28 @@ const SAVED: &str = "stream.sketch";
 /// Π, beside the results.
 const PROJECTION: &str = "projection.npy";
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Settings {
-    #[serde(skip_serializing)]
-    file: String,
+    /// columns 2^bits, longest n-gram
     hash: NgramHashParams,
+    /// l, rows of the sketch
     sketch_rows: usize,
+    /// `buffered` or `figure_1`
     form: Form,
+    /// m, directions that are written to `projection.npy`
     dimension: usize,
+    /// empty lines: `skip` (counted) or `error`
     empty: BadLine,
+    /// lines that are not UTF-8: `skip` (counted) or `error`
     invalid_utf8: BadLine,
+    /// texts between two saved sketches
     save_every: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            file: String::new(),
             hash: NgramHashParams::default(),
             sketch_rows: 200,
             form: Form::default(),
@@ -93,6 +89,15 @@ impl Settings {
     }
 }
 
+/// The key of the file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FileKey {
+    /// the file, plain or gzip; relative to this one
+    #[schemars(example = &"texts.txt")]
+    file: ConfigPath,
+}
+
 #[derive(Debug, Clone)]
 struct TextSketch {
     settings: Settings,
@@ -100,11 +105,10 @@ struct TextSketch {
 }
 
 fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
-    let Reading { folder, problems, .. } = *reading;
+    let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
-    let file =
-        section.required_node("file").and_then(|node| ConfigPath::read(node, "text_sketch.file", folder, problems));
-    let settings: Settings = problems.read(node, ENTRY.entry.id)?;
+    let file: Option<FileKey> = section.part();
+    let settings: Settings = section.whole()?;
     match settings.hash.check() {
         Err(error) => section.refuse("hash", format!("`text_sketch.hash`: {error}")),
         Ok(hash) if settings.sketch_rows > hash.columns() => {
@@ -129,7 +133,7 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     if settings.save_every == 0 {
         section.refuse("save_every", "`text_sketch.save_every` is 0, but must be at least 1");
     }
-    let file = file?;
+    let FileKey { file } = file?;
     if !file.resolved.is_file() {
         let message = format!("`text_sketch.file` is `{}`, which does not exist", file.resolved.display());
         problems.add(

@@ -18,12 +18,12 @@ use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed, Symmetry, bloc
 use landmark_core::stream::stream;
 use landmark_neighbours::recall::Target;
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
-use landmark_yaml::{Entry, parameter, required};
+use landmark_yaml::Entry;
 use serde_json::json;
 
 use landmark_harness::config::CoverageConfig;
 use landmark_harness::config::coverage::Found;
-use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::config::matrix::{ExperimentEntry, Purpose};
 use landmark_harness::experiment::{Experiment, FinishedRun};
 use landmark_harness::experiments::error_curve::reference;
 use landmark_harness::job::{ExtraCalls, Job, JobError, Request};
@@ -35,30 +35,16 @@ mod nearest;
 mod pairs;
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "svm", "search", "output", "ranks", "compare"],
-    methods_optional: true,
-    reads_coverage: true,
-    ..ExperimentEntry::new(Entry {
-        id: "coverage",
-        summary: "stated recalls of neighbours, or of pairs, against true ones, over many draws, and their price above knowing the truth",
-        parameters: &[
-            required("coverage.proxy", "rwmd", "a cheap relative, as under `proxy`"),
-            parameter("coverage.k", "10", "neighbours of each item"),
-            parameter("coverage.at_least", "none", "least similarity: pairs instead of neighbours"),
-            parameter(
-                "coverage.columns",
-                "none",
-                "with `at_least`: landmark columns that pairs are found from, 60 unless said",
-            ),
-            parameter(
-                "coverage.labels",
-                "none",
-                "with `at_least`: labels of single pairs, calls an item, that these are held against, [5, 20] unless said",
-            ),
-            parameter("coverage.targets", "[[0.8, 0.2], [0.9, 0.1], [0.95, 0.05]]", "ρ and δ of each statement"),
-        ],
-        source: "this project",
-    })
+    own: Some(|section| Some(Arc::new(CoverageConfig::read(section)?))),
+    ..ExperimentEntry::new(
+        Entry {
+            id: "coverage",
+            summary: "stated recalls of neighbors, or of pairs, against true ones, over many draws, and their calls",
+            keys: CoverageConfig::KEYS,
+            source: "this project",
+        },
+        Purpose::Matrix,
+    )
 };
 
 /// Stated recalls against true ones.
@@ -70,7 +56,9 @@ impl Experiment for Coverage {
     }
 
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-        let Some(settings) = &context.matrix.coverage else { return Err("the section `coverage` is missing".into()) };
+        let Some(settings) = context.matrix.own_section::<CoverageConfig>() else {
+            return Err("the section `coverage` is missing".into());
+        };
         let shape = context.metered.shape();
         if shape.symmetry == Symmetry::Asymmetric {
             return Err("`coverage` needs a symmetric score: let the oracle take the mean of both orders".into());
@@ -96,7 +84,8 @@ impl Experiment for Coverage {
     }
 
     fn layout(&self, run: &FinishedRun<'_>) -> Layout {
-        run.matrix.coverage.as_ref().map_or_else(Layout::default, |settings| layout(&settings.found, run.rows))
+        let settings = run.matrix.own_section::<CoverageConfig>();
+        settings.map_or_else(Layout::default, |settings| layout(&settings.found(), run.rows))
     }
 }
 
@@ -167,9 +156,9 @@ fn measure(
     let draw = Draw { oracle, proxy, landmarks, names };
     let targets = settings.targets.iter().map(|&(recall, delta)| Target::new(recall, delta));
     let targets: Vec<Target> = targets.collect::<Result<_, _>>().map_err(|error| JobError::Failed(error.into()))?;
-    let statements = match &settings.found {
-        Found::Nearest { k } => nearest::statements(&draw, *k, &targets)?,
-        Found::Pairs { at_least, columns, labels } => pairs::Pairs::of(&draw, *at_least, *columns, labels)?
+    let statements = match settings.found() {
+        Found::Nearest { k } => nearest::statements(&draw, k, &targets)?,
+        Found::Pairs { at_least, columns, labels } => pairs::Pairs::of(&draw, at_least, columns, labels)?
             .map_or_else(Vec::new, |pairs| pairs.statements(&draw, &targets)),
     };
     let mut rows = Vec::new();
@@ -195,14 +184,14 @@ fn measure(
     Ok(rows)
 }
 
-fn layout(found: &Found, rows: &[ResultRow]) -> Layout {
+fn layout(found: &Found<'_>, rows: &[ResultRow]) -> Layout {
     let drawn = match found {
         Found::Nearest { .. } => nearest::DRAWN,
         Found::Pairs { .. } => pairs::DRAWN,
     };
     let caption = format!(
-        "{drawn} A statement of recall ρ at confidence 1 − δ holds in at least 1 − δ of the draws where its bound is sound; calls and price are an item's, the \
-         price above the way that is told the truth."
+        "{drawn} A guaranteed recall ρ at confidence 1 − δ must hold in at least 1 − δ of the draws. Calls and price are per item; the price is the calls \
+         beyond those of a search that knows the truth."
     );
     let table = |metric: Metric| TableSpec {
         id: format!("table-{}", metric.id().replace('_', "-")),

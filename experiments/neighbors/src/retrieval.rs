@@ -15,11 +15,11 @@ use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
 use landmark_report::{CellKey, Metric, ResultRow};
 use landmark_tasks::retrieval::{Depth, Judgement, Truth};
-use landmark_yaml::{Entry, parameter, required};
+use landmark_yaml::Entry;
 use ndarray::Array2;
 use serde_json::json;
 
-use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::config::matrix::{ExperimentEntry, Purpose};
 use landmark_harness::config::{ProxyKind, RetrievalConfig};
 use landmark_harness::experiment::{Experiment, FinishedRun};
 use landmark_harness::experiments::error_curve::reference;
@@ -49,23 +49,16 @@ pub const METRICS: [(Metric, Depth); 5] = [
 const LONGEST: usize = 100;
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "svm", "search", "output", "ranks", "compare"],
-    methods_optional: true,
-    reads_retrieval: true,
-    ..ExperimentEntry::new(Entry {
-        id: "retrieval",
-        summary: "recall of the true nearest neighbours against calls an item: reranking, GAR, ANNCUR, AXN-like, sums and rounds",
-        parameters: &[
-            required(
-                "retrieval.proxies",
-                "[rwmd]",
-                "cheap relatives, each as under `proxy`: all rivals run with each of them",
-            ),
-            parameter("retrieval.calls", "[5, 10, 20, 50, 100]", "calls an item"),
-            parameter("retrieval.rounds", "4", "rounds of the rivals that work in rounds"),
-        ],
-        source: "this project",
-    })
+    own: Some(|section| Some(std::sync::Arc::new(RetrievalConfig::read(section)?))),
+    ..ExperimentEntry::new(
+        Entry {
+            id: "retrieval",
+            summary: "recall of the true nearest neighbors against calls per item: reranking, GAR, ANNCUR, AXN-like, sums and rounds",
+            keys: RetrievalConfig::KEYS,
+            source: "this project",
+        },
+        Purpose::Matrix,
+    )
 };
 
 /// Recall of the true nearest neighbours at a number of calls an item.
@@ -89,7 +82,9 @@ impl Experiment for Retrieval {
 type Known = Rc<OnceCell<(Array2<f64>, Truth)>>;
 
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-    let Some(settings) = &context.matrix.retrieval else { return Err("the section `retrieval` is missing".into()) };
+    let Some(settings) = context.matrix.own_section::<RetrievalConfig>() else {
+        return Err("the section `retrieval` is missing".into());
+    };
     let shape = context.metered.shape();
     if shape.symmetry == Symmetry::Asymmetric {
         return Err("`retrieval` needs a symmetric score: let the oracle take the mean of both orders".into());
@@ -166,7 +161,7 @@ fn judged(setup: Setup<'_>, truth: &Truth, calls: &[usize]) -> Result<Vec<Findin
     let ready = setup.ready()?;
     let mut findings = Vec::new();
     for calls in budgets(calls, n) {
-        for &rival in Rival::ALL {
+        for &(rival, ..) in Rival::ALL {
             let Lists { lists, spent } = rival.lists(&ready, calls, LONGEST)?;
             for &(metric, depth) in METRICS.iter().filter(|(_, depth)| depth.items() < n) {
                 findings.push(Finding { rival, calls, metric, judged: truth.judge(depth, &lists), spent });

@@ -11,11 +11,11 @@ use landmark_core::oracle::Spent;
 use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
 use landmark_tasks::cross_validation;
 use landmark_tasks::search::{Direction, Search, Space, Strategy as SearchStrategy};
-use landmark_yaml::Entry;
+use landmark_yaml::{Entry, Keys, Problem, Section};
 use serde_json::json;
 
 use crate::ranked_search::{self, Choice, dimension};
-use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::config::matrix::{ExperimentEntry, MatrixSubject, Purpose};
 use landmark_harness::config::{SplitConfig, Strategy, Tuned};
 use landmark_harness::experiment::{Experiment, FinishedRun};
 use landmark_harness::experiments::error_curve::{reference, report_rows};
@@ -35,15 +35,33 @@ use layout::layout;
 use evidence::Evidence;
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "output"],
-    searches: true,
-    ..ExperimentEntry::new(Entry {
-        id: "classification",
-        summary: "SVM accuracy on factors of the matrix against the exact kernel",
-        parameters: &[],
-        source: "SMS-Nyström paper, table 2",
-    })
+    check,
+    ..ExperimentEntry::new(
+        Entry {
+            id: "classification",
+            summary: "SVM accuracy on factors of the matrix against the exact kernel",
+            keys: Keys::NONE,
+            source: "SMS-Nyström paper, table 2",
+        },
+        Purpose::Accuracy,
+    )
 };
+
+fn check(matrix: &MatrixSubject, section: &Section<'_>) {
+    let dataset = &matrix.dataset;
+    if dataset.has_labels() {
+        return;
+    }
+    let message = format!("`classification` needs labels, but the dataset `{}` has none", dataset.name);
+    // a matrix has its labels in a file of their own, texts in a column
+    let help = match dataset.texts() {
+        Some(_) => "name the column that holds them, `label: …`, or use `experiment: error_curve`",
+        None => {
+            "add `labels: FILE` to a matrix, name the column of texts, `label: …`, or use `experiment: error_curve`"
+        }
+    };
+    section.problems().add(Problem::new(message).at(dataset.place).help(help));
+}
 
 /// Accuracy of support vector machines on the factors.
 pub struct Classification;

@@ -20,7 +20,8 @@ use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, Study
 use landmark_oracles::neural::{Precision, ScorerParams};
 use landmark_report::ResultRow;
 use landmark_tasks::coreference::Linkage;
-use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
+use landmark_yaml::{Entry, Keys, Node, Problem, Section};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -35,56 +36,14 @@ pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "coref",
         summary: "clusters mentions of events and entities across news documents on approximated pair scores",
-        parameters: &[
-            required(
-                "dataset",
-                "ecbplus",
-                "documents with mentions: `ecbplus`, `news` (inside), or a name for `files`",
-            ),
-            parameter("files", "none", "documents and mentions of yours, JSON lines: `{ documents: …, mentions: … }`"),
-            parameter("kinds", "both", "mentions of `events`, of `entities`, or of `both` together"),
-            parameter("mentions", "[gold, predicted]", "whose mentions are clustered: `gold`, `predicted`"),
-            parameter("encoder", "all-MiniLM-L6-v2", "frozen encoder: a model by name or folder, `tiny` is inside"),
-            parameter("window", "512", "tokens of a segment"),
-            parameter("precision", "f32", "what the encoder computes in: `f32` or `bf16`"),
-            parameter("pairs", TRAINING, "training of the pair scorer: see `configs/ecb.yaml`"),
-            parameter("spans", "none", "training of the span scorer that predicts mentions; none: as `pairs`"),
-            parameter("top", "0.4", "predicted mentions kept, as a share of the words"),
-            parameter("longest", "20", "most words of a predicted mention"),
-            parameter("linkage", "average", "`average`, `single` or `complete`"),
-            parameter(
-                "thresholds",
-                "[0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8]",
-                "candidates for the threshold, chosen on the development topics",
-            ),
-            parameter(
-                "fractions",
-                "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]",
-                "landmark mentions, as a share of a topic's",
-            ),
-            parameter("topics", "all", "at most so many topics of each part of the split"),
-            parameter(
-                "calls",
-                "none",
-                "calls a mention at which its nearest in its topic are looked for: recall as in `experiment: retrieval`",
-            ),
-            required(
-                "methods",
-                "[{ id: shift_ridge }]",
-                "as in a sweep; the proxy is `mention_cosine`; may be left out where there are `calls`",
-            ),
-        ],
+        keys: Keys::of::<Settings>().and::<MethodsKey>().under("coref"),
         source: "SMS-Nyström paper, figures 4 and 6",
     },
     read,
 };
 
-/// Training of a scorer where nothing else is said, in words of a configuration.
-const TRAINING: &str =
-    "{ hidden: 1024, dropout: 0.3, width: 20, epochs: 10, batch: 32, learning_rate: 1e-4, negatives: 10 }";
-
 /// Source of the mentions that are clustered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Source {
     /// Those of the annotation.
@@ -103,7 +62,7 @@ impl Source {
 }
 
 /// Files of the user's own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct OwnFiles {
     /// One document a line, with its tokens.
@@ -113,44 +72,71 @@ struct OwnFiles {
 }
 
 /// The checked section, but for its methods.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Settings {
+    /// documents with mentions: `ecbplus`, `news` (inside), or a name for `files`
+    #[schemars(example = &"ecbplus")]
     dataset: String,
-    /// Documents and mentions of the user's own, JSON lines.
+    /// documents and mentions of yours, JSON lines: `{ documents: …, mentions: … }`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     files: Option<OwnFiles>,
     /// The folder of the configuration, where their paths start.
     #[serde(skip)]
     folder: PathBuf,
+    /// mentions of `events`, of `entities`, or of `both` together
     #[serde(default)]
     kinds: MentionKinds,
+    /// whose mentions are clustered: `gold`, `predicted`
     #[serde(default = "both_sources")]
     mentions: Vec<Source>,
+    /// frozen encoder: a model by name or folder, `tiny` is inside
     #[serde(default = "mini_lm")]
     encoder: String,
+    /// tokens of a segment
     #[serde(default = "whole_window")]
     window: usize,
+    /// what the encoder computes in: `f32` or `bf16`
     #[serde(default)]
     precision: Precision,
+    /// training of the pair scorer: see `configs/ecb.yaml`
     #[serde(default)]
     pairs: ScorerParams,
+    /// training of the span scorer that predicts mentions; none: as `pairs`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spans: Option<ScorerParams>,
+    /// predicted mentions kept, as a share of the words
     #[serde(default = "authors_top")]
     top: f64,
+    /// most words of a predicted mention
     #[serde(default = "authors_longest")]
     longest: usize,
+    /// `average`, `single` or `complete`
     #[serde(default)]
     linkage: Linkage,
+    /// candidates for the threshold, chosen on the development topics
     #[serde(default = "sixteen_thresholds")]
     thresholds: Vec<f64>,
+    /// landmark mentions, as a share of a topic's
     #[serde(default = "nine_fractions")]
     fractions: Vec<f64>,
+    /// most topics of each part of the split
     #[serde(default, skip_serializing_if = "Option::is_none")]
     topics: Option<usize>,
+    /// calls a mention at which its nearest in its topic are looked for: recall as in `experiment: retrieval`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<usize>,
+}
+
+/// The key of the methods, for the list and the schema.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MethodsKey {
+    /// as in a sweep; the proxy is `mention_cosine`; may be left out if there are `calls`
+    #[serde(default)]
+    #[schemars(extend("examples" = [[{ "id": "shift_ridge" }]]))]
+    #[expect(dead_code, reason = "methods are read by their own list")]
+    methods: Vec<String>,
 }
 
 impl Settings {
@@ -197,9 +183,8 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let methods = section.node("methods").map(|node| MethodConfig::read_all(node, reading));
-    let rest = section.rest();
-    let settings: Settings = problems.read(&rest, ENTRY.entry.id)?;
-    let settings = Settings { folder: reading.folder.to_owned(), ..settings };
+    let settings: Settings = section.whole()?;
+    let settings = Settings { folder: problems.folder().to_owned(), ..settings };
     let methods = match methods {
         None if settings.calls.is_empty() => MethodConfig::read_all(section.required_node("methods")?, reading),
         methods => methods.unwrap_or_default(),

@@ -15,7 +15,8 @@ use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 use landmark_report::{Caveat, Metric, ResultRow, Subject, TableKind, TableSpec};
-use landmark_yaml::{Entry, Node, Problem, Value, required};
+use landmark_yaml::{Entry, Keys, Node, Problem, Value};
+use schemars::JsonSchema;
 use serde_json::{Value as Json, json};
 
 /// Its line in the catalogue.
@@ -23,11 +24,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "corpora",
         summary: "classes, documents, vocabulary and length of corpora, beside the published ones",
-        parameters: &[required(
-            "corpora",
-            "[{ name: twitter, vectors: self300 }]",
-            "the datasets, each as under `dataset`",
-        )],
+        keys: Keys::of::<CorporaKey>(),
         source: "SMS-Nyström paper, table 1",
     },
     read,
@@ -46,6 +43,16 @@ const STATISTICS: [(&str, &str, Metric); 5] = [
 #[derive(Debug)]
 struct Corpora(Vec<DatasetConfig>);
 
+/// The key at the top of the file.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CorporaKey {
+    /// the datasets, each as under `dataset`
+    #[schemars(extend("examples" = [[{ "name": "twitter", "vectors": "self300" }]]))]
+    #[expect(dead_code, reason = "the list is the whole section")]
+    corpora: Vec<DatasetConfig>,
+}
+
 impl Corpora {
     fn documents(&self) -> impl Iterator<Item = (&DatasetConfig, &DocumentsConfig)> {
         self.0.iter().filter_map(|dataset| Some((dataset, dataset.documents()?)))
@@ -54,21 +61,17 @@ impl Corpora {
 
 fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
-    let Value::List(items) = &node.value else {
+    if !matches!(node.value, Value::List(_)) {
         let message = format!("`corpora` is {}, but must be a list of datasets", node.describe());
         problems.add(Problem::new(message).at(node.place).help("for example `[{ name: twitter, vectors: self300 }]`"));
         return None;
-    };
-    let read = |item| {
-        let dataset = DatasetConfig::read(item, reading.known.datasets, reading.folder, reading.problems)?;
-        if dataset.documents().is_none() {
-            let message = format!("`corpora` lists `{}`, which has no documents", dataset.name);
-            problems.add(Problem::new(message).at(dataset.place));
-        }
-        Some(dataset)
-    };
-    let corpora: Option<Vec<_>> = items.iter().map(read).collect();
-    Some(Arc::new(Corpora(corpora?)))
+    }
+    let corpora: Vec<DatasetConfig> = problems.read(node, ENTRY.entry.id)?;
+    for dataset in corpora.iter().filter(|dataset| dataset.documents().is_none()) {
+        let message = format!("`corpora` lists `{}`, which has no documents", dataset.name);
+        problems.add(Problem::new(message).at(dataset.place));
+    }
+    Some(Arc::new(Corpora(corpora)))
 }
 
 impl Study for Corpora {

@@ -26,8 +26,9 @@ use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams, features};
 use landmark_oracles::wmd::{Wmd, WordClouds};
 use landmark_report::amounts::thousands;
 use landmark_report::{Caveat, Metric, ResultRow, Subject};
-use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value, parameter, required};
-use serde::{Serialize, Serializer};
+use landmark_yaml::{Entry, Keys, Node, Problem, Section};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 mod tables;
@@ -37,15 +38,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "feature_time",
         summary: "seconds to make the features of WME and of SMS-Nyström, in turn on the same threads",
-        parameters: &[
-            required(
-                "corpora",
-                "[{ dataset: { name: twitter, vectors: self300 }, small_rank: { wme: 128, sms_nystrom: 421 } }]",
-                "documents, each with its ranks: `small_rank`, `large_rank` or both",
-            ),
-            parameter("max_words", "9", "Dmax, the most words of a random document"),
-            parameter("gamma", "0.1", "γ of exp(−γ·WMD)"),
-        ],
+        keys: Keys::of::<Settings>().under("feature_time"),
         source: "SMS-Nyström paper, table 6",
     },
     read,
@@ -54,90 +47,80 @@ pub const ENTRY: StudyEntry = StudyEntry {
 /// The settings of the paper that a corpus can have ranks for.
 const SIZES: [&str; 2] = ["small_rank", "large_rank"];
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Settings {
+    /// Dmax, the most words of a random document
+    #[serde(default = "most_words")]
     max_words: usize,
+    /// γ of exp(−γ·WMD)
+    #[serde(default = "gamma")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     gamma: f64,
+    /// documents, each with its ranks: `small_rank`, `large_rank` or both
+    #[schemars(extend("examples" = [[{ "dataset": { "name": "twitter", "vectors": "self300" }, "small_rank": { "wme": 128, "sms_nystrom": 421 } }]]))]
     corpora: Vec<Corpus>,
 }
 
-/// Documents and the ranks to time.
-#[derive(Debug, Clone, Serialize)]
-struct Corpus {
-    dataset: DatasetConfig,
-    #[serde(flatten, serialize_with = "by_comparison")]
-    sizes: Vec<Size>,
+fn most_words() -> usize {
+    WmeParams::default().max_words
 }
 
-/// Sizes under the keys that they are read from.
-fn by_comparison<S: Serializer>(sizes: &[Size], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(sizes.iter().map(|size| (size.comparison, size)))
+fn gamma() -> f64 {
+    0.1
+}
+
+/// Documents and the ranks to time.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Corpus {
+    /// documents, as under `dataset`
+    dataset: DatasetConfig,
+    /// the ranks of the paper's small setting
+    #[serde(skip_serializing_if = "Option::is_none")]
+    small_rank: Option<Size>,
+    /// the ranks of its large one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    large_rank: Option<Size>,
 }
 
 /// A setting of the paper with the rank of each method.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Size {
-    #[serde(skip)]
-    comparison: &'static str,
     wme: Rank,
     sms_nystrom: Rank,
+}
+
+impl Corpus {
+    /// Its sizes by their keys.
+    fn sizes(&self) -> impl Iterator<Item = (&'static str, &Size)> {
+        let [small, large] = SIZES;
+        [(small, &self.small_rank), (large, &self.large_rank)]
+            .into_iter()
+            .filter_map(|(comparison, size)| size.as_ref().map(|size| (comparison, size)))
+    }
 }
 
 fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
-    let default = WmeParams::default();
-    let max_words = section.optional("max_words").unwrap_or(default.max_words);
-    if let Err(error) = (WmeParams { max_words, ..default }).check() {
+    let settings: Settings = section.whole()?;
+    if let Err(error) = (WmeParams { max_words: settings.max_words, ..WmeParams::default() }).check() {
         section.refuse("max_words", error.to_string());
     }
-    let gamma = section.checked("gamma", |&gamma: &f64| gamma > 0.0 && gamma.is_finite(), "a number above 0");
-    let corpora = section.required_node("corpora");
-    section.finish(&[]);
-    let corpora = corpora?;
-    let Value::List(items) = &corpora.value else {
-        let message = format!("`feature_time.corpora` is {}, but must be a list", corpora.describe());
-        problems.add(Problem::new(message).at(corpora.place));
-        return None;
-    };
-    let corpora: Option<Vec<_>> = items.iter().map(|item| Corpus::read(item, reading)).collect();
-    Some(Arc::new(Settings { max_words, gamma: gamma.unwrap_or(0.1), corpora: corpora? }))
-}
-
-impl Corpus {
-    fn read(node: &Node, reading: &Reading<'_>) -> Option<Self> {
-        let problems = reading.problems;
-        let section = Section::new(node, "feature_time.corpora", problems)?;
-        let dataset = section
-            .required_node("dataset")
-            .and_then(|node| DatasetConfig::read(node, reading.known.datasets, reading.folder, reading.problems));
-        let written = SIZES.map(|comparison| (comparison, section.node(comparison)));
-        section.finish(&[]);
-        let mut sizes = Vec::new();
-        for (comparison, node) in written {
-            sizes.extend(node.and_then(|node| Size::read(comparison, node, problems)));
-        }
-        let dataset = dataset?;
+    for corpus in &settings.corpora {
+        let dataset = &corpus.dataset;
         if dataset.documents().is_none() {
             let message = format!("`feature_time.corpora` lists `{}`, which has no documents", dataset.name);
             problems.add(Problem::new(message).at(dataset.place));
         }
-        if written.iter().all(|(_, node)| node.is_none()) {
-            let problem = Problem::new(format!("`{}` has no rank to time", dataset.name)).at(section.place());
+        if corpus.sizes().next().is_none() {
+            let problem = Problem::new(format!("`{}` has no rank to time", dataset.name)).at(dataset.place);
             problems.add(problem.help("write `small_rank: { wme: 128, sms_nystrom: 421 }`, or `large_rank`"));
         }
-        Some(Self { dataset, sizes })
     }
-}
-
-impl Size {
-    fn read(comparison: &'static str, node: &Node, problems: &Problems) -> Option<Self> {
-        let section = Section::new(node, comparison, problems)?;
-        let rank = |key| section.required_node(key).and_then(|node| Rank::read(node, &section.path_of(key), problems));
-        let (wme, sms_nystrom) = (rank("wme"), rank("sms_nystrom"));
-        section.finish(&[]);
-        Some(Self { comparison, wme: wme?, sms_nystrom: sms_nystrom? })
-    }
+    Some(Arc::new(settings))
 }
 
 impl Study for Settings {
@@ -209,11 +192,11 @@ impl Timing {
         let empty = EmptyDocuments::Drop;
         let placed = PlacedDocuments::load(&self.run, &corpus.dataset, items, empty, data)?;
         let n = placed.clouds.len();
-        for size in &corpus.sizes {
+        for (comparison, size) in corpus.sizes() {
             let trial = Trial {
                 dataset: placed.dataset.clone(),
                 clouds: Arc::clone(&placed.clouds),
-                comparison: size.comparison,
+                comparison,
                 wme: size.wme.of(n),
                 sms_nystrom: size.sms_nystrom.of(n),
                 distances: [0; 2],

@@ -18,12 +18,12 @@ use landmark_report::{
 };
 use landmark_store::OracleLabel;
 use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
-use landmark_yaml::Entry;
+use landmark_yaml::{Entry, Keys, Problem, Section};
 use ndarray::Array2;
 use serde_json::json;
 
 use landmark_harness::config::ProxyConfig;
-use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::config::matrix::{ExperimentEntry, MatrixSubject, Purpose};
 use landmark_harness::experiment::{Experiment, FinishedRun};
 use landmark_harness::experiments::error_curve::{cell_jobs, error_layout, reference, report_rows, with_seconds};
 use landmark_harness::experiments::errors::{self, Errors, READING};
@@ -59,16 +59,26 @@ fn sentences<'a>(context: &'a SweepContext<'_>) -> Result<&'a Sentences, JobErro
 }
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "svm", "search", "output"],
-    is_about_errors: true,
-    needs_pairs: true,
-    ..ExperimentEntry::new(Entry {
-        id: "glue",
-        summary: "correlation, F1 or accuracy of approximated scores at labelled pairs of sentences, and relative errors",
-        parameters: &[],
-        source: "SMS-Nyström paper, tables 3 to 5",
-    })
+    check,
+    ..ExperimentEntry::new(
+        Entry {
+            id: "glue",
+            summary: "correlation, F1 or accuracy of approximated scores at labelled pairs of sentences, and relative errors",
+            keys: Keys::NONE,
+            source: "SMS-Nyström paper, tables 3 to 5",
+        },
+        Purpose::Errors,
+    )
 };
+
+fn check(matrix: &MatrixSubject, section: &Section<'_>) {
+    let dataset = &matrix.dataset;
+    if !dataset.has_pairs() {
+        let message = format!("`glue` needs labelled pairs of sentences, but the dataset `{}` has none", dataset.name);
+        let problem = Problem::new(message).at(dataset.place);
+        section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`, or pairs of yours: `{ name: pairs, path: pairs.tsv, first: …, second: …, score: … }`"));
+    }
+}
 
 /// Approximated scores at labelled pairs.
 pub struct Glue;
@@ -348,6 +358,9 @@ fn restated(rows: &[ResultRow]) -> Vec<ResultRow> {
 fn layout(run: &FinishedRun<'_>) -> Layout {
     let rows = run.rows;
     let errors = error_layout(run);
+    let has_paper = run.settings.paper.is_some();
+    let of_paper =
+        |place: &str, words: String| if has_paper { format!("{place} of the paper. {words}") } else { words };
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     for metric in [Metric::Pearson, Metric::Spearman, Metric::F1, Metric::Accuracy] {
         let spec = metric.spec();
@@ -357,7 +370,7 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
         }
         tables.push(TableSpec {
             id: format!("table3-{}", spec.id),
-            title: format!("Table 3 of the paper. {} at the labelled pairs", spec.label),
+            title: of_paper("Table 3", format!("{} at the labelled pairs", spec.label)),
             caption: "Approximated scores read at the labelled pairs, beside the model's own and their symmetrisation."
                 .to_owned(),
             kind: TableKind::Comparison { select: paper, reference: Some("table3".to_owned()) },
@@ -369,22 +382,25 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
             }
             figures.push(FigureSpec {
                 id: format!("figure-{}-{}", spec.id, comparison.id()),
-                title: format!("{} against s/n, {words}", spec.label),
+                title: format!("{} against the share of landmarks, {words}", spec.label),
                 caption: "Mean over replicates at the labelled pairs; the band is the 95 % interval.".to_owned(),
                 select,
                 kind: FigureKind::Curve { across: "fraction", log_y: false, y_limits: None },
             });
         }
     }
-    tables.extend(description(run.facts));
+    tables.extend(description(run.facts, has_paper));
     let restated = restated(rows);
     for (_, heading, words) in AGAINST {
         let select = Selection::compared_at(Metric::RelativeError, heading);
         if restated.iter().any(|row| select.matches(row)) {
             tables.push(TableSpec {
                 id: format!("table5-{heading}").replace('_', "-"),
-                title: format!("Table 5 of the paper. Relative error against {words}"),
-                caption: "‖K − K̃‖_F / ‖K‖_F. The paper's table mixes both references.".to_owned(),
+                title: of_paper("Table 5", format!("Relative error against {words}")),
+                caption: match has_paper {
+                    true => "‖K − K̃‖_F / ‖K‖_F. The paper's table mixes both references.".to_owned(),
+                    false => "‖K − K̃‖_F / ‖K‖_F.".to_owned(),
+                },
                 kind: TableKind::Comparison { select, reference: Some("table5".to_owned()) },
             });
         }
@@ -398,7 +414,7 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
 }
 
 /// Table 4 and the curve of the training.
-fn description(facts: &Facts) -> Vec<TableSpec> {
+fn description(facts: &Facts, has_paper: bool) -> Vec<TableSpec> {
     let Some(pairs) = facts.pairs else { return Vec::new() };
     let plain = |id: &str, title: &str, caption: &str, head: &[&str], lines: Vec<Vec<String>>, figures: Vec<usize>| {
         let head = head.iter().map(|text| (*text).to_owned()).collect();
@@ -407,8 +423,13 @@ fn description(facts: &Facts) -> Vec<TableSpec> {
     };
     let mut tables = vec![plain(
         "table4",
-        "Table 4 of the paper. The pairs",
-        "Items are the distinct sentences of the pairs to judge by; the paper counts both sentences of every pair (STS-B 3,000, MRPC 816, RTE 554).",
+        if has_paper { "Table 4 of the paper. The pairs" } else { "The pairs" },
+        match has_paper {
+            true => {
+                "Items are the distinct sentences of the pairs to judge by; the paper counts both sentences of every pair (STS-B 3,000, MRPC 816, RTE 554)."
+            }
+            false => "Items are the distinct sentences of the pairs to judge by.",
+        },
         &["dataset", "pairs to learn from", "pairs to judge by", "items"],
         vec![vec![facts.dataset.clone(), pairs.train.to_string(), pairs.judged.to_string(), facts.items.to_string()]],
         vec![1, 2, 3],

@@ -1,8 +1,6 @@
 //! What only the SMS-Nyström paper needs: spectra (figures 1 and 2), classification (tables 2 and 7), labeled pairs of sentences (tables 3 to 5),
 //! coreference (figures 4 and 6), its corpora (table 1), the time of features (table 6).
 
-#![allow(missing_docs, reason = "nobody outside of the workspace imports this crate")]
-
 pub mod classification;
 pub mod coref;
 pub mod corpora;

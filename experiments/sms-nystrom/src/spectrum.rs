@@ -5,12 +5,13 @@
 use landmark_core::linalg;
 use landmark_core::stream::stream;
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
-use landmark_yaml::Entry;
+use landmark_yaml::{Entry, Keys};
 use ndarray::Array2;
 use rand::seq::index;
 use serde_json::json;
 
-use landmark_harness::config::matrix::ExperimentEntry;
+use landmark_harness::config::SpectrumConfig;
+use landmark_harness::config::matrix::{ExperimentEntry, MatrixSubject, Purpose};
 use landmark_harness::experiment::{Experiment, FinishedRun};
 use landmark_harness::experiments::error_curve::reference;
 use landmark_harness::job::{ExtraCalls, Job, JobError, Work};
@@ -23,15 +24,21 @@ const ALL: &str = "K";
 const SAMPLED: &str = "sampled K[S, S]";
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["svm", "search", "output"],
-    methods_optional: true,
-    ..ExperimentEntry::new(Entry {
-        id: "spectrum",
-        summary: "eigenvalues of the matrix and of sampled principal submatrices",
-        parameters: &[],
-        source: "SMS-Nyström paper, figures 1 and 2",
-    })
+    own: Some(|section| Some(std::sync::Arc::new(SpectrumConfig::read(section)?))),
+    ..ExperimentEntry::new(
+        Entry {
+            id: "spectrum",
+            summary: "eigenvalues of the matrix and of sampled principal submatrices",
+            keys: Keys::of::<SpectrumConfig>().under("spectrum"),
+            source: "SMS-Nyström paper, figures 1 and 2",
+        },
+        Purpose::Matrix,
+    )
 };
+
+fn settings(matrix: &MatrixSubject) -> SpectrumConfig {
+    matrix.own_section().copied().unwrap_or_default()
+}
 
 /// Eigenvalues of the matrix and of sampled principal submatrices.
 pub struct Spectrum;
@@ -68,8 +75,8 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         })
     };
     jobs.push(job("all eigenvalues", json!(null), Box::new(|_, _| of_all(context)))?);
-    for number in 0..context.matrix.spectrum.samples as u64 {
-        let more = json!([number, context.matrix.spectrum.sample_size]);
+    for number in 0..settings(context.matrix).samples as u64 {
+        let more = json!([number, settings(context.matrix).sample_size]);
         jobs.push(job("eigenvalues of samples", more, Box::new(move |_, _| of_sample(context, number)))?);
     }
     Ok(jobs)
@@ -102,13 +109,13 @@ fn of_all(context: &SweepContext<'_>) -> Result<Vec<ResultRow>, JobError> {
 
 fn of_sample(context: &SweepContext<'_>, number: u64) -> Result<Vec<ResultRow>, JobError> {
     let mut rng = stream(context.run.seed, &context.problem.dataset, "spectrum sample", number);
-    let size = context.matrix.spectrum.sample_size.min(context.problem.items());
+    let size = settings(context.matrix).sample_size.min(context.problem.items());
     let items = index::sample(&mut rng, context.problem.items(), size).into_vec();
     Ok(rows(context, SAMPLED, number, &eigenvalues(context, &items)?))
 }
 
 fn layout(run: &FinishedRun<'_>) -> Layout {
-    let (settings, rows) = (&run.matrix.spectrum, run.rows);
+    let (settings, rows) = (&settings(run.matrix), run.rows);
     let all: Vec<f64> = rows.iter().filter(|row| row.subject.id == ALL).map(|row| row.value).collect();
     let negative = all.iter().filter(|&&value| value < 0.0).count();
     let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));

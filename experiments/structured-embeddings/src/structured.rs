@@ -11,7 +11,8 @@ use landmark_harness::facts::Facts;
 use landmark_harness::layout::Layout;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
-use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
+use landmark_yaml::{Entry, Keys, Node, Problem, Section};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -21,7 +22,7 @@ mod graphs;
 mod p_model;
 mod speed;
 
-use classification::ClassificationSettings;
+use classification::{ClassificationKeys, ClassificationSettings};
 use error::ErrorSettings;
 use p_model::PModelSettings;
 use speed::SpeedSettings;
@@ -31,31 +32,28 @@ pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "structured",
         summary: "structured random features: error of kernel estimates, time and memory, P-models, classification",
-        parameters: &[
-            required("measure", "error", "`error`, `speed`, `p_model` or `classification`"),
-            parameter("families", "all", "`dense`, `circulant`, `{ id: low_displacement, rank: 4, nonzeros: 1 }` …"),
-            parameter("kernels", "[step, relu, { id: gaussian, sigma: 1 }]", "of `error`: which kernels"),
-            parameter("features", "[16, 64, 256, 1024]", "of `error` and `classification`: numbers m of projections"),
-            parameter("dimension", "256", "of `error`: n"),
-            parameter("dimensions", "none", "of `speed` and `p_model`: every n (and m = n)"),
-            parameter("pairs", "100", "of `error`: pairs of items"),
-            parameter("items", "[spread]", "of `error`: `spread` over all coordinates, or `flat`"),
-            parameter("preprocess", "[true]", "of `error`: whether items go through D₁HD₀"),
-            parameter("against", "features", "of `error`: the axis, `features` or `budget`"),
-            parameter(
-                "graphs",
-                "none",
-                "of `p_model`: coherence graphs to draw, `{ family: circulant, dimension: 5, rows: [0, 1] }`",
-            ),
-            parameter("dataset", "none", "of `classification`: documents, as under `dataset`"),
-        ],
+        keys: Keys::of::<MeasureKey>()
+            .and::<ErrorSettings>()
+            .and::<SpeedSettings>()
+            .and::<PModelSettings>()
+            .and::<ClassificationKeys>()
+            .under("structured"),
         source: "structured embeddings paper (Choromanski & Fagan 2016)",
     },
     read,
 };
 
+/// The key that says which of the others are read.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MeasureKey {
+    /// `error`, `speed`, `p_model` or `classification`
+    #[schemars(example = &"error")]
+    measure: Measure,
+}
+
 /// Quantity that is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Measure {
     Error,
@@ -83,13 +81,14 @@ struct Structured {
 fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
-    let measure = section.required("measure")?;
+    let MeasureKey { measure } = section.part()?;
     let settings = match measure {
         Measure::Error => Settings::Error(ErrorSettings::read(&section)?),
         Measure::Speed => Settings::Speed(SpeedSettings::read(&section)?),
         Measure::PModel => Settings::PModel(PModelSettings::read(&section)?),
-        Measure::Classification => Settings::Classification(ClassificationSettings::read(&section, reading)?),
+        Measure::Classification => Settings::Classification(ClassificationSettings::read(&section)?),
     };
+    section.finish(&[]);
     Some(Arc::new(Structured { measure, settings }))
 }
 

@@ -17,7 +17,8 @@ use landmark_harness::facts::Facts;
 use landmark_harness::layout::Layout;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 use landmark_report::ResultRow;
-use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
+use landmark_yaml::{Entry, Keys, Node, Problem, Section};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -31,53 +32,26 @@ pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "cqa",
         summary: "ranks the comments of forum questions with tree kernels, exactly and from landmarks",
-        parameters: &[
-            required(
-                "dataset",
-                "qatar_living",
-                "question threads: `qatar_living`, `qatar_living_full`, `embedded_threads`, or a name for `files`",
-            ),
-            parameter("files", "none", "threads of yours, JSON lines: files to learn from, and, last, one to judge by"),
-            parameter(
-                "train",
-                "all",
-                "which of its sets train; all whose name begins with `train`, of `files` all but the one that is ranked",
-            ),
-            parameter("test", "test", "which set is ranked"),
-            parameter("train_threads", "all", "at most so many threads of each training set"),
-            parameter("test_threads", "all", "at most so many threads of the test set"),
-            parameter("vectors", "none", "word vectors of the text similarities, such as `self300`"),
-            parameter("kernel", "{ lambda: 0.4, mu: 0.4 }", "the kernel: see `configs/cqa.yaml`"),
-            required("landmarks", "[100, 500, 1000]", "how many landmarks"),
-            parameter(
-                "methods",
-                "[nystrom]",
-                "`nystrom`, `stratified`, `ensemble`, `sms_nystrom`, `sicur`, `shift_ridge`",
-            ),
-            parameter("costs", "[0.1, 1, 10]", "candidates for C, chosen by cross-validation on the training pairs"),
-            parameter("folds", "5", "folds of the cross-validation"),
-            parameter("epochs", "30", "epochs of the linear machine"),
-            parameter("exact", "true", "whether the exact machine is trained too"),
-        ],
+        keys: Keys::of::<Settings>().under("cqa"),
         source: "Croce, Filice & Basili 2016, table 1",
     },
     read,
 };
 
 /// Kernel on the features of a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum FeatureKernel {
-    /// Inner product, normalised.
+    /// Inner product, normalized.
     Linear,
-    /// exp(−‖x − y‖² / d) of d standardised features.
+    /// exp(−‖x − y‖² / d) of d standardized features.
     Rbf,
     /// Left out.
     None,
 }
 
 /// The kernel of a pair.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct KernelSettings {
     /// Decay of gaps.
@@ -105,7 +79,7 @@ impl Default for KernelSettings {
 }
 
 /// Method that makes an embedding of landmarks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Method {
     /// Nyström on uniform landmarks: the paper's.
@@ -122,37 +96,52 @@ enum Method {
 }
 
 /// The checked section.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Settings {
+    /// question threads: `qatar_living`, `qatar_living_full`, `embedded_threads`, or a name for `files`
+    #[schemars(example = &"qatar_living")]
     dataset: String,
-    /// Files of threads of the user's own, JSON lines, one a set; the last is for testing unless `test` names another.
+    /// threads of yours, JSON lines: files to learn from, and, last, one to judge by
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
     /// The folder of the configuration, where their paths start.
     #[serde(skip)]
     folder: PathBuf,
+    /// training sets; default: all whose name begins with `train`, or of `files` all but the ranked one
     #[serde(default)]
     train: Vec<String>,
+    /// which set is ranked
     #[serde(default = "test_set")]
     test: String,
+    /// most threads of each training set
     #[serde(default, skip_serializing_if = "Option::is_none")]
     train_threads: Option<usize>,
+    /// most threads of the test set
     #[serde(default, skip_serializing_if = "Option::is_none")]
     test_threads: Option<usize>,
+    /// word vectors of the text similarities, such as `self300`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     vectors: Option<String>,
+    /// the kernel: see `configs/cqa.yaml`
     #[serde(default)]
     kernel: KernelSettings,
+    /// how many landmarks
+    #[schemars(example = [100, 500, 1000])]
     landmarks: Vec<usize>,
+    /// `nystrom`, `stratified`, `ensemble`, `sms_nystrom`, `sicur`, `shift_ridge`
     #[serde(default = "paper_methods")]
     methods: Vec<Method>,
+    /// candidates for C, chosen by cross-validation on the training pairs
     #[serde(default = "default_costs")]
     costs: Vec<f64>,
+    /// folds of the cross-validation
     #[serde(default = "default_folds")]
     folds: usize,
+    /// epochs of the linear machine
     #[serde(default = "paper_epochs")]
     epochs: usize,
+    /// whether the exact machine is trained too
     #[serde(default = "yes")]
     exact: bool,
 }
@@ -184,8 +173,8 @@ fn yes() -> bool {
 fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
-    let settings: Settings = problems.read(node, ENTRY.entry.id)?;
-    let mut settings = Settings { folder: reading.folder.to_owned(), ..settings };
+    let settings: Settings = section.whole()?;
+    let mut settings = Settings { folder: problems.folder().to_owned(), ..settings };
     // of files of one's own the last is judged by, whatever it is called
     if let Some(last) = settings.files.last().filter(|_| !section.has("test")) {
         settings.test = work::set_name(last);
@@ -268,8 +257,6 @@ impl Study for Cqa {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use landmark_harness::config::Ingredients;
     use landmark_yaml::{ConfigError, Problems, Sources, parse};
 
@@ -277,10 +264,9 @@ mod tests {
 
     /// Problems of a section, in words.
     fn problems_of(section: &str) -> String {
-        let known =
-            Ingredients { methods: &[], oracles: &[], proxies: &[], entries: &[], landmarks: &[], datasets: &[] };
+        let known = Ingredients { methods: &[], oracles: &[] };
         let problems = Problems::default();
-        read(&parse(section, 0).unwrap(), &Reading { folder: Path::new("."), known: &known, problems: &problems });
+        read(&parse(section, 0).unwrap(), &Reading { known: &known, problems: &problems });
         ConfigError::new("cqa.yaml", &Sources::default(), problems.into_vec()).lines()
     }
 

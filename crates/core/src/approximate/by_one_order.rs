@@ -30,10 +30,8 @@ mod tests;
 
 pub use effects::item_effects;
 
-/// Parts of the landmarks that are predicted from the rest in turn.
 const FOLDS: usize = 5;
 
-/// Share of its own score that an evaluated cell keeps.
 const SHARE: f64 = 0.85;
 
 /// Cells predicted at a time: 8 MB.
@@ -52,7 +50,6 @@ impl ByOneOrder {
         Self { method, coin }
     }
 
-    /// The item effects a, from what was evaluated and what the method says of it.
     fn effects(
         &self,
         oracle: &Remembered<&dyn Oracle>,
@@ -135,7 +132,6 @@ impl ByOneOrder {
     }
 }
 
-/// A part of the columns, and the fit to the others.
 struct Fold {
     held: Vec<usize>,
     landmarks: Landmarks,

@@ -15,7 +15,6 @@ const ROWS_PER_BLOCK: usize = 1 << 10;
 /// Cells of one streamed block where that has many rows anyway: 512 KB, which stay in cache and need no fresh memory.
 const CELLS_PER_BLOCK: usize = 1 << 16;
 
-/// Cells put in place by one task.
 const CELLS_PER_TASK: usize = 1 << 16;
 
 /// The planned columns of a fit in the course of being read.

@@ -71,7 +71,6 @@ pub(super) fn condition(values: &Array1<f64>) -> Option<f64> {
     kept.reduce(f64::min).map(|smallest| largest(values) / smallest)
 }
 
-/// Negative eigenvalues.
 pub(super) fn count_negative(values: &Array1<f64>) -> usize {
     values.iter().filter(|&&w| w < 0.0).count()
 }

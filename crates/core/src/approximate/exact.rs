@@ -10,7 +10,6 @@ use crate::landmarks::Landmarks;
 use crate::oracle::{OracleShape, block_of};
 use crate::stream::Rng;
 
-/// The matrix itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Exact;
 

@@ -50,10 +50,8 @@ use residual::Residual;
 /// Evaluated entries that q is fitted to, at most: far more than its few parameters need.
 const FIT_ENTRIES: usize = 1 << 20;
 
-/// Rows that held-out columns are predicted on, at most.
 const VALIDATION_ROWS: usize = 2000;
 
-/// The part of the rank that is left for judging the core.
 const HELD_OUT: f64 = 0.25;
 
 /// A method that learns the residual of a proxy.
@@ -82,7 +80,6 @@ const HELD_OUT: f64 = 0.25;
 #[derive(Clone)]
 pub struct Proxied {
     method: Arc<dyn Approximate>,
-    /// At least one.
     proxies: Vec<Arc<dyn Oracle>>,
     link: Link,
     knows_popularity: bool,
@@ -130,7 +127,6 @@ impl Proxied {
         self
     }
 
-    /// The proxies.
     pub fn proxies(&self) -> &[Arc<dyn Oracle>] {
         &self.proxies
     }
@@ -216,13 +212,11 @@ struct Chosen {
     judgement: Judgement,
 }
 
-/// Rank of the fit that is judged.
 fn fewer(rank: usize) -> usize {
     // a quarter of the rank is held out, rounded, but at least one: counts far below 2^52
     rank - ((HELD_OUT * rank as f64).round() as usize).max(1)
 }
 
-/// Verdict of held-out columns.
 struct Judgement {
     core: Core,
     /// Relative error of K̃ on them, where there were any.

@@ -18,6 +18,7 @@
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
@@ -41,26 +42,26 @@ use residual_size::ResidualSize;
 use selection::Search;
 use table::Table;
 
-/// Landmarks that the columns are left, where there are as many.
 pub(super) const FEWEST_LANDMARKS: usize = 4;
 
-/// Parts of the landmarks that are predicted from the others.
 const FOLDS: usize = 5;
 
 /// Pairs of one request: what a budget or a crash leaves undone is no more than this.
 pub(super) const PAIRS_PER_REQUEST: usize = 1 << 16;
 
 /// Raw parameters of scattered entries.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScatteredParams {
     /// f, the part of the calls that goes to columns, 0 < f < 1.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub columns: f64,
     /// Rounds in which the pairs are chosen, each with what was seen before.
+    #[schemars(range(min = 1))]
     pub rounds: usize,
-    /// Pairs are looked for among so many nearest of each item under the first proxy, and in all of K where they are too few; in all
-    /// of K where nothing is said.
+    /// Looks for pairs among this many nearest items of each under the first proxy; none, or too few pairs: in all of K.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub nearest: Option<usize>,
 }
 
@@ -141,7 +142,6 @@ pub struct Scattered {
 pub(crate) struct Division {
     /// s0, the rank of the method.
     pub(super) rank: usize,
-    /// Pairs that are chosen by what the columns hold.
     pub(super) pairs: u64,
 }
 
@@ -248,7 +248,7 @@ impl Approximate for Scattered {
             let size = ResidualSize::fit(shape.len, &table, &self.proxies)?;
             let nearest = self.params.nearest;
             let search = Search { predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest };
-            let found = search.largest(wanted, rng)?;
+            let found = search.largest(wanted)?;
             let scores = evaluate(columns.oracle(), &found)?;
             table.extend(predicted, &found, &scores)?;
             chosen.extend(found, scores);
@@ -258,7 +258,6 @@ impl Approximate for Scattered {
     }
 }
 
-/// Pairs chosen so far, beside the entries that are known by name.
 pub(crate) struct Chosen {
     named: EntrySet,
     is_column: Vec<bool>,
@@ -276,17 +275,14 @@ impl Chosen {
         self.pairs.len() as u64
     }
 
-    /// Items without a full column, ascending.
     pub(super) fn items(&self) -> Vec<usize> {
         (0..self.is_column.len()).filter(|&i| !self.is_column[i]).collect()
     }
 
-    /// True where the pair, of two items without a column, is evaluated.
     pub(super) fn contains(&self, i: usize, j: usize) -> bool {
         self.named.contains(i, j)
     }
 
-    /// Pairs that are left.
     pub(super) fn left(&self) -> u64 {
         let mut with_all = self.named.clone();
         with_all.add(&EntryPlan { chosen: u64::MAX / 2, ..EntryPlan::exact(Vec::new()) });

@@ -18,6 +18,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::column_reader::Map;
@@ -41,7 +42,7 @@ const ID: &str = "shift_ridge";
 const FREE_COLUMNS: usize = 200;
 
 /// Raw parameters of shift_ridge.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShiftRidgeParams {
     /// Candidates for a, as multiples of max(0, −λmin(W)).
@@ -58,12 +59,12 @@ pub struct ShiftRidgeParams {
     pub clip: bool,
     /// Let K̃ = 0 compete: for residuals, which may hold nothing to be learned.
     pub allow_zero: bool,
-    /// No choice: this (a, ρ), in the units of K.
+    /// This (a, ρ), in the units of K, without a choice.
     pub fixed: Option<FixedShiftRidge>,
 }
 
 /// A given (a, ρ).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedShiftRidge {
     /// a.
@@ -87,7 +88,6 @@ impl Default for ShiftRidgeParams {
     }
 }
 
-/// The checked method.
 #[derive(Debug, Clone)]
 pub struct ShiftRidge {
     params: ShiftRidgeParams,
@@ -192,7 +192,6 @@ enum Seen {
 }
 
 impl Seen {
-    /// All matrices, with the corner.
     fn views<'a>(&'a self, corner: &'a Array2<f64>) -> Vec<ArrayView2<'a, f64>> {
         match self {
             Self::Evaluated(rows) => vec![corner.view(), rows.view()],

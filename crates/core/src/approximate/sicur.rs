@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cur::TwoSets;
@@ -19,7 +20,7 @@ use crate::stream::Rng;
 const ID: &str = "sicur";
 
 /// Raw parameters of SiCUR.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SiCurParams {
     /// |S2| / |S1| ≥ 1; the paper takes 2.
@@ -32,7 +33,6 @@ impl Default for SiCurParams {
     }
 }
 
-/// The checked method.
 #[derive(Debug, Clone, Copy)]
 pub struct SiCur(SiCurParams);
 

@@ -12,7 +12,6 @@ use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::stream::Rng;
 
-/// Skeleton.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Skeleton;
 
@@ -39,7 +38,6 @@ impl Approximate for Skeleton {
         TwoSets::independent(landmarks, rank).skeleton(columns, rank)
     }
 
-    /// For sets without overlap, the dearest case.
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
         largest_rank(n, columns, |rank| column_evaluations(n, (2 * rank).min(n as u64)))
     }

@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use ndarray::{Array1, Array2, s};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::column_reader::Map;
@@ -36,7 +37,7 @@ const LANCZOS_ABOVE: usize = 400;
 const LANCZOS_TOLERANCE: f64 = 1e-3;
 
 /// Raw parameters of SMS-Nyström.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SmsNystromParams {
     /// α ≥ 0, how far beyond λmin to shift; the paper takes 1.5.
@@ -52,7 +53,7 @@ pub struct SmsNystromParams {
 }
 
 /// The norm of the appendix' β.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rescale {
     /// β = 1.
@@ -70,7 +71,6 @@ impl Default for SmsNystromParams {
     }
 }
 
-/// The checked method.
 #[derive(Debug, Clone, Copy)]
 pub struct SmsNystrom(SmsNystromParams);
 

@@ -14,8 +14,7 @@
 //! 0 and 1); so they count 0, a fifth or all of an entry of the columns, whichever predicts columns that were left out best. Rows are kriged from
 //! all that is known.
 //!
-//! The range, of the scores of different items, costs no call and is worth 2 to 4 % of the error on questions, and most of it on matrices of 0 and
-//! 1, whose zeros are most of K. A mat-vec then reads all entries.
+//! The range costs no call; a mat-vec then reads all entries.
 //!
 //! The calls are divided as [`Scattered`](super::Scattered) divides them: by a given share, or by the share of least predicted error among
 //! half, three quarters and all. shift_ridge around the main proxy on all s columns is a candidate of that choice, and keeps its place unless
@@ -24,7 +23,7 @@
 //!
 //! The design is linear in V and the proxies, so that K̃ is, within its range, a polynomial of the proxies, a signed low rank of at most
 //! 6s + 134, and a sparse matrix.
-//! This project's own method (ALGORITHMS §10 B).
+//! This project's own method.
 //!
 //! Cost: the entries of s columns in number; seven times the flops of shift_ridge around a proxy, n·64³/3 and n²r a round; some 200ns bytes
 //! during the fit with one proxy, 300ns with several, and 8 bytes a feature and entry of the columns.
@@ -32,6 +31,7 @@
 use std::sync::Arc;
 
 use ndarray::Array2;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::anchors::{choose_anchors, usual_anchors};
@@ -66,20 +66,17 @@ use out_of_fold::{Fit, OutOfFold};
 
 const ID: &str = "stack";
 
-/// Landmarks from which on the share of the columns is chosen by what they hold.
 const ENOUGH_TO_CHOOSE: usize = 25;
 
-/// The share where it is not.
 const USUAL_SHARE: f64 = 0.75;
 
-/// Shares that are tried.
 const SHARES: [f64; 3] = [0.5, 0.75, 1.0];
 
 /// Raw parameters of stack.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StackParams {
-    /// f, the part of the calls that goes to columns, 0 < f ≤ 1; chosen by what half of them hold where nothing is said.
+    /// f, the part of the calls that goes to columns, 0 < f ≤ 1; none: chosen from the first half of them.
     pub columns: Option<f64>,
     /// Rounds in which scattered pairs are chosen.
     pub rounds: usize,
@@ -113,7 +110,6 @@ impl StackParams {
     }
 }
 
-/// Stacked predictors with scattered entries.
 #[derive(Clone)]
 pub struct Stack {
     params: StackParams,
@@ -134,7 +130,6 @@ impl Stack {
         Self { similar: Some(Arc::new(Similar::of(vectors))), ..self }
     }
 
-    /// shift_ridge, around the main proxy where there is one.
     fn base(&self) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let bare: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check()?);
         let link = Link { degree: self.params.degree };
@@ -144,7 +139,6 @@ impl Stack {
         })
     }
 
-    /// The share of the first columns: the given one, or the smallest of those tried.
     fn first_share(&self, rank: usize) -> f64 {
         match self.params.columns {
             Some(columns) => columns,
@@ -231,7 +225,7 @@ impl Approximate for Stack {
                 (other, OutOfFold::of(self, read(other.rank)?, rng)?)
             }
         };
-        self.complete(stage, &oracle, landmarks, (rank, choice), rng)
+        self.complete(stage, &oracle, landmarks, (rank, choice))
     }
 }
 
@@ -256,18 +250,16 @@ fn evaluate_columns(
 }
 
 impl Stack {
-    /// The regression, rounds of scattered pairs, and the kriging of what is left.
     fn complete(
         &self,
         stage: OutOfFold,
         oracle: &Remembered<&dyn Oracle>,
         landmarks: &Landmarks,
         (asked, division): (usize, Division),
-        rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
         let shape = OracleShape::of(oracle);
         let order = &landmarks.order()[..division.rank];
-        let chosen = self.search(&stage, oracle, order, division.pairs, rng)?;
+        let chosen = self.search(&stage, oracle, order, division.pairs)?;
         let fit = stage.fit_weighted(&chosen.pairs, &chosen.scores, &self.proxies)?;
         let mut table = stage.table(&fit);
         if !chosen.pairs.is_empty() {
@@ -306,7 +298,6 @@ impl Stack {
         oracle: &Remembered<&dyn Oracle>,
         columns: &[usize],
         pairs: u64,
-        rng: &mut Rng,
     ) -> Result<Chosen, ApproximateError> {
         let mut named = EntrySet::new(OracleShape::of(oracle));
         named.add(&EntryPlan::columns(columns));
@@ -322,7 +313,7 @@ impl Stack {
             let size = ResidualSize::fit(oracle.len(), &table, &self.proxies)?;
             let search =
                 Search { predicted: &predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest: None };
-            let found = search.largest(wanted, rng)?;
+            let found = search.largest(wanted)?;
             let scores = evaluate(*oracle.inner(), &found)?;
             table.extend(&predicted, &found, &scores)?;
             chosen.extend(found, scores);

@@ -7,6 +7,7 @@
 //! Cost: n·s or 2n·s entries; 4ns² flops; 16ns bytes.
 
 use ndarray::{Array2, ArrayView2, Axis};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::column_reader::Map;
@@ -23,7 +24,7 @@ use crate::stream::Rng;
 const ROWS_AT_A_TIME: usize = 4096;
 
 /// StaCUR, of which no variant can be wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StaCur {
     /// Rows at the same landmarks as the columns (StaCUR(s)) or at independent ones (StaCUR(d)).

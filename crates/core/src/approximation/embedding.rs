@@ -131,9 +131,6 @@ const CELLS_PER_BLOCK: usize = 1 << 22;
 /// A symmetric n × n matrix that is added to the core and takes no calls, only time.
 pub trait AdditiveTerm: Oracle + fmt::Debug {
     /// `out` = matrix · x, by blocks of rows unless there is a faster way. O(n²) evaluations, 32 MB.
-    ///
-    /// # Errors
-    /// Whatever stands behind it.
     fn apply(&self, x: &[f64], out: &mut [f64]) -> Result<(), OracleError> {
         let n = self.len();
         let all: Vec<usize> = (0..n).collect();
@@ -147,9 +144,6 @@ pub trait AdditiveTerm: Oracle + fmt::Debug {
     }
 
     /// Vectors whose signed inner products approximate the matrix, e.g. by Nyström on many landmarks.
-    ///
-    /// # Errors
-    /// Whatever stands behind it, or a factorisation.
     fn embedding(&self) -> Result<Embedding, ApproximateError>;
 
     /// Items whose cheap scores with a new item decide its vector in [`embedding`](Self::embedding).
@@ -166,6 +160,5 @@ pub struct NewScores<'a, 's> {
     pub similarities: ArrayView2<'s, f64>,
     /// Scores of every proxy with `items`, m × items.len() each, in the order in which the proxies were handed over.
     pub proxies: &'a [Array2<f64>],
-    /// Items that they were scored with.
     pub items: &'a [usize],
 }

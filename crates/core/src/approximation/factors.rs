@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use crate::linalg;
 use crate::oracle::Pair;
 
-/// Pairs handed to one task.
 const PAIRS_PER_TASK: usize = 1024;
 
 /// The core of K̃.
@@ -176,7 +175,6 @@ impl Factors {
     }
 }
 
-/// These rows of a matrix; a view where they are a range.
 pub(super) fn gather<'a>(matrix: ArrayView2<'a, f64>, rows: &[usize]) -> CowArray<'a, f64, Ix2> {
     let consecutive = rows.windows(2).all(|pair| pair[1] == pair[0] + 1);
     match (rows.first(), consecutive) {

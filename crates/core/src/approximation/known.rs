@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use ndarray::{Array2, ArrayViewMut2};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::factors::Factors;
@@ -13,7 +14,7 @@ use crate::linalg;
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
 /// Entries that K̃ returns exactly. Written as a list of `landmarks` and `diagonal`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<KnownPart>", into = "Vec<KnownPart>")]
 pub struct Known {
     /// The columns evaluated in full and, by symmetry, their rows. Keeps 8nt bytes.
@@ -25,13 +26,12 @@ pub struct Known {
 impl Known {
     /// Nothing: K̃ is its factors.
     pub const NOTHING: Self = Self { landmarks: false, diagonal: false };
-    /// The evaluated columns.
     pub const LANDMARKS: Self = Self { landmarks: true, diagonal: false };
     /// The evaluated columns and the diagonal.
     pub const ALL: Self = Self { landmarks: true, diagonal: true };
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum KnownPart {
     Landmarks,
@@ -60,7 +60,6 @@ impl From<Known> for Vec<KnownPart> {
 /// Exact self-similarities.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Diagonal {
-    /// The same for every item.
     Constant(f64),
     /// One each, length n.
     Each(Vec<f64>),

@@ -23,9 +23,6 @@ impl Approximation {
     }
 
     /// The same without keeping the approximation: a symmetric core is handed over rather than copied.
-    ///
-    /// # Errors
-    /// As [`embedding`](Self::embedding).
     pub fn into_embedding(self) -> Result<Embedding, ApproximateError> {
         match self {
             Self { factors: Factors::Signed(signed), addend: None, .. } if signed.psd_scale.is_none() => {
@@ -37,9 +34,6 @@ impl Approximation {
 
     /// Plain vectors without a signature: inner products reproduce the core as far as it is positive semi-definite.
     /// `shift_ridge` brings the (shift, ridge) chosen for this; other cores lose their negative directions.
-    ///
-    /// # Errors
-    /// As [`embedding`](Self::embedding).
     pub fn psd_embedding(&self) -> Result<Embedding, ApproximateError> {
         let core = match &self.factors {
             Factors::Signed(Signed { vectors, projector, psd_scale: Some(scale), .. }) => {
@@ -60,9 +54,6 @@ impl Approximation {
     }
 
     /// (K̃ + K̃ᵀ)/2 with a symmetric core; what was known stays known.
-    ///
-    /// # Errors
-    /// As [`embedding`](Self::embedding).
     pub fn symmetrized(self) -> Result<Self, ApproximateError> {
         if self.is_symmetric() {
             return Ok(self);

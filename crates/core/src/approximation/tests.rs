@@ -1,6 +1,6 @@
 //! Known entries, addends and diagonals together, against a dense computation.
 
-use ndarray::{Array1, Array2, array};
+use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rand::Rng as _;
 
@@ -21,7 +21,6 @@ fn symmetric(name: u64) -> Array2<f64> {
     &square + &square.t()
 }
 
-/// A dense matrix as an addend.
 #[derive(Debug)]
 struct Matrix(Array2<f64>);
 
@@ -56,11 +55,6 @@ impl AdditiveTerm for Matrix {
 
 fn signed() -> Signed {
     Signed { vectors: random(N, 4, 1), positive: 3, negative: 1, projector: None, psd_scale: None }
-}
-
-fn general() -> General {
-    let (left_projector, right_projector) = (random(3, 2, 4), random(3, 2, 5));
-    General { left: random(N, 2, 2), right: random(N, 2, 3), left_projector, right_projector }
 }
 
 fn plain(factors: Factors) -> Approximation {
@@ -99,25 +93,6 @@ fn the_parts_are_laid_over_each_other_in_the_order_of_the_formula() {
 }
 
 #[test]
-fn a_mat_vec_sees_every_part() {
-    let matrix = symmetric(8);
-    let columns = matrix.select(ndarray::Axis(1), &[4, 0, 7]);
-    for factors in [Factors::Signed(signed()), Factors::General(general()), Factors::Dense(symmetric(9))] {
-        let approximation = plain(factors)
-            .with_diagonal_shift(vec![0.5; N])
-            .with_known_columns(columns.clone())
-            .with_addend(Arc::new(Matrix(symmetric(6))))
-            .with_diagonal(Diagonal::Constant(3.0));
-        let x: Vec<f64> = (0..N).map(|i| (i as f64 + 0.5).cos()).collect();
-        let mut out = vec![0.0; N];
-        approximation.apply(&x, &mut out).unwrap();
-        let expected = approximation.to_dense().unwrap().dot(&ndarray::aview1(&x));
-        // nine terms of size one
-        assert!((&Array1::from(out) - &expected).iter().all(|difference| difference.abs() < 1e-12));
-    }
-}
-
-#[test]
 fn a_range_bounds_what_is_not_evaluated() {
     let added = symmetric(6);
     let bare = plain(Factors::Signed(signed())).with_addend(Arc::new(Matrix(added)));
@@ -141,20 +116,6 @@ fn a_range_bounds_what_is_not_evaluated() {
 }
 
 #[test]
-fn an_addend_appends_its_own_embedding() {
-    let (core, added) = (plain(Factors::Signed(signed())), symmetric(6));
-    let sum = core.clone().with_addend(Arc::new(Matrix(added.clone())));
-    let embedding = sum.embedding().unwrap();
-    let gram = (&embedding.vectors * &embedding.signature).dot(&embedding.vectors.t());
-    let expected = core.to_dense().unwrap() + &added;
-    // an eigendecomposition of a 9 × 9 matrix
-    assert!((&gram - &expected).iter().all(|difference| difference.abs() < 1e-12));
-    assert!(embedding.project(Array2::zeros((1, 3)).view()).is_none());
-    let clipped = sum.psd_embedding().unwrap();
-    assert!(clipped.clipped && clipped.signature.iter().all(|&sign| sign == 1.0));
-}
-
-#[test]
 fn the_embedding_of_a_cur_product_keeps_negative_directions() {
     // U indefinite: L Rᵀ = [[0, 1], [1, 0]] has eigenvalues ±1 and no real square root
     let general = General {
@@ -168,50 +129,6 @@ fn the_embedding_of_a_cur_product_keeps_negative_directions() {
     assert_eq!(embedding.signature.to_vec(), vec![1.0, -1.0]);
     let gram = (&embedding.vectors * &embedding.signature).dot(&embedding.vectors.t());
     assert!((&gram - &array![[0.0, 1.0], [1.0, 0.0]]).iter().all(|difference| difference.abs() < 1e-14));
-}
-
-#[test]
-fn many_rows_go_through_the_small_space_by_blocks() {
-    let n = 700;
-    let projector = Array2::zeros((1, 3));
-    let (left, right) = (random(n, 3, 20), random(n, 3, 21));
-    let general = General { left, right, left_projector: projector.clone(), right_projector: projector };
-    let approximation = Approximation::new(Factors::General(general), vec![0], FitReport::default());
-    let dense = approximation.to_dense().unwrap();
-    let symmetric = approximation.symmetrized().unwrap();
-    assert_eq!(symmetric.rank(), 6);
-    let expected = (&dense + &dense.t()) * 0.5;
-    // six well-conditioned directions
-    assert!((&symmetric.to_dense().unwrap() - &expected).iter().all(|difference| difference.abs() < 1e-11));
-}
-
-#[test]
-fn a_core_of_rank_zero_reads_as_zero() {
-    let nothing = Signed { vectors: Array2::zeros((N, 0)), positive: 0, negative: 0, projector: None, psd_scale: None };
-    let approximation = plain(Factors::Signed(nothing));
-    assert_eq!(approximation.to_dense().unwrap(), Array2::<f64>::zeros((N, N)));
-    let mut out = vec![1.0; N];
-    approximation.apply(&[1.0; N], &mut out).unwrap();
-    assert_eq!(out, vec![0.0; N]);
-    assert_eq!(approximation.embedding().unwrap().vectors.dim(), (N, 0));
-}
-
-#[test]
-fn factors_come_to_lie_row_by_row() {
-    let by_columns = |name| random(3, N, name).reversed_axes();
-    let projector = Array2::zeros((1, 3));
-    let general = General {
-        left: by_columns(1),
-        right: by_columns(2),
-        left_projector: projector.clone(),
-        right_projector: projector,
-    };
-    let (left, right) = (general.left.clone(), general.right.clone());
-    let approximation = Approximation::new(Factors::General(general), vec![0], FitReport::default());
-    let Factors::General(kept) = approximation.factors() else { panic!("they are general") };
-    assert!(!left.is_standard_layout());
-    assert!(kept.left.is_standard_layout() && kept.right.is_standard_layout());
-    assert_eq!((&kept.left, &kept.right), (&left, &right));
 }
 
 #[test]

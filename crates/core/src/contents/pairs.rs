@@ -10,9 +10,7 @@ use rand::Rng as _;
 use super::{Contents, Hashes};
 use crate::stream::Rng;
 
-/// Fewest candidates, where there are as many pairs.
 const FEWEST_CANDIDATES: usize = 1 << 20;
-/// Candidates for each pair that is drawn.
 const CANDIDATES_EACH: usize = 16;
 
 impl Contents {

@@ -8,10 +8,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::oracle::Pair;
 
-/// Scores by pair.
 pub type PairMap<V> = HashMap<Pair, V, BuildHasherDefault<PairHasher>>;
 
-/// A set of pairs.
 pub(crate) type PairSet = HashSet<Pair, BuildHasherDefault<PairHasher>>;
 
 /// An odd number near 2⁶⁴ / the golden ratio: its multiples spread evenly.

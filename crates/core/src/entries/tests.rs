@@ -58,32 +58,4 @@ proptest! {
         prop_assert!(scattered.iter().all(|&(i, j)| union.contains(i, j)));
         prop_assert!(scattered.windows(2).all(|pair| (pair[0].1, pair[0].0) < (pair[1].1, pair[1].0)));
     }
-
-    #[test]
-    fn a_single_block_run_alone_costs_what_its_plan_says(block in block(), symmetric in any::<bool>(), known in any::<bool>()) {
-        let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
-        let oracle = Metered::new(Ledger::random(N, symmetry, known, 12));
-        let plan = EntryPlan::exact(vec![block]);
-        run(&oracle, &plan);
-        prop_assert_eq!(oracle.spent().evaluations, plan.evaluations(OracleShape::of(&oracle)));
-        prop_assert_eq!(oracle.spent().cells, plan.cells(N));
-    }
-}
-
-#[test]
-fn s_columns_cost_ns_less_the_pairs_counted_twice() {
-    let shape = OracleShape::symmetric(100);
-    let plan = EntryPlan::columns(&[3, 14, 15, 92]);
-    // n·s − s(s−1)/2, the formula of the papers' accounting
-    assert_eq!((plan.cells(100), plan.evaluations(shape)), (400, 400 - 6));
-    let known = OracleShape { known_diagonal: Some(0.0), evaluations_per_pair: 2, ..shape };
-    assert_eq!(plan.evaluations(known), 2 * (400 - 6 - 4));
-}
-
-#[test]
-fn nothing_costs_nothing() {
-    for symmetry in [Symmetry::Symmetric, Symmetry::Asymmetric] {
-        let shape = OracleShape::new(0, symmetry);
-        assert_eq!(EntrySet::new(shape).evaluations(), 0);
-    }
 }

@@ -9,16 +9,13 @@ use crate::oracle::Pair;
 use crate::rank::RankCmp;
 use crate::stats::pearson;
 
-/// One pair in so many counts as large.
 const LARGE_SHARE: usize = 100;
 
 /// Large pairs at least; with fewer than twice as many drawn, none is told from the rest.
 const FEWEST_LARGE: usize = 10;
 
-/// Deviations below this of the mean are those of rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// A pair that was drawn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DrawnPair {
     pub(super) pair: Pair,
@@ -26,7 +23,6 @@ pub(super) struct DrawnPair {
     pub(super) score: f64,
     /// K̃, the mean of both orders where they differ.
     pub(super) ours: f64,
-    /// Half of what they differ by.
     pub(super) apart: f64,
     /// (K − K̃)².
     pub(super) missed: f64,

@@ -44,7 +44,6 @@ fn symmetric(n: usize, mut of: impl FnMut() -> f64) -> Array2<f64> {
     matrix
 }
 
-/// Cosines of rows.
 fn cosines(z: &Array2<f64>) -> Array2<f64> {
     let sizes: Vec<f64> = z.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
     let products = z.dot(&z.t());
@@ -192,7 +191,6 @@ fn fitted(oracle: &Precomputed) -> Approximation {
     method.fit(oracle, &landmarks, COLUMNS, Known::NOTHING, &mut stream(1, "error interval", "fit", 0)).unwrap()
 }
 
-/// Of the old interval, and of the new one, from the same samples.
 fn wrong(matrix: &Array2<f64>) -> [Wrong; 2] {
     let oracle = Precomputed::new(matrix.clone(), AsymmetryPolicy::Reject).unwrap();
     let approximation = fitted(&oracle);

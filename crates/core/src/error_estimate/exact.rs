@@ -35,9 +35,6 @@ pub fn relative_error(reference: &dyn Oracle, approximation: &Approximation) -> 
 }
 
 /// The same against K and its symmetric part, off the diagonal and over what was not evaluated, in one reading.
-///
-/// # Errors
-/// As [`relative_error`].
 pub fn relative_errors(reference: &dyn Oracle, approximation: &Approximation) -> Result<ExactErrors, OracleError> {
     let n = reference.len();
     let all: Vec<usize> = (0..n).collect();
@@ -108,7 +105,6 @@ struct Sums {
     unevaluated: u64,
 }
 
-/// Place of a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Diagonal,

@@ -28,7 +28,6 @@ use crate::stream::Rng;
 /// Cells of one block of rows: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
-/// One entry in so many is drawn on the diagonal.
 const DIAGONAL_SHARE: usize = 20;
 
 /// Items whose pairs say how large K̃ can be, and fewer where an addend has to be evaluated.
@@ -41,13 +40,11 @@ pub struct Sample {
     pub(super) outside: Vec<usize>,
     /// Distinct pairs of two items outside, each in an order drawn by a coin.
     pub(super) pairs: Vec<Pair>,
-    /// Items outside.
     pub(super) diagonal: Vec<usize>,
     /// Distinct pairs with a landmark, where those are not exact.
     evaluated: Option<Vec<Pair>>,
 }
 
-/// Items that are no landmarks.
 fn outside(n: usize, landmarks: &[usize]) -> (Vec<bool>, Vec<usize>) {
     let mut is_landmark = vec![false; n];
     landmarks.iter().for_each(|&j| is_landmark[j] = true);
@@ -55,7 +52,6 @@ fn outside(n: usize, landmarks: &[usize]) -> (Vec<bool>, Vec<usize>) {
     (is_landmark, outside)
 }
 
-/// Draws on the diagonal among this number.
 fn on_diagonal(samples: usize, outside: usize) -> usize {
     (samples / DIAGONAL_SHARE).max(2).min(samples / 2).min(outside)
 }
@@ -63,11 +59,9 @@ fn on_diagonal(samples: usize, outside: usize) -> usize {
 /// An error with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The estimate.
     pub value: f64,
     /// Lower end of the interval.
     pub lower: f64,
-    /// Upper end.
     pub upper: f64,
 }
 
@@ -78,15 +72,12 @@ pub struct ErrorEstimate {
     pub relative_error: f64,
     /// Lower end of the interval.
     pub lower: f64,
-    /// Upper end.
     pub upper: f64,
-    /// The same off the diagonal.
     pub off_diagonal: Estimate,
     /// The same over the entries off the diagonal that were not evaluated; none where none was drawn.
     pub unevaluated: Option<Estimate>,
     /// Agreement at the pairs that were drawn and not evaluated.
     pub agreement: Agreement,
-    /// The confidence it was asked for.
     pub confidence: f64,
     /// Unbiased estimate of ‖K − K̃‖²_F.
     pub squared_error: f64,
@@ -128,7 +119,6 @@ impl Sample {
         Self { evaluated: Some(evaluated), ..self }
     }
 
-    /// Entries drawn.
     pub fn len(&self) -> usize {
         self.pairs.len() + self.diagonal.len() + self.evaluated.as_ref().map_or(0, Vec::len)
     }
@@ -251,9 +241,6 @@ impl Sample {
     }
 
     /// Agreement at the pairs that were drawn and not evaluated, and no error.
-    ///
-    /// # Errors
-    /// As [`estimate`](Self::estimate).
     pub fn agreement(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Agreement, OracleError> {
         let drawn = draw(&self.pairs, reference, approximation)?;
         let unit = self.unit(&drawn, approximation)?;
@@ -275,7 +262,6 @@ impl Sample {
         Ok(Extent::of(ours))
     }
 
-    /// What the rows and columns of the landmarks hold.
     fn on_landmarks(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Exact, OracleError> {
         let columns = &self.landmarks;
         let height = (CELLS_PER_BLOCK / columns.len().max(1)).max(1);
@@ -303,7 +289,6 @@ impl Sample {
         Ok(exact)
     }
 
-    /// The self-similarities of the landmarks alone.
     fn on_landmark_diagonal(
         &self,
         reference: &dyn Oracle,
@@ -450,14 +435,12 @@ impl Default for Exact {
 }
 
 impl Exact {
-    /// Adds a cell off the diagonal.
     fn add(&mut self, value: f64, ours: f64) {
         self.all.add(value, ours);
         self.scores = self.scores.with(value);
     }
 }
 
-/// Both sums over strata and what is known exactly.
 fn totals(strata: &[Stratum], exact: Sums) -> Sums {
     strata.iter().fold(exact, |sums, stratum| {
         let (y, x) = stratum.totals();
@@ -465,7 +448,6 @@ fn totals(strata: &[Stratum], exact: Sums) -> Sums {
     })
 }
 
-/// Pairs of so many items.
 pub(super) fn pairs_of(items: usize) -> f64 {
     0.5 * items as f64 * items.saturating_sub(1) as f64
 }

@@ -24,7 +24,6 @@ pub enum Judged {
     /// The upper end of the interval. The confidence holds for all ranks that may be tried together.
     #[default]
     UpperBound,
-    /// The estimate itself.
     Estimate,
 }
 
@@ -33,7 +32,6 @@ pub enum Judged {
 pub struct TargetError {
     /// The relative error wanted, above 0.
     pub target: f64,
-    /// Rank of the first fit.
     pub first_rank: usize,
     /// Factor from rank to rank, above 1.
     pub growth: f64,
@@ -61,7 +59,6 @@ impl Default for TargetError {
     }
 }
 
-/// One rank that was tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// s.
@@ -73,7 +70,6 @@ pub struct Step {
 /// Reason why the growth ended.
 #[derive(Debug)]
 pub enum Stop {
-    /// The target is met.
     Reached,
     /// The largest rank does not meet it.
     RanksExhausted,
@@ -201,7 +197,6 @@ impl TargetError {
         Ok(TargetOutcome { approximation, estimate, sample, stop, steps })
     }
 
-    /// The error that the target is for.
     fn error(&self, estimate: &ErrorEstimate) -> f64 {
         match self.judged {
             Judged::UpperBound => estimate.upper,
@@ -248,7 +243,6 @@ impl Streams {
     }
 }
 
-/// A fit, and the columns it evaluated in full.
 fn fit(
     method: &dyn Approximate,
     memory: &Remembered<&dyn Oracle>,

@@ -1,14 +1,11 @@
 //! Unbiasedness and coverage by simulation, accounts by a meter.
 
-use std::sync::Arc;
-
 use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::{Approximate, ApproximateError, Link, Nystrom, Proxied, ShiftRidgeParams, SiCurParams};
+use crate::approximate::{Approximate, ApproximateError, Nystrom, ShiftRidgeParams, SiCurParams};
 use crate::approximation::{Approximation, Factors, Known};
-use crate::entries::EntrySet;
 use crate::fit_report::FitReport;
 use crate::landmarks::Landmarks;
 use crate::linalg;
@@ -92,17 +89,6 @@ fn an_exact_error_reads_each_pair_once() {
 }
 
 #[test]
-fn the_exact_error_does_not_depend_on_the_number_of_threads() {
-    let oracle = indefinite(300);
-    let approximation = fitted(&shift_ridge(), &oracle, 20);
-    let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| relative_error(&oracle, &approximation).unwrap())
-    };
-    assert_eq!(on(1), on(3));
-}
-
-#[test]
 fn the_error_off_the_diagonal_and_of_unevaluated_entries_are_those_of_the_dense_matrices() {
     let n = 1100;
     let oracle = indefinite(n);
@@ -123,20 +109,6 @@ fn the_error_off_the_diagonal_and_of_unevaluated_entries_are_those_of_the_dense_
         assert!((errors.unevaluated.unwrap() - unevaluated).abs() < 1e-11);
     }
     assert_eq!(relative_errors(&oracle, &fitted(&nystrom(), &oracle, n)).unwrap().unevaluated, None);
-}
-
-/// Labels may be 0 wherever nothing was evaluated: an error relative to them is none.
-#[test]
-fn what_is_left_may_be_zero() {
-    let n = 40;
-    let landmarks = fitted(&shift_ridge(), &indefinite(n), 6).landmarks().to_vec();
-    let is_column = |i: usize| landmarks.contains(&i);
-    let matrix = Array2::from_shape_fn((n, n), |(i, j)| if is_column(i) || is_column(j) { 1.0 } else { 0.0 });
-    let oracle = Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap();
-    let approximation = fitted(&shift_ridge(), &oracle, 6);
-    assert_eq!(approximation.landmarks(), landmarks);
-    let errors = relative_errors(&oracle, &approximation).unwrap();
-    assert!(errors.unevaluated.is_none() && errors.off_diagonal > 0.0 && errors.off_diagonal.is_finite());
 }
 
 /// Duplicates are 1 and everything else 0: a sample that met none of them cannot say that none was missed.
@@ -359,49 +331,6 @@ fn it_asks_for_the_columns_and_for_the_cells_it_planned() {
     assert_eq!(plan.evaluations(OracleShape::of(&oracle)), 300, "no pair is drawn twice");
 }
 
-#[test]
-fn a_sample_of_everything_is_the_exact_error() {
-    let oracle = indefinite(30);
-    let approximation = fitted(&nystrom(), &oracle, 8);
-    let truth = relative_error(&oracle, &approximation).unwrap();
-    // 22 items outside: 231 pairs and 22 on the diagonal, a twentieth of 440
-    let sample = Sample::draw(30, &landmarks(30).order()[..8], 440, &mut stream(5, "error estimate", "sample", 0));
-    let estimate = sample.estimate(&oracle, &approximation, 0.95).unwrap();
-    assert_eq!(estimate.samples, 253);
-    // rounding; a census leaves no variance
-    assert!((estimate.relative_error - truth).abs() < 1e-12);
-    assert!(estimate.upper - estimate.lower < 1e-12);
-}
-
-#[test]
-fn with_all_items_as_landmarks_nothing_is_left_to_sample() {
-    let oracle = indefinite(20);
-    let approximation = fitted(&nystrom(), &oracle, 20);
-    let sample = Sample::draw(20, landmarks(20).order(), 100, &mut stream(5, "error estimate", "sample", 0));
-    let estimate = sample.estimate(&oracle, &approximation, 0.95).unwrap();
-    assert!(sample.is_empty());
-    assert_eq!(estimate.lower, estimate.upper);
-    assert!(estimate.relative_error < 1e-6);
-}
-
-#[test]
-fn more_landmarks_keep_the_part_of_the_sample_they_do_not_touch() {
-    let order = landmarks(500);
-    let draw = |rank: usize| Sample::draw(500, &order.order()[..rank], 400, &mut stream(6, "error estimate", "s", 0));
-    let mut few = EntrySet::new(OracleShape::of(&indefinite(500)));
-    few.add(&draw(50).plan());
-    few.add(&draw(75).plan());
-    // of 400 entries 400·(1 − (425/450)²) = 43 are touched and replaced; 443 with a deviation of 6
-    assert!((415..475).contains(&few.evaluations()), "{}", few.evaluations());
-}
-
-#[test]
-fn nearly_all_items_as_landmarks_are_sampled_too() {
-    let order = landmarks(2000);
-    let sample = Sample::draw(2000, &order.order()[..1970], 200, &mut stream(6, "error estimate", "s", 0));
-    assert_eq!(sample.len(), 200);
-}
-
 fn target(target: f64) -> TargetError {
     TargetError { target, first_rank: 10, samples: 300, ..TargetError::default() }
 }
@@ -452,16 +381,6 @@ fn what_comes_back_meets_the_target_that_was_reached() {
 }
 
 #[test]
-fn a_proxy_needs_fewer_entries_for_the_same_target() {
-    let oracle = indefinite(300);
-    let proxy = Precomputed::new(oracle.matrix() + &(random(300, 300, "proxy") * 0.1), AsymmetryPolicy::Mean).unwrap();
-    let proxied = Proxied::new(Arc::new(shift_ridge()), Arc::new(proxy), Link::default());
-    let target = TargetError { samples: 4000, ..target(0.12) };
-    let rank = |method: &dyn Approximate| run(&target, method, &oracle).unwrap().steps.last().unwrap().rank;
-    assert!(rank(&proxied) < rank(&shift_ridge()));
-}
-
-#[test]
 fn an_exhausted_budget_returns_the_best_so_far() {
     let matrix = indefinite(300);
     let capped = |entries| Metered::with_budget(&matrix, Budget { entries: Some(entries), seconds: None });
@@ -476,18 +395,6 @@ fn an_exhausted_budget_returns_the_best_so_far() {
 
     let error = run(&target(0.01), &shift_ridge(), &capped(100)).unwrap_err();
     assert!(matches!(error, ApproximateError::Oracle(OracleError::BudgetExhausted { .. })));
-}
-
-#[test]
-fn the_largest_rank_is_the_last_that_is_tried() {
-    let oracle = indefinite(100);
-    let bounded = TargetError { largest_rank: Some(40), ..target(1e-6) };
-    let outcome = run(&bounded, &shift_ridge(), &oracle).unwrap();
-    assert!(matches!(outcome.stop, Stop::RanksExhausted));
-    assert_eq!(outcome.steps.iter().map(|step| step.rank).collect::<Vec<_>>(), [10, 15, 23, 35, 40]);
-    // SiCUR has twice as many columns: beyond 50 of 100 given landmarks there is nothing for it to read
-    let given = Landmarks::new(200, landmarks(200).order()[..100].to_vec(), Vec::new()).unwrap();
-    assert_eq!(target(1e-6).ranks(&sicur(), &given).unwrap(), [10, 15, 23, 35, 50]);
 }
 
 #[test]

@@ -3,22 +3,7 @@
 //! Measured within ±5 % of uniform on the matrices of the papers, so uniform stays the default; a corpus with a long tail of
 //! outliers is where the others earn their price.
 //!
-//! Tried without gain: the same policies on a free proxy, and k-medoids there, for proxy + shift_ridge + known (error off the diagonal over that of uniform
-//! landmarks, geometric mean of 20 draws at s/n = .05 / .1 / .2, chosen by the proxy; the intervals are ± .01 to .05 on tweets, ± .001
-//! on the last two, and up to ± .1 on recipes and questions, ± .2 on the small ones; by cosines of embeddings the same within them on tweets, sentences and words, not finished elsewhere):
-//! ```text
-//!                     k-medoids            k-means++             farthest              rpcholesky
-//! 700 tweets          .955 .953 .980       1.014 .990 1.004      1.356 1.197 1.162     1.001 .997 1.006
-//! 600 recipes         .990 .993 .905       .998 1.003 1.009      1.075 1.060 1.190     .996 1.023 .963
-//! 500 questions       .983 .966 1.004      .990 1.012 1.039      1.717 1.950 2.498     1.043 1.017 1.011
-//! 308 sentences       1.009 .984 1.006     .997 .958 1.098       1.009 .901 1.325      .984 .976 1.032
-//! 128 embedded        .985 .829 .959       .982 .916 1.000       .993 1.316 1.032      1.031 .964 1.034
-//! 160 words           .997 1.008 1.005     .997 1.006 1.011      .997 1.010 1.015      1.006 1.000 .990
-//! 500, like STS-B     .998 .999 1.000      .999 1.001 1.003      1.002 1.007 1.013     1.000 1.000 .999
-//! 500, random PSD     1.000 1.000 1.000    1.000 1.000 1.000     .999 .999 1.000       .999 .999 .999
-//! ```
-//! k-medoids is 2 to 5 % better on one corpus of eight, and its sets are not nested, so that every rank of a sweep would be evaluated anew
-//! (`cargo run --release --example landmark_policies`).
+//! Tried without gain: the same policies on a free proxy, and k-medoids there: 2 to 5 % better on one corpus of eight, and its sets are not nested.
 
 use std::collections::HashSet;
 
@@ -64,7 +49,6 @@ pub enum LandmarkPolicy {
 /// store gets them for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SelectionPlan {
-    /// Full columns.
     pub columns: usize,
     /// True where all self-similarities are read too.
     pub diagonal: bool,
@@ -96,7 +80,6 @@ impl SelectionPlan {
 }
 
 impl LandmarkPolicy {
-    /// The stable id.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
@@ -117,9 +100,6 @@ impl LandmarkPolicy {
     }
 
     /// The same with the order continued to `longest` ≥ `size` landmarks, as [`select_up_to`](Self::select_up_to) does.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
     pub fn plan_up_to(&self, shape: OracleShape, size: usize, longest: usize) -> Result<SelectionPlan, LandmarkError> {
         let longest = longest.max(size);
         self.check(shape, size)?;
@@ -140,18 +120,12 @@ impl LandmarkPolicy {
     /// `rpcholesky`, `kmeans++` and `farthest` choose one after the other, so that from one state of `rng` fewer
     /// landmarks are a prefix of more; so does `uniform`, whose order is all n items. Costs O(n·size) beside the
     /// columns, `rpcholesky` and `leverage` O(n·size²).
-    ///
-    /// # Errors
-    /// As `plan`, and whatever the oracle answers.
     pub fn select(&self, oracle: &dyn Oracle, size: usize, rng: &mut Rng) -> Result<Landmarks, LandmarkError> {
         self.select_up_to(oracle, size, size, rng)
     }
 
     /// The same with the order continued to `longest` ≥ `size` landmarks. Neither the first `size` nor the independent
     /// order depends on `longest`, so a method that needs more moves no landmark of the others.
-    ///
-    /// # Errors
-    /// As [`select`](Self::select).
     pub fn select_up_to(
         &self,
         oracle: &dyn Oracle,

@@ -18,12 +18,10 @@ use crate::stream::Rng;
 /// Weights whose sum is below this fraction of the first ones' are rounding.
 const EXHAUSTED: f64 = 1e-12;
 
-/// One rule of choice.
 pub(super) trait Rule {
     /// The next landmark among those not chosen; `None` when nothing is left to tell them apart.
     fn next(&self, is_chosen: &[bool], rng: &mut Rng) -> Option<usize>;
 
-    /// Takes note of a landmark and its column.
     fn update(&mut self, landmark: usize, column: &Array1<f64>);
 }
 
@@ -92,7 +90,6 @@ fn diagonal(oracle: &dyn Oracle) -> Result<Array1<f64>, OracleError> {
     Ok(Array1::from(scores))
 }
 
-/// Randomly pivoted Cholesky.
 pub(super) struct RpCholesky {
     left: Array1<f64>,
     floor: f64,
@@ -169,9 +166,7 @@ impl Rule for KMeansPlusPlus {
     }
 }
 
-/// Farthest point by similarity.
 pub(super) struct Farthest {
-    /// Similarity to the most similar landmark.
     best: Array1<f64>,
 }
 

@@ -121,11 +121,8 @@ pub(super) fn qr_triangle(matrix: ArrayView2<'_, f64>) -> Result<Array2<f64>, Li
     Ok(reflect(matrix)?.triangle)
 }
 
-/// A QR decomposition as Householder reflections.
 struct Reflected {
-    /// The reflections, below the diagonal.
     packed: Array2<f64>,
-    /// Their coefficients, by blocks.
     coefficients: Mat<f64>,
     /// R.
     triangle: Array2<f64>,

@@ -11,7 +11,6 @@ use rand::Rng;
 use super::{LinalgError, eigh};
 use crate::stream::stream;
 
-/// Result of Lanczos.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lanczos {
     /// The smallest Ritz value: λmin ≤ `value` ≤ λmin + `residual` once converged.

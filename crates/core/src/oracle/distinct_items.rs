@@ -52,7 +52,6 @@ impl<O: Oracle> DistinctItems<O> {
         Self { inner, contents }
     }
 
-    /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
     }
@@ -77,7 +76,6 @@ impl<O: Oracle> Oracle for DistinctItems<O> {
         OracleShape { is_checked: true, ..self.inner.shape() }
     }
 
-    /// The same scores, and so the same identity.
     fn identity(&self) -> Identity {
         self.inner.identity()
     }

@@ -45,9 +45,6 @@ impl EmbeddingProxy {
     }
 
     /// `⟨x, y⟩` of an n × d embedding.
-    ///
-    /// # Errors
-    /// As [`cosine`](Self::cosine).
     pub fn dot(vectors: Array2<f64>) -> Result<Self, OracleError> {
         Self::checked(b"embedding_dot", vectors)
     }

@@ -33,7 +33,6 @@ pub struct Attempt {
 /// A pair that cannot be scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedPair {
-    /// Place in the list of pairs.
     pub place: usize,
     /// The complaint, the items by name in it.
     pub error: String,
@@ -49,7 +48,6 @@ pub struct Complaints(Mutex<HashMap<Pair, String>>);
 struct Complaint(String);
 
 impl Attempt {
-    /// Nothing was scored.
     pub fn ended(error: OracleError) -> Self {
         Self { failed: Vec::new(), error: Some(error) }
     }
@@ -85,7 +83,6 @@ impl Complaints {
         self.lock().insert(pair, error);
     }
 
-    /// Takes out the failures among pairs without a score.
     pub fn take(&self, pairs: &[Pair], scores: &[f64]) -> Vec<FailedPair> {
         let mut noted = self.lock();
         if noted.is_empty() {

@@ -7,7 +7,6 @@ use super::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 pub struct Itemless {
     /// Digest of everything that moves a score but the items.
     pub identity: Identity,
-    /// Symmetry of the score.
     pub symmetry: Symmetry,
 }
 

@@ -11,7 +11,6 @@ use crate::parameter::BadParameter;
 /// The function applied to every score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kernel {
-    /// The score itself.
     Identity,
     /// `exp(−γ·d)`: word mover's similarity of papers 000/001.
     Exponential {
@@ -25,15 +24,12 @@ pub enum Kernel {
     },
     /// `scale·x + offset`; `1 − d` is scale −1, offset 1.
     Linear {
-        /// Factor.
         scale: f64,
-        /// Summand.
         offset: f64,
     },
 }
 
 impl Kernel {
-    /// The similarity of one score.
     pub fn apply(&self, score: f64) -> f64 {
         match *self {
             Self::Identity => score,
@@ -70,7 +66,6 @@ impl Kernel {
         }
     }
 
-    /// Name and parameters, as the identity sees them.
     fn parts(&self) -> (&'static str, [f64; 2]) {
         match *self {
             Self::Identity => ("identity", [0.0; 2]),
@@ -98,12 +93,10 @@ impl<O: Oracle> Kernelized<O> {
         Ok(Self { inner, kernel })
     }
 
-    /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
     }
 
-    /// The function applied.
     pub fn kernel(&self) -> Kernel {
         self.kernel
     }

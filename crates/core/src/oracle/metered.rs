@@ -67,7 +67,6 @@ impl Spent {
 pub struct Metered<O> {
     inner: O,
     budget: Budget,
-    /// Evaluations of all meters that share the budget.
     total: Arc<AtomicU64>,
     cells: AtomicU64,
     evaluations: AtomicU64,
@@ -136,12 +135,10 @@ impl<O: Oracle> Metered<O> {
         Self { inner, budget, total, cells, evaluations, clock: Mutex::default() }
     }
 
-    /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
     }
 
-    /// The limits.
     pub fn budget(&self) -> Budget {
         self.budget
     }
@@ -151,7 +148,6 @@ impl<O: Oracle> Metered<O> {
         !matches!(self.clock.try_lock(), Err(TryLockError::WouldBlock))
     }
 
-    /// Counts so far.
     pub fn spent(&self) -> Spent {
         Spent {
             cells: self.cells.load(Ordering::Relaxed),
@@ -164,7 +160,6 @@ impl<O: Oracle> Metered<O> {
         lock(&self.clock).read()
     }
 
-    /// Books a request, or refuses it whole.
     fn reserve(&self, cells: u64, requested: u64) -> Result<(), OracleError> {
         if let Some(budget_seconds) = self.budget.seconds
             && requested > 0

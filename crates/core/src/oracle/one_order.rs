@@ -30,7 +30,6 @@ pub struct Coin {
 }
 
 impl Coin {
-    /// The coins of a seed.
     pub fn new(seed: u64) -> Self {
         Self { seed, is_turned: false }
     }

@@ -37,7 +37,6 @@ pub struct Remembered<O> {
 }
 
 impl<O: Oracle> Remembered<O> {
-    /// An empty memory.
     pub fn new(inner: O) -> Self {
         let memory = Memory {
             len: inner.len(),
@@ -50,7 +49,6 @@ impl<O: Oracle> Remembered<O> {
         Self { inner, memory: RwLock::new(memory) }
     }
 
-    /// The oracle below.
     pub fn inner(&self) -> &O {
         &self.inner
     }
@@ -61,9 +59,6 @@ impl<O: Oracle> Remembered<O> {
     }
 
     /// Evaluates whatever a plan lists and is not here yet, at most 4M entries at a time (one row at least).
-    ///
-    /// # Errors
-    /// As [`Oracle::block`].
     pub fn evaluate_plan(&self, plan: &EntryPlan) -> Result<(), OracleError> {
         for EntryBlock { rows, cols } in &plan.blocks {
             match rows {

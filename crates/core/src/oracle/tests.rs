@@ -11,7 +11,6 @@ use super::*;
 use crate::entries::{EntryBlock, EntryPlan, EntrySet, Rows};
 use crate::stream::stream;
 
-/// A matrix that writes down every pair it is asked for.
 pub(crate) struct Ledger {
     pub(crate) matrix: Array2<f64>,
     pub(crate) symmetry: Symmetry,
@@ -33,7 +32,6 @@ impl Ledger {
         Self { matrix, symmetry, known_diagonal: diagonal_known.then_some(1.0), asked: Mutex::default() }
     }
 
-    /// Every pair asked so far, in order; a symmetric one as (max, min).
     pub(crate) fn asked(&self) -> Vec<Pair> {
         let asked = self.asked.lock().unwrap();
         asked.iter().map(|&(i, j)| if self.is_symmetric() && i < j { (j, i) } else { (i, j) }).collect()
@@ -74,7 +72,6 @@ fn symmetry() -> impl Strategy<Value = Symmetry> {
     prop_oneof![Just(Symmetry::Symmetric), Just(Symmetry::Asymmetric)]
 }
 
-/// Distinct items in any order, sometimes all of them.
 fn items() -> impl Strategy<Value = Vec<usize>> {
     let all: Vec<usize> = (0..N).collect();
     prop_oneof![
@@ -109,30 +106,6 @@ proptest! {
         prop_assert_eq!(&asked.iter().copied().collect::<HashSet<_>>(), &keys);
         prop_assert_eq!(oracle.spent().evaluations, keys.len() as u64);
         prop_assert_eq!(oracle.spent().cells, (rows.len() * cols.len()) as u64);
-    }
-
-    #[test]
-    fn items_listed_twice_get_their_values_and_a_price_that_is_met(
-        rows in prop::collection::vec(0..N, 0..30), cols in prop::collection::vec(0..N, 0..30),
-        symmetry in symmetry(), known in any::<bool>(),
-    ) {
-        let oracle = Metered::new(Ledger::random(N, symmetry, known, 7));
-        let block = block_of(&oracle, &rows, &cols).unwrap();
-        prop_assert_eq!(block, expected(&oracle.inner().matrix, &rows, &cols));
-        prop_assert_eq!(oracle.spent().evaluations, oracle.inner().asked().len() as u64);
-    }
-
-    #[test]
-    fn symmetrizing_answers_items_listed_twice(
-        rows in prop::collection::vec(0..N, 0..12), cols in prop::collection::vec(0..N, 0..12), known in any::<bool>(),
-    ) {
-        let oracle = Metered::new(Symmetrized::new(Ledger::random(N, Symmetry::Asymmetric, known, 7), Symmetrization::Mean));
-        let block = block_of(&oracle, &rows, &cols).unwrap();
-        let ledger = oracle.inner().inner();
-        let truth = (&ledger.matrix + &ledger.matrix.t()) / 2.0;
-        prop_assert_eq!(block, expected(&truth, &rows, &cols));
-        ledger.expect_each_pair_once();
-        prop_assert!(oracle.spent().evaluations >= ledger.asked().len() as u64);
     }
 
     #[test]
@@ -248,54 +221,13 @@ impl Oracle for BlockOnly {
 
 #[test]
 fn every_wrapper_forwards_a_block_as_blocks() {
-    let matrix = Ledger::random(N, Symmetry::Asymmetric, false, 1).matrix;
+    let matrix = Ledger::random(N, Symmetry::Symmetric, false, 1).matrix;
     let fast = BlockOnly(Precomputed::new(matrix, AsymmetryPolicy::Keep).unwrap());
-    let symmetric = Symmetrized::new(&fast, Symmetrization::Mean);
-    let kernel = Kernelized::new(symmetric, Kernel::Exponential { gamma: 0.5 }).unwrap();
+    let kernel = Kernelized::new(&fast, Kernel::Exponential { gamma: 0.5 }).unwrap();
     let stack: Box<dyn Oracle> = Box::new(Metered::new(Remembered::new(Arc::new(kernel))));
     let all: Vec<usize> = (0..N).collect();
     block_of(&stack, &all, &[3, 1, 4]).unwrap();
     block_of(&stack, &[5, 9, 2, 6], &[3, 5, 8, 9]).unwrap();
-}
-
-/// Counts the requests for blocks.
-struct Requests(Ledger, std::sync::atomic::AtomicUsize);
-
-impl Oracle for Requests {
-    fn shape(&self) -> OracleShape {
-        self.0.shape()
-    }
-
-    fn identity(&self) -> Identity {
-        self.0.identity()
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.0.evaluate(pairs, out)
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        self.0.block(rows, cols, out)
-    }
-}
-
-#[test]
-fn what_is_missing_is_evaluated_in_few_rectangles() {
-    let n = 200;
-    let oracle = Remembered::new(Requests(Ledger::random(n, Symmetry::Symmetric, false, 9), Default::default()));
-    let all: Vec<usize> = (0..n).collect();
-    let requests = || oracle.inner().1.swap(0, std::sync::atomic::Ordering::Relaxed);
-    block_of(&oracle, &all, &all[..40]).unwrap();
-    assert_eq!(requests(), 1);
-    block_of(&oracle, &all, &all[..60]).unwrap();
-    assert_eq!(requests(), 1, "the new columns miss the same rows");
-    oracle.evaluate(&[(70, 150), (71, 150), (90, 95), (180, 181)], &mut [0.0; 4]).unwrap();
-    block_of(&oracle, &all, &all[50..100]).unwrap();
-    // 36 columns that were not sampled, then 70 and 71 together and 90 and 95 one by one
-    assert_eq!(requests(), 4);
-    assert_eq!(block_of(&oracle, &all, &all).unwrap(), oracle.inner().0.matrix);
-    oracle.inner().0.expect_each_pair_once();
 }
 
 /// Scores i + j, or i + j/2, and writes down the cells of every request.
@@ -374,17 +306,6 @@ fn an_infinite_distance_is_refused_before_the_kernel_makes_it_zero() {
 }
 
 #[test]
-fn a_kernel_that_overflows_is_refused_too() {
-    let oracle = Precomputed::new(array![[0.0, -1e6], [-1e6, 0.0]], AsymmetryPolicy::Reject).unwrap();
-    let oracle = Kernelized::new(oracle, Kernel::Exponential { gamma: 1.0 }).unwrap();
-    let wanted = "`gamma` is 1, but must be small enough that exp(−γ·d) is finite";
-    for error in [block_of(&oracle, &[0], &[1]).map(drop), oracle.evaluate(&[(0, 1)], &mut [0.0])] {
-        let error = error.unwrap_err().to_string();
-        assert!(error.starts_with(wanted), "{error}");
-    }
-}
-
-#[test]
 fn kernels_map_scores_and_the_known_diagonal() {
     let ledger = || Ledger::random(5, Symmetry::Symmetric, true, 4);
     let x = ledger().matrix[[3, 1]];
@@ -421,15 +342,6 @@ fn a_kernel_refuses_a_gamma_that_makes_no_similarity() {
         let error = Kernelized::new(Ledger::random(2, Symmetry::Symmetric, true, 0), Kernel::Exponential { gamma });
         assert!(matches!(error, Err(OracleError::Parameter(bad)) if bad.parameter == "gamma"));
     }
-}
-
-#[test]
-fn symmetrizing_a_symmetric_oracle_changes_neither_price_nor_identity() {
-    let ledger = Ledger::random(N, Symmetry::Symmetric, false, 5);
-    let oracle = Symmetrized::new(&ledger, Symmetrization::Mean);
-    assert_eq!((oracle.evaluations_per_pair(), oracle.identity()), (1, ledger.identity()));
-    assert_eq!(block_of(&oracle, &[1, 2], &[2, 3]).unwrap(), expected(&ledger.matrix, &[1, 2], &[2, 3]));
-    ledger.expect_each_pair_once();
 }
 
 #[test]
@@ -502,14 +414,6 @@ fn a_precomputed_matrix_is_checked_once_at_the_door() {
 }
 
 #[test]
-fn a_matrix_that_is_symmetric_but_for_rounding_is_accepted_and_made_exactly_so() {
-    let matrix = array![[1.0, 0.1 + 0.2], [0.3, 1.0]];
-    assert_ne!(matrix[[0, 1]], matrix[[1, 0]]);
-    let oracle = Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap();
-    assert_eq!(oracle.symmetry(), Symmetry::Symmetric);
-}
-
-#[test]
 fn a_zero_vector_is_similar_to_nothing_and_unsettles_the_known_diagonal() {
     let proxy = EmbeddingProxy::cosine(array![[0.0, 0.0], [1.0, 2.0]]).unwrap();
     assert_eq!(proxy.known_diagonal(), None);
@@ -517,16 +421,4 @@ fn a_zero_vector_is_similar_to_nothing_and_unsettles_the_known_diagonal() {
     let proxy = EmbeddingProxy::cosine(array![[3.0, 4.0], [1e200, 0.0]]).unwrap();
     assert_eq!(proxy.known_diagonal(), Some(1.0));
     assert_eq!(block_of(&proxy, &[0, 1], &[1]).unwrap(), array![[0.6], [1.0]]);
-}
-
-#[test]
-fn the_digest_of_a_matrix_is_that_of_its_shape_and_of_every_number_however_long_and_however_it_lies() {
-    // 15,003 numbers: more than are handed to the hash at a time, and no multiple of it
-    let matrix = Array2::from_shape_fn((5001, 3), |(i, j)| (3 * i + j) as f64 / 7.0);
-    let mut bytes: Vec<u8> = [5001_u64, 3].iter().flat_map(|size| size.to_le_bytes()).collect();
-    bytes.extend(matrix.iter().flat_map(|value| value.to_le_bytes()));
-    let wanted = Identity::from_bytes(*blake3::hash(&bytes).as_bytes());
-    assert_eq!(Identity::of_values(matrix.view()), wanted);
-    let by_columns = matrix.t().as_standard_layout().into_owned();
-    assert_eq!(Identity::of_values(by_columns.t()), wanted);
 }

@@ -7,7 +7,6 @@ use super::{DataFile, Dataset, Holds, PublishedStatistics};
 use crate::documents::Columns;
 use crate::rows::RowFormat;
 
-/// The one corpus whose documents have header lines.
 pub(super) const NEWSGROUPS: &str = "20news";
 
 const TABLE_1: &str = "SMS-Nyström, Table 1";

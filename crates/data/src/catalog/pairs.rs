@@ -10,9 +10,7 @@ use crate::pairs::{PairColumns, PairScale, SentencePairs};
 /// Pairs to learn from and pairs to judge by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairParts {
-    /// To learn from.
     pub train: SentencePairs,
-    /// To judge by.
     pub dev: SentencePairs,
     /// True where targets are grades rather than yes or no.
     pub are_graded: bool,

@@ -96,7 +96,6 @@ pub(super) static VECTORS: &[Dataset] = &[
     ),
 ];
 
-/// One of the four sets of one archive.
 const fn glove_6b(name: &'static str, title: &'static str, member: &'static str) -> Dataset {
     const FILES: &[DataFile] = &[DataFile {
         path: "vectors/glove.6B.zip",

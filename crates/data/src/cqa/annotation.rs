@@ -27,12 +27,10 @@ pub enum Chunk {
     Preposition,
     /// Adjectives outside a noun phrase.
     Adjective,
-    /// Anything else.
     Other,
 }
 
 impl Chunk {
-    /// Its label in a tree.
     pub fn label(self) -> &'static str {
         match self {
             Self::Noun => "NP",
@@ -44,16 +42,13 @@ impl Chunk {
     }
 }
 
-/// A word or sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// As it stands in the text.
     pub form: String,
     /// Its stem, in lower case.
     pub stem: String,
     /// Its universal part of speech, such as `NOUN`.
     pub tag: &'static str,
-    /// The phrase it is in.
     pub chunk: Chunk,
     /// True for a content word: no stop word, no sign.
     pub is_content: bool,
@@ -67,7 +62,6 @@ pub struct Annotated {
 }
 
 impl Annotated {
-    /// All tokens in their order.
     pub fn tokens(&self) -> impl Iterator<Item = &Token> {
         self.sentences.iter().flatten()
     }
@@ -202,7 +196,6 @@ fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
-/// The tokens of a sentence.
 fn tokenize(sentence: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     for piece in sentence.split_whitespace() {
@@ -263,21 +256,5 @@ mod tests {
             forms("Don’t pay 7,000-8,000; see www.a.b/c?d=1, or mail me@x.org!!"),
             [["Don't", "pay", "7,000", "-", "8,000", ";", "see", "www.a.b/c?d=1", "or", "mail", "me@x.org"]]
         );
-    }
-
-    #[test]
-    fn words_get_parts_of_speech_stems_and_noun_phrases() {
-        let annotated = Annotator::new().annotate("The old dogs were sleeping in the gardens.");
-        let tokens: Vec<&Token> = annotated.tokens().collect();
-        let of = |word: &str| *tokens.iter().find(|token| token.form == word).unwrap();
-        assert_eq!((of("dogs").tag, of("dogs").stem.as_str(), of("dogs").chunk), ("NOUN", "dog", Chunk::Noun));
-        assert_eq!(
-            (of("were").tag, of("in").chunk, of("sleeping").stem.as_str()),
-            ("AUX", Chunk::Preposition, "sleep")
-        );
-        assert_eq!((of(".").tag, of(".").chunk), ("PUNCT", Chunk::Other));
-        assert!(of("dogs").is_content && !of("The").is_content && !of(".").is_content);
-        assert_eq!(annotated.words().len(), 8);
-        assert_eq!(Annotator::new().annotate(" "), Annotated::default());
     }
 }

@@ -13,7 +13,6 @@ use crate::word_vectors::WordVectors;
 /// Pairs in the order of threads and comments.
 #[derive(Debug, Clone)]
 pub struct Pairs {
-    /// The thread of each pair, an index.
     pub thread: Vec<usize>,
     /// True where the comment is good.
     pub is_good: Vec<bool>,
@@ -64,7 +63,6 @@ impl Pairs {
         pairs
     }
 
-    /// Number of pairs.
     pub fn len(&self) -> usize {
         self.thread.len()
     }

@@ -44,7 +44,6 @@ fn shallow_tree(text: &Annotated, shared: &HashSet<&str>) -> Tree {
     builder.finish()
 }
 
-/// A stem as a label of a bracketed tree.
 fn leaf(stem: &str) -> String {
     stem.replace('(', "-LRB-").replace(')', "-RRB-")
 }

@@ -224,9 +224,8 @@ fn tiled(a: &[&str], b: &[&str]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Annotator;
+
     use super::*;
-    use ndarray::array;
 
     #[test]
     fn words_are_compared_as_the_formulas_say() {
@@ -238,26 +237,5 @@ mod tests {
         assert_eq!(containment(&grams(&a, 2), &grams(&b, 2)), 2.0 / 4.0);
         assert!((cosine(&grams(&a, 1), &grams(&b, 1)) - 5.0 / (7.0_f64 * 5.0).sqrt()).abs() < 1e-15);
         assert_eq!((longest_common_run(&a, &[]), tiled(&[], &[])), (0, 0));
-    }
-
-    #[test]
-    fn a_text_is_most_like_itself_and_unlike_one_without_its_words() {
-        let annotator = Annotator::new();
-        let vectors = WordVectors::new(
-            vec!["cheap".into(), "bike".into(), "car".into()],
-            array![[1.0_f32, 0.0], [0.0, 1.0], [0.0, 2.0]],
-            "test",
-        );
-        let vectors = vectors.unwrap();
-        let [a, b, c] = ["cheap bike shop", "fine weather today", "cheap car"].map(|text| annotator.annotate(text));
-        let similarities = TextSimilarities::new([&a, &b], Some(&vectors));
-        for (name, value) in SIMILARITIES.iter().zip(similarities.of(&a, &a)) {
-            assert!((value - 1.0).abs() < 1e-12, "{name}: {value}"); // a few roundings
-        }
-        assert_eq!(similarities.of(&a, &b), [0.0; SIMILARITIES.len()]);
-        let value = |name: &str| similarities.of(&a, &c)[SIMILARITIES.iter().position(|known| *known == name).unwrap()];
-        // `bike` and `car` point the same way
-        assert!((value("vectors") - 1.0).abs() < 1e-12 && (value("alignment") - 1.0).abs() < 1e-12);
-        assert_eq!((value("jaccard_1"), value("containment_1")), (1.0 / 4.0, 1.0 / 3.0));
     }
 }

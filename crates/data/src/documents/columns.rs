@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Columns {
-    /// The column with the label.
     pub label: Cow<'static, str>,
-    /// The column with the text.
     pub text: Cow<'static, str>,
     /// The column with the id; without one the documents are numbered from 1.
     pub id: Option<Cow<'static, str>>,

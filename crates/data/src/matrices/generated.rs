@@ -1,6 +1,6 @@
 //! Matrices to test methods on.
 
-use landmark_core::linalg::{LinalgError, product, qr};
+use landmark_core::linalg::product;
 use landmark_core::stream::Rng;
 use ndarray::Array2;
 use rand::Rng as _;
@@ -24,30 +24,6 @@ pub fn psd_uniform(n: usize, rng: &mut Rng) -> Array2<f64> {
     gram(&Array2::from_shape_simple_fn((n, n), || rng.r#gen()))
 }
 
-/// Q diag(λ) Qᵀ with a random orthogonal Q: a symmetric matrix with the eigenvalues λ and no other structure; with a
-/// few small negative ones, a near-PSD matrix as similarities of text are. Exactly symmetric.
-///
-/// ```
-/// use landmark_core::{linalg::eigvalsh, stream::stream};
-/// use landmark_data::matrices::with_spectrum;
-/// let matrix = with_spectrum(&[5.0, 1.0, -0.1], &mut stream(1, "example", "matrix", 0))?;
-/// assert!((eigvalsh(matrix.view())?[0] + 0.1).abs() < 1e-12);
-/// # Ok::<(), landmark_core::linalg::LinalgError>(())
-/// ```
-///
-/// # Errors
-/// [`LinalgError`] where the factorisation of the Gaussian matrix behind Q fails.
-pub fn with_spectrum(eigenvalues: &[f64], rng: &mut Rng) -> Result<Array2<f64>, LinalgError> {
-    let n = eigenvalues.len();
-    let gaussian = Array2::from_shape_simple_fn((n, n), || standard_normal(rng));
-    let (q, _) = qr(gaussian.view())?;
-    let mut scaled = q.clone();
-    for (mut column, &eigenvalue) in scaled.columns_mut().into_iter().zip(eigenvalues) {
-        column *= eigenvalue;
-    }
-    Ok(mirrored(product(scaled.view(), q.t())))
-}
-
 fn gram(z: &Array2<f64>) -> Array2<f64> {
     mirrored(product(z.view(), z.t()))
 }
@@ -68,16 +44,6 @@ mod tests {
     use landmark_core::stream::stream;
 
     use super::*;
-
-    #[test]
-    fn the_spectrum_is_the_one_that_was_asked_for() {
-        let wanted = [-0.5, -0.01, 0.0, 1.0, 2.0, 40.0];
-        let matrix = with_spectrum(&wanted, &mut stream(1, "test", "matrix", 0)).unwrap();
-        assert_eq!(matrix, matrix.t());
-        for (seen, wanted) in eigvalsh(matrix.view()).unwrap().iter().zip(wanted) {
-            assert!((seen - wanted).abs() < 1e-12); // 40 times the rounding of a double is 1e-14
-        }
-    }
 
     #[test]
     fn gaussian_and_uniform_are_psd_and_only_the_uniform_is_nearly_of_rank_one() {

@@ -31,7 +31,6 @@ impl<R: Read + Seek> Sparse<'_, R> {
         names.contains(&"format") && names.contains(&"shape")
     }
 
-    /// The matrix, with zeros where it has no entry.
     pub(super) fn read(mut self) -> Result<Array2<f64>, DataError> {
         let format = self.format()?;
         let shape = self.places("shape")?;
@@ -114,7 +113,6 @@ impl<R: Read + Seek> Sparse<'_, R> {
         numbers_of(path, &header, &format!("the {count} numbers of `{name}`"), &mut member)
     }
 
-    /// Numbers that are places.
     fn places(&mut self, name: &str) -> Result<Vec<usize>, DataError> {
         let numbers = self.numbers(name)?;
         // every whole number below 2^53 is itself

@@ -73,9 +73,6 @@ impl MentionCorpus {
     }
 
     /// The same from memory; errors name `<name>.documents` and `<name>.mentions` in place of files.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn from_jsonl(name: &str, documents: &[u8], mentions: &[u8]) -> Result<Self, DataError> {
         let (first, second) = (format!("{name}.documents"), format!("{name}.mentions"));
         let (first, second) = (Path::new(&first), Path::new(&second));

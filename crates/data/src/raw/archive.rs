@@ -18,14 +18,11 @@ pub const LIMIT: u64 = 1 << 30;
 /// Members that are looked at; the largest known archive has 40,000.
 const MEMBERS: usize = 1 << 18;
 
-/// What to do with a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unpack {
     /// Nothing: it is the raw file of this name.
     File(&'static str),
-    /// It is this file, compressed.
     Gzip(&'static str),
-    /// The members of a zip archive.
     Zip(Members),
     /// The members of a compressed tar archive.
     TarGz(Members),
@@ -41,7 +38,6 @@ pub struct Members {
 }
 
 impl Members {
-    /// The name of a member that is wanted.
     fn name_of(&self, path: &Path) -> Option<String> {
         let parts: Vec<&str> = path.iter().map(|part| part.to_str()).collect::<Option<_>>()?;
         // what macOS puts beside every file
@@ -77,7 +73,6 @@ fn refusal(name: &str) -> impl Fn(String) -> DataError + Copy + '_ {
     move |what| DataError::Archive { path: name.into(), what }
 }
 
-/// Bytes that may still come.
 struct Room {
     left: u64,
 }
@@ -96,7 +91,6 @@ impl Room {
     }
 }
 
-/// A path that stays inside.
 fn is_inside(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }

@@ -40,7 +40,6 @@ struct Recipe {
     ingredients: Vec<String>,
 }
 
-/// A JSON list of recipes.
 pub(super) fn recipes(name: &str, bytes: &[u8]) -> Result<Vec<u8>, DataError> {
     let recipes: Vec<Recipe> = serde_json::from_slice(bytes).map_err(|error| {
         malformed(name, error.line(), format!("{error}"), "a list of objects with `id`, `cuisine` and `ingredients`")
@@ -83,7 +82,6 @@ fn in_folders<'a>(raw: &'a RawFiles, before: &'a str) -> impl Iterator<Item = Re
     })
 }
 
-/// Abstracts as columns, their words by one blank.
 pub(super) fn abstracts(raw: &RawFiles, below: &str) -> Result<Vec<u8>, DataError> {
     let mut table = Table::new(&["split", "label", "id", "text"]);
     for document in in_folders(raw, below) {

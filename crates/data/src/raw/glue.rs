@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::{RawFiles, Table, lines, malformed, pairs};
 use crate::error::{DataError, excerpt};
 
-/// Rows under a header of these columns.
 struct Rows<'a> {
     name: &'a str,
     columns: &'static [&'static str],

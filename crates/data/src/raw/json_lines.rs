@@ -24,7 +24,6 @@ impl Formatter for WithBlanks {
     }
 }
 
-/// One line a value.
 pub(super) fn json_lines<T: Serialize>(
     values: impl Iterator<Item = Result<T, DataError>>,
 ) -> Result<Vec<u8>, DataError> {

@@ -20,7 +20,6 @@ use crate::error::{DataError, excerpt};
 
 /// The folder of the XML files, a folder a topic inside.
 const FOLDER: &str = "ECB+/";
-/// The list of validated sentences.
 const SENTENCES: &str = "ECBplus_coreference_sentences.csv";
 const DEV_TOPICS: [u32; 8] = [2, 5, 12, 18, 21, 23, 34, 35];
 const FIRST_TEST_TOPIC: u32 = 36;
@@ -51,13 +50,11 @@ struct MentionLine<'a> {
     cluster_desc: &'a str,
 }
 
-/// A document as read.
 struct Document<'a> {
     topic: u32,
     name: &'a str,
     path: &'a str,
     validated: BTreeSet<usize>,
-    /// Sentence, id and text.
     tokens: Vec<(usize, usize, String)>,
     root: Element,
 }
@@ -160,7 +157,6 @@ impl Document<'_> {
     }
 }
 
-/// All documents by topic, then by name.
 fn read(raw: &RawFiles) -> Result<Vec<Document<'_>>, DataError> {
     let mut validated = validated(raw.text(SENTENCES)?)?;
     let mut documents = Vec::new();
@@ -184,7 +180,6 @@ fn read(raw: &RawFiles) -> Result<Vec<Document<'_>>, DataError> {
     Ok(documents)
 }
 
-/// Validated sentences by document.
 fn validated(text: &str) -> Result<HashMap<String, BTreeSet<usize>>, DataError> {
     let mut validated: HashMap<String, BTreeSet<usize>> = HashMap::new();
     for (number, line) in lines(text).filter(|(number, _)| *number > 1) {
@@ -202,7 +197,6 @@ fn validated(text: &str) -> Result<HashMap<String, BTreeSet<usize>>, DataError> 
     Ok(validated)
 }
 
-/// One line a document.
 pub(super) fn documents(raw: &RawFiles) -> Result<Vec<u8>, DataError> {
     let documents = read(raw)?;
     json_lines(documents.iter().map(|document| {
@@ -217,7 +211,6 @@ pub(super) fn documents(raw: &RawFiles) -> Result<Vec<u8>, DataError> {
     }))
 }
 
-/// One line a mention.
 pub(super) fn mentions(raw: &RawFiles) -> Result<Vec<u8>, DataError> {
     let documents = read(raw)?;
     let mut all = Vec::new();

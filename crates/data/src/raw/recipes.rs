@@ -76,12 +76,9 @@ impl Pin {
     }
 }
 
-/// One place of a source.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Its address.
     pub url: &'static str,
-    /// What to do with what comes.
     pub unpack: Unpack,
 }
 

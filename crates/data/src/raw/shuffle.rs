@@ -16,7 +16,6 @@ fn below(twister: &mut Mt, bound: usize) -> usize {
     }
 }
 
-/// The seed of every split that is ours.
 const SEED: u32 = 2019;
 
 /// For each of n items whether it is to be trained on: ⌊0.7 n⌋ of them, the first of the shuffled ones.

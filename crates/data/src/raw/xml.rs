@@ -5,19 +5,16 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::malformed;
 use crate::error::DataError;
 
-/// An element.
 #[derive(Debug)]
 pub(super) struct Element {
     pub(super) name: String,
     pub(super) line: usize,
     attributes: Vec<(String, String)>,
-    /// Text directly inside.
     pub(super) text: String,
     pub(super) children: Vec<Element>,
 }
 
 impl Element {
-    /// The root of a document.
     pub(super) fn read(file: &str, text: &str) -> Result<Self, DataError> {
         if text.trim().is_empty() {
             return Err(DataError::Empty { path: file.into(), what: "XML" });
@@ -40,7 +37,6 @@ impl Element {
         }
     }
 
-    /// The value of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -51,7 +47,6 @@ impl Element {
         self.attribute(name).ok_or_else(missing)
     }
 
-    /// An attribute that must be a number.
     pub(super) fn number(&self, file: &str, name: &str) -> Result<usize, DataError> {
         let value = self.required(file, name)?;
         let refuse =
@@ -59,12 +54,10 @@ impl Element {
         value.parse().map_err(refuse)
     }
 
-    /// Children of a name.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// The first child of a name.
     pub(super) fn child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.name == name)
     }

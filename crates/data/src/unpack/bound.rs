@@ -36,9 +36,7 @@ pub fn most(packed: u64) -> u64 {
     in_words(*.packed)
 )]
 pub struct TooLarge {
-    /// Bytes of the file.
     pub packed: u64,
-    /// Bytes that it may unpack to.
     pub most: u64,
 }
 
@@ -60,7 +58,6 @@ impl From<TooLarge> for Error {
     }
 }
 
-/// A number of bytes as people read it.
 fn in_words(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     match units.into_iter().find(|&(power, _)| bytes >= 1 << power) {

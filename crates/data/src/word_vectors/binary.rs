@@ -77,7 +77,6 @@ pub(super) fn read_up_to(reader: &mut dyn Read, bytes: &mut [u8]) -> std::io::Re
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
 
     use super::super::{VectorFiles, VectorFormat, WordVectors};
     use super::*;
@@ -124,24 +123,6 @@ mod tests {
         ] {
             let message = decode(&bytes).unwrap_err().to_string();
             assert!(message.contains(wanted), "{message}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_was_written_is_read(values in prop::collection::vec((-1e9f32..1e9, -1e9f32..1e9), 1..20)) {
-            let rows: Vec<(String, [f32; 2])> =
-                values.iter().enumerate().map(|(k, &(a, b))| (format!("word{k}"), [a, b])).collect();
-            let words: Vec<(&str, &[f32])> = rows.iter().map(|(word, row)| (word.as_str(), row.as_slice())).collect();
-            let vectors = decode(&encode(&format!("{} 2\n", rows.len()), &words, true)).unwrap();
-            for (word, row) in &rows {
-                prop_assert_eq!(vectors.vector(word).unwrap().to_vec(), row.to_vec());
-            }
-        }
-
-        #[test]
-        fn no_bytes_make_the_reader_panic(bytes: Vec<u8>) {
-            let _ = decode(&[b"2 2\n".as_slice(), &bytes].concat());
         }
     }
 }

@@ -287,12 +287,4 @@ mod tests {
         let plain = WordVectors::read(&VectorFiles { fold_case: false, ..folded }, &lower).unwrap();
         assert_eq!((plain.words().join(" "), plain.vectors()), ("moon".into(), array![[4.0]].view()));
     }
-
-    proptest::proptest! {
-        #[test]
-        fn no_text_makes_the_reader_panic(text: String) {
-            let _ = read(VectorFormat::GloveText, &format!("moon 1 2\n{text}"));
-            let _ = read(VectorFormat::Word2vecText, &format!("2 2\n{text}"));
-        }
-    }
 }

@@ -15,7 +15,6 @@ use landmark_data::{
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// A reader, the name of the file it is given, and examples.
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     pub(crate) file: &'static str,
@@ -58,7 +57,6 @@ const KELP: &[u8] = b"NUM |BS:quest| How far ? |ES| |BV:bow| _far__r:1.0 a:b:2 |
 LOC |BS:quest| Where ? |ES| |BV:bow| where:0.5 _far__r:3 |EV| |BT:grct| (S z) |ET|
 ";
 
-/// A NumPy file of this type and shape with these numbers.
 fn npy(version: u8, descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY".to_vec();
@@ -85,7 +83,6 @@ fn matrices() -> Vec<Vec<u8>> {
     ]
 }
 
-/// An archive of these members.
 fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in members {
@@ -95,7 +92,6 @@ fn archive(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// The matrices that are whole, each alone in an archive.
 fn archives() -> Vec<Vec<u8>> {
     matrices().into_iter().map(|matrix| archive(&[("arr_0.npy", matrix)])).collect()
 }
@@ -143,7 +139,6 @@ fn vectors() -> Vec<Vec<u8>> {
     ]
 }
 
-/// First lines of a file, for short examples find more.
 fn lines(bytes: &[u8], count: usize) -> Vec<u8> {
     bytes.split_inclusive(|&byte| byte == b'\n').take(count).flatten().copied().collect()
 }

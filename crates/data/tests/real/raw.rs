@@ -9,7 +9,6 @@ use landmark_data::raw::archive::LIMIT;
 use landmark_data::raw::recipes::{RECIPES, Source};
 use landmark_data::raw::{RawFiles, hex};
 
-/// The raw files of the first address that the folder has.
 fn raw_files(folder: &Path, source: &Source) -> Option<RawFiles> {
     let files = source.addresses.iter().find_map(|address| {
         let path = folder.join(address.url.split_once("://")?.1);
@@ -19,7 +18,6 @@ fn raw_files(folder: &Path, source: &Source) -> Option<RawFiles> {
     Some(files)
 }
 
-/// Files of a folder of ours, each converted from its raw source.
 fn converted_from_raw_sources_they_are_ours(below: &str) {
     let folder = std::env::var_os("LANDMARK_RAW").expect("`LANDMARK_RAW` names a folder of raw sources");
     let ours = std::env::var_os(DATA_VARIABLE).map(PathBuf::from);
@@ -58,7 +56,6 @@ fn documents_are_ours() {
         .for_each(converted_from_raw_sources_they_are_ours);
 }
 
-/// The sources are one large archive.
 #[test]
 #[ignore = "needs LANDMARK_RAW"]
 fn posts_and_abstracts_are_ours() {

@@ -17,7 +17,6 @@ pub struct ErrorBound {
     pub sketch_squared_norm: f64,
     /// Σδ ≥ ‖XᵀX − YᵀY‖₂: the bound this very stream has earned.
     pub subtracted: f64,
-    /// Shrinks made.
     pub shrinks: u64,
     /// The bound known beforehand: 2‖X‖²_F / l for the form of the paper, ‖X‖²_F / l for the buffered one (its k = 0).
     pub proven: f64,

@@ -13,7 +13,6 @@ const MAGIC: &[u8; 8] = b"LMSKETCH";
 const VERSION: u64 = 1;
 /// Numbers of 8 bytes in the head.
 const NUMBERS: usize = 14;
-/// Magic, version, numbers, identity.
 const HEAD: usize = 8 + 8 + 8 * NUMBERS + 32;
 const CHECKSUM: usize = 32;
 

@@ -10,6 +10,7 @@
 //! n / (buffer − l) times.
 
 use ndarray::{Array2, ArrayView2, Axis, s};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pending::Pending;
@@ -19,7 +20,7 @@ use landmark_core::linalg;
 use landmark_core::oracle::Identity;
 
 /// Form of the algorithm.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Form {
     /// Figure 1 of the paper: l rows, shrunk by the median.
     #[serde(rename = "figure_1")]
@@ -47,7 +48,6 @@ impl Form {
         }
     }
 
-    /// Its name in configurations.
     pub fn id(self) -> &'static str {
         match self {
             Self::Figure1 => "figure_1",
@@ -62,7 +62,6 @@ impl Form {
 pub struct FrequentDirectionsParams {
     /// l, the rows of the sketch. With l > d nothing is ever lost in the buffered form.
     pub rows: usize,
-    /// Form of the algorithm.
     pub form: Form,
     /// Rows held before a shrink, sketch included: more than `rows`; only for the buffered form. `None`: see
     /// [`default_buffer`](Self::default_buffer).
@@ -98,9 +97,6 @@ impl FrequentDirectionsParams {
     }
 
     /// The rows held before a shrink, as [`check`](Self::check) takes them. Makes no room for a sketch.
-    ///
-    /// # Errors
-    /// As [`check`](Self::check).
     pub fn check_sizes(&self, columns: usize) -> Result<usize, SketchError> {
         let refuse = |parameter, value: usize, wanted: String| {
             Err(SketchError::Parameter { parameter, value: value.to_string(), wanted })
@@ -158,7 +154,6 @@ impl FrequentDirectionsParams {
 pub struct FrequentDirections {
     pub(super) form: Form,
     pub(super) l: usize,
-    /// Rows held before a shrink.
     pub(super) buffer: usize,
     pub(super) features: Identity,
     pub(super) kept: Kept,
@@ -185,12 +180,10 @@ impl FrequentDirections {
         self.buffer
     }
 
-    /// Form of the algorithm.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Identity of the features in the columns.
     pub fn features(&self) -> Identity {
         self.features
     }
@@ -243,9 +236,6 @@ impl FrequentDirections {
 
     /// Takes a block of dense rows in (m × d), as [`append`](Self::append) would one after the other; full buffers are shrunk
     /// where they lie, without a copy.
-    ///
-    /// # Errors
-    /// As [`append`](Self::append); rows before the bad one are taken in.
     pub fn append_block(&mut self, block: ArrayView2<'_, f64>) -> Result<(), SketchError> {
         if block.ncols() != self.columns() {
             return Err(SketchError::Width { row: self.rows, seen: block.ncols(), wanted: self.columns() });

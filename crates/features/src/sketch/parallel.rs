@@ -112,9 +112,6 @@ impl MergeTree {
     }
 
     /// All of them merged, or `None` of no sketch. It is not finished: more rows may follow.
-    ///
-    /// # Errors
-    /// As [`push`](Self::push).
     pub fn into_merged(mut self) -> Result<Option<FrequentDirections>, SketchError> {
         let Some((_, mut right)) = self.subtrees.pop() else { return Ok(None) };
         while let Some((_, mut left)) = self.subtrees.pop() {

@@ -6,8 +6,10 @@ use ndarray::{Array2, s};
 #[derive(Debug, Clone)]
 pub(super) enum Pending {
     /// p × d of which the first `rows` are filled.
-    Dense { matrix: Array2<f64>, rows: usize },
-    /// Compressed rows.
+    Dense {
+        matrix: Array2<f64>,
+        rows: usize,
+    },
     Sparse(Csr),
 }
 
@@ -124,7 +126,6 @@ impl Pending {
         }
     }
 
-    /// Row i as a dense one.
     pub(super) fn row_into(&self, i: usize, out: &mut [f64]) {
         match self {
             Self::Dense { matrix, .. } => {

@@ -23,7 +23,6 @@ const ROUNDING: f64 = 1e-14;
 /// Columns of Y rewritten by one task; fixed, so that nothing depends on the number of threads.
 const COLUMNS_PER_TASK: usize = 512;
 
-/// The rows to be taken in.
 #[derive(Clone, Copy)]
 pub(super) enum NewRows<'a> {
     Dense(ArrayView2<'a, f64>),
@@ -31,7 +30,6 @@ pub(super) enum NewRows<'a> {
 }
 
 impl<'a> NewRows<'a> {
-    /// The rows that wait.
     pub(super) fn of(pending: &'a Pending) -> Self {
         match pending {
             Pending::Sparse(rows) => Self::Sparse(rows),
@@ -208,7 +206,6 @@ fn largest(gram: &Array2<f64>, threshold: Option<usize>) -> Result<Eigh, LinalgE
     linalg::eigh_largest(gram.view(), threshold.map_or(n, |t| n.min(t)))
 }
 
-/// Selection of the directions that stay.
 struct Cut {
     delta: f64,
     /// λ − δ of those that stay, descending.
@@ -216,7 +213,6 @@ struct Cut {
 }
 
 impl Cut {
-    /// From eigenvalues in ascending order.
     fn of(ascending: &[f64], threshold: Option<usize>) -> Self {
         let at = |i: usize| ascending[ascending.len() - 1 - i].max(0.0);
         let delta = match threshold {

@@ -174,41 +174,6 @@ fn sparse_rows_give_the_sketch_of_the_same_dense_rows() {
 }
 
 #[test]
-fn columns_that_come_and_go_leave_nothing_behind() {
-    // one entry a row: directions are columns, which are dropped exactly and come back
-    let mut rng = stream(3, "sketch", "single entries", 0);
-    let mut x = Array2::zeros((300, 64));
-    for mut row in x.rows_mut() {
-        row[rng.gen_range(0..64)] = f64::from(rng.gen_range(1..9));
-    }
-    for (form, buffer) in [(Form::Figure1, None), (Form::Buffered, Some(9))] {
-        let (mut dense, mut sparse) = (empty(6, form, buffer, 64), empty(6, form, buffer, 64));
-        append_sparse(&mut sparse, &x);
-        x.rows().into_iter().for_each(|row| dense.append(&row.to_vec()).unwrap());
-        // numbers up to some hundred, a few roundings a shrink
-        assert!((dense.gram() - sparse.gram()).iter().all(|difference| difference.abs() < 1e-9), "{form:?}");
-        check_bounds(&sparse, &x);
-    }
-}
-
-#[test]
-fn a_row_of_the_other_kind_joins_those_that_wait() {
-    let x = random_sparse(20, 9, 3);
-    for first_sparse in [false, true] {
-        let (mut mixed, mut plain) = (empty(4, Form::Figure1, None, 9), empty(4, Form::Figure1, None, 9));
-        for (i, row) in x.rows().into_iter().enumerate() {
-            plain.append(&row.to_vec()).unwrap();
-            if (i % 2 == 0) == first_sparse {
-                append_sparse(&mut mixed, &row.insert_axis(ndarray::Axis(0)).to_owned());
-            } else {
-                mixed.append(&row.to_vec()).unwrap();
-            }
-        }
-        assert!((mixed.gram() - plain.gram()).iter().all(|v| v.abs() <= 1e-12 * plain.bound().squared_norm));
-    }
-}
-
-#[test]
 fn shrinking_by_the_gram_matrix_loses_no_more_than_rounding_against_the_svd() {
     // condition 1e6: the Gram matrix has 1e12, where its small eigenvalues are still real
     let (n, d, l) = (40, 60, 10);

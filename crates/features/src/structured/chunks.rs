@@ -16,10 +16,8 @@ pub(super) fn rows_per_chunk(width: usize) -> usize {
     (1_usize << 16).div_euclid(width.max(1)).clamp(1, 64)
 }
 
-/// Some items, contiguous and of ordinary size.
 pub(super) struct Chunk<'a> {
     items: CowArray<'a, f64, Ix2>,
-    /// (row, factor) of the rows that were scaled.
     scaled: Vec<(usize, f64)>,
 }
 
@@ -44,7 +42,6 @@ impl<'a> Chunk<'a> {
         Ok(Self { items, scaled })
     }
 
-    /// The items, scaled.
     pub(super) fn rows(&self) -> ArrayView2<'_, f64> {
         self.items.view()
     }

@@ -63,7 +63,7 @@ pub enum Family {
     Hd3,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(tag = "id", rename_all = "snake_case", deny_unknown_fields)]
 enum Map {
     Dense {},
@@ -102,7 +102,6 @@ impl Family {
     pub const IDS: [&'static str; 7] =
         ["dense", "circulant", "toeplitz", "hankel", "low_displacement", "fastfood", "hd3"];
 
-    /// The stable id.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Dense => "dense",

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::chunks::{for_each_chunk, rows_per_chunk};
 use super::error::{require_length, require_some};
 use super::transforms::{FftPlans, Room, padded_length, sized};
-use super::{Family, Rotation, SphericalKernel, StructuredError, StructuredMatrix, multivariate};
+use super::{Family, Rotation, SphericalKernel, StructuredError, StructuredMatrix};
 use landmark_core::stream::stream;
 
 /// Parameters of structured random features.
@@ -22,7 +22,6 @@ use landmark_core::stream::stream;
 pub struct StructuredFeaturesParams {
     /// f.
     pub kernel: SphericalKernel,
-    /// The structure of A.
     pub family: Family,
     /// m, the number of projections (the Gaussian kernel has two features of each).
     pub features: usize,
@@ -47,7 +46,6 @@ impl Default for StructuredFeaturesParams {
     }
 }
 
-/// Checked parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValidStructuredFeatures {
     params: StructuredFeaturesParams,
@@ -67,7 +65,6 @@ impl StructuredFeaturesParams {
 }
 
 impl ValidStructuredFeatures {
-    /// The parameters.
     pub fn params(&self) -> &StructuredFeaturesParams {
         &self.params
     }
@@ -81,9 +78,6 @@ impl ValidStructuredFeatures {
     }
 
     /// As [`draw`](Self::draw), with FFT plans that other draws share.
-    ///
-    /// # Errors
-    /// As `draw`.
     pub fn draw_with(&self, cols: usize, plans: &mut FftPlans) -> Result<StructuredFeatures, StructuredError> {
         let StructuredFeaturesParams { kernel, family, features, preprocess, seed, replicate } = self.params;
         let names = |purpose| stream(seed, "structured features", purpose, replicate);
@@ -127,11 +121,6 @@ impl StructuredFeatures {
         self.cols
     }
 
-    /// m, the projections behind the features.
-    pub fn projection_count(&self) -> usize {
-        self.matrix.rows()
-    }
-
     /// Length of φ(x): m, or 2m for the Gaussian kernel.
     pub fn feature_count(&self) -> usize {
         self.kernel.features_per_projection() * self.matrix.rows()
@@ -142,12 +131,10 @@ impl StructuredFeatures {
         self.kernel
     }
 
-    /// A.
     pub fn matrix(&self) -> &dyn StructuredMatrix {
         &*self.matrix
     }
 
-    /// Bytes kept.
     pub fn bytes(&self) -> usize {
         self.matrix.bytes() + self.rotation.as_ref().map_or(0, Rotation::bytes)
     }
@@ -227,20 +214,6 @@ impl StructuredFeatures {
         Ok(features.row(0).dot(&features.row(1)))
     }
 
-    /// Λ̂_f(v₁ … v_k) of the k rows of `vectors` with f, β and Ψ of the user; see [`multivariate`].
-    ///
-    /// # Errors
-    /// No vector, vectors of another length, NaN or infinities.
-    pub fn estimate_multivariate(
-        &self,
-        vectors: ArrayView2<'_, f64>,
-        f: impl Fn(f64) -> f64,
-        beta: impl Fn(&[f64]) -> f64,
-        psi: impl Fn(&[f64]) -> f64,
-    ) -> Result<f64, StructuredError> {
-        multivariate(self.projections(vectors)?.view(), f, beta, psi)
-    }
-
     fn chunk_rows(&self) -> usize {
         rows_per_chunk(self.matrix.rows().max(padded_length(self.cols)))
     }
@@ -266,7 +239,6 @@ impl StructuredFeatures {
 impl<D: Data<Elem = f64>, T> Fit<ArrayBase<D, Ix2>, T, StructuredError> for ValidStructuredFeatures {
     type Object = StructuredFeatures;
 
-    /// Only the number of columns is taken from the data.
     fn fit(&self, dataset: &DatasetBase<ArrayBase<D, Ix2>, T>) -> Result<StructuredFeatures, StructuredError> {
         self.draw(dataset.records().ncols())
     }

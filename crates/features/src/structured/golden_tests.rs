@@ -7,7 +7,6 @@ use super::family::{Circulant, Hankel, LowDisplacement};
 use super::transforms::{FftPlans, Room, SkewCirculantProduct, walsh_hadamard};
 use super::{Rotation, SphericalKernel, StructuredMatrix, angle};
 
-/// As the reference states.
 const TOLERANCE: f64 = 1e-10;
 
 fn golden(file: &str) -> Value {

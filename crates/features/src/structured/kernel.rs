@@ -47,7 +47,7 @@ pub enum SphericalKernel {
     },
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(tag = "id", rename_all = "snake_case", deny_unknown_fields)]
 enum Map {
     InnerProduct {},
@@ -83,7 +83,6 @@ impl SphericalKernel {
     /// Every id, in the order of the documentation.
     pub const IDS: [&'static str; 6] = ["inner_product", "step", "sign", "relu", "arc_cosine", "gaussian"];
 
-    /// The stable id.
     pub fn id(&self) -> &'static str {
         match self {
             Self::InnerProduct => "inner_product",

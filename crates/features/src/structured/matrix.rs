@@ -50,9 +50,6 @@ pub trait StructuredMatrix: fmt::Debug + Send + Sync {
     fn p_model(&self) -> Option<&dyn PModel>;
 
     /// X Aᵀ for a batch X (r × n): one row an item, rows in parallel.
-    ///
-    /// # Errors
-    /// Items of another length, NaN or infinities.
     fn apply(&self, batch: ArrayView2<'_, f64>) -> Result<Array2<f64>, StructuredError> {
         require_length("an item", batch.ncols(), self.cols())?;
         let mut out = Array2::zeros((batch.nrows(), self.rows()));

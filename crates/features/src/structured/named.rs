@@ -3,6 +3,17 @@
 /// Implements `Deserialize` for `$kind` by `$map`, its twin with braces on every variant: without them serde would take unknown keys.
 macro_rules! name_or_map {
     ($kind:ident by $map:ident, $wanted:literal) => {
+        impl schemars::JsonSchema for $kind {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($kind).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let map = generator.subschema_for::<$map>();
+                schemars::json_schema!({ "anyOf": [{ "enum": $kind::IDS }, map] })
+            }
+        }
+
         impl<'de> serde::Deserialize<'de> for $kind {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct NameOrMap;

@@ -49,7 +49,6 @@ pub(super) fn shifted_pairs(rows: usize, block: usize) -> Vec<(usize, usize)> {
     (0..rows).step_by(block).flat_map(|start| (start + 1..rows.min(start + block)).map(move |j| (start, j))).collect()
 }
 
-/// All pairs inside blocks; blocks share nothing.
 pub(super) fn block_pairs(rows: usize, block: usize) -> Vec<(usize, usize)> {
     (0..rows)
         .step_by(block)

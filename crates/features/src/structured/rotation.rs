@@ -17,7 +17,6 @@ pub struct Rotation {
     cols: usize,
     /// D₀, of which an item needs the first n of N.
     before: Signs,
-    /// D₁.
     after: Signs,
 }
 
@@ -56,7 +55,6 @@ impl Rotation {
         self.after.len()
     }
 
-    /// Bytes kept.
     pub fn bytes(&self) -> usize {
         self.before.bytes() + self.after.bytes()
     }

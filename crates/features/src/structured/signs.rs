@@ -19,7 +19,6 @@ const MASKS: [[u64; 4]; 16] = {
     masks
 };
 
-/// A diagonal matrix of signs.
 #[derive(Debug, Clone)]
 pub(super) struct Signs {
     len: usize,
@@ -76,29 +75,5 @@ impl FromIterator<f64> for Signs {
             len += 1;
         }
         Self { len, words }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use landmark_core::stream::stream;
-
-    #[test]
-    fn signs_are_half_positive_and_flip_what_they_multiply() {
-        for n in [1, 63, 64, 65, 1000] {
-            let signs = Signs::draw(&mut stream(1, "test", "signs", 0), n);
-            let data: Vec<f64> = (0..n).map(|i| i as f64 - 7.5).collect();
-            let mut flipped = data.clone();
-            signs.flip(&mut flipped);
-            assert_eq!(signs.len(), n);
-            assert!((0..n).all(|i| signs.get(i).abs() == 1.0 && flipped[i] == signs.get(i) * data[i]), "{n} numbers");
-            // five standard errors
-            let sum: f64 = (0..n).map(|i| signs.get(i)).sum();
-            assert!(sum.abs() <= 5.0 * (n as f64).sqrt(), "{n} signs sum to {sum}");
-            let mut twice = flipped;
-            signs.flip(&mut twice);
-            assert_eq!(twice, data);
-        }
     }
 }

@@ -1,10 +1,15 @@
 //! A model of three files through every fault of a network.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use landmark_fetch::models;
 use landmark_fetch::{DownloadSettings, Downloader, FetchError};
 use landmark_oracles::neural::{KnownFile, KnownModel};
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::server::{Answer, Server};
 use super::{Listener, downloader, places};
@@ -55,7 +60,7 @@ fn redirects_are_followed_and_the_files_are_there_at_once() {
 fn a_body_that_breaks_off_is_gone_on_with_where_it_ended() {
     let server = Server::start(|request| {
         let answer = Answer::file(request, BODY);
-        if request.number < 2 { answer.cut_after(10_000) } else { answer }
+        if request.number < 2 { answer.cut_after_of_body(10_000) } else { answer }
     });
     let folder = tempfile::tempdir().unwrap();
     fetch(&server, folder.path()).unwrap();
@@ -67,7 +72,7 @@ fn a_body_that_breaks_off_is_gone_on_with_where_it_ended() {
 fn a_server_without_ranges_sends_all_of_it_again() {
     let server = Server::start(|request| {
         let answer = Answer::of(200, BODY);
-        if request.number == 0 { answer.cut_after(10_000) } else { answer }
+        if request.number == 0 { answer.cut_after_of_body(10_000) } else { answer }
     });
     let folder = tempfile::tempdir().unwrap();
     let target = fetch(&server, folder.path()).unwrap();
@@ -99,7 +104,12 @@ fn a_slow_server_that_keeps_sending_is_waited_for() {
 
 #[test]
 fn tls_takes_the_authority_that_is_named_and_no_other() {
-    let server = Server::start_tls(|request| Answer::file(request, BODY));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let certificate = CertificateDer::from_pem_slice(include_bytes!("tls/server.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!("tls/server.key")).unwrap();
+    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_no_client_auth().with_single_cert(vec![certificate], key).unwrap();
+    let server = Server::start_tls(config, |request| Answer::file(request, BODY));
     let folder = tempfile::tempdir().unwrap();
     let authority = folder.path().join("authority.pem");
     std::fs::write(&authority, include_bytes!("tls/authority.pem")).unwrap();

@@ -18,7 +18,6 @@ fn leaked(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// A file of a catalog that is these bytes.
 fn published(path: &'static str, bytes: &[u8]) -> DataFile {
     DataFile { path, bytes: bytes.len() as u64, sha256: leaked(hex(bytes)) }
 }
@@ -32,7 +31,6 @@ fn zipped(members: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A source of one address.
 fn source(url: &'static str, unpack: Unpack, pin: Pin) -> &'static Source {
     Box::leak(Box::new(Source { addresses: Box::leak(Box::new([Address { url, unpack }])), bytes: 1, pin }))
 }
@@ -41,7 +39,6 @@ fn recipe(file: &DataFile, text_sha256: &'static str, source: &'static Source, c
     Recipe { file: file.path, text_sha256, sources: Box::leak(Box::new([source])), conversion }
 }
 
-/// Fetches from this server alone; what was said.
 fn fetch(server: &Server, folder: &Path, file: &DataFile, ways: &Ways<'_>) -> Result<Vec<String>, FetchError> {
     let mut listener = Listener::default();
     fetch_file("mine", file, ways, &places(folder, &server.url("")), &downloader(), &mut listener)?;
@@ -63,7 +60,7 @@ fn a_binary_of_word2vec_comes_as_it_is_published_and_is_read() {
     let server = Server::start(move |request| match request.path.as_str() {
         "/second.org/small.bin.gz" => {
             let answer = Answer::file(request, bytes);
-            if request.from.is_none() { answer.cut_after(20) } else { answer }
+            if request.from.is_none() { answer.cut_after_of_body(20) } else { answer }
         }
         _ => Answer::of(404, b"no"),
     });

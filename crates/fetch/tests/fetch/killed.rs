@@ -19,7 +19,6 @@ fn body() -> Vec<u8> {
     (0..100_000_u32).map(|k| (k % 251) as u8).collect()
 }
 
-/// The process that is killed; without the variables it has nothing to do.
 #[test]
 fn child() {
     let (Some(folder), Ok(mirror)) = (std::env::var_os(FOLDER), std::env::var(MIRROR)) else { return };

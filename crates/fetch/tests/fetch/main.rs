@@ -11,9 +11,10 @@ mod corpora;
 mod downloads;
 mod homes;
 mod killed;
+#[allow(dead_code, reason = "the tests of landmark-http use the rest")]
+#[path = "../../../http/tests/http/server.rs"]
 mod server;
 
-/// Remembers what is said; answers every question as told.
 #[derive(Debug, Default)]
 struct Listener {
     said: Vec<String>,
@@ -44,7 +45,6 @@ fn places(folder: &Path, mirror: &str) -> Places {
     Places { data: folder.to_owned(), mirror: Some(Mirror::new(mirror)), mirror_only: true }
 }
 
-/// Files of a folder that hold downloads.
 fn downloads_in(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder.join(".raw"))
         .map_or(Vec::new(), |entries| entries.map(|entry| entry.unwrap().path()).collect())

@@ -3,7 +3,6 @@
 use landmark_core::approximation::Known;
 use landmark_yaml::{Problem, Section, list};
 
-use super::landmarks::LandmarkConfig;
 use super::matrix::MatrixSubject;
 use super::values::Tuned;
 use crate::oracles::wmd::WmdConfig;
@@ -37,27 +36,10 @@ pub(super) fn is_no_profile(name: &str, profiles: &[String], section: &Section<'
 
 /// Sections that contradict each other.
 pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static OracleSpec]) {
-    let name = matrix.dataset.name;
     let experiment = matrix.experiment;
     readable(matrix, section, known);
-    if experiment.searches && !matrix.dataset.has_labels() {
-        let message = format!("`classification` needs labels, but the dataset `{}` has none", matrix.dataset.name);
-        let problem = Problem::new(message).at(matrix.dataset.place);
-        // a matrix has its labels in a file of their own, texts in a column
-        let help = match matrix.dataset.texts() {
-            Some(_) => "name the column that holds them, `label: …`, or use `experiment: error_curve`",
-            None => {
-                "add `labels: FILE` to a matrix, name the column of texts, `label: …`, or use `experiment: error_curve`"
-            }
-        };
-        section.problems().add(problem.help(help));
-    }
-    if experiment.needs_pairs && !matrix.dataset.has_pairs() {
-        let message = format!("`glue` needs labelled pairs of sentences, but the dataset `{name}` has none");
-        let problem = Problem::new(message).at(matrix.dataset.place);
-        section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`, or pairs of yours: `{ name: pairs, path: pairs.tsv, first: …, second: …, score: … }`"));
-    }
-    if !experiment.searches && matrix.oracle.gamma() == Some(Tuned::Search) {
+    (experiment.check)(matrix, section);
+    if !experiment.searches() && matrix.oracle.gamma() == Some(Tuned::Search) {
         section.refuse(
             "oracle",
             format!("`oracle.gamma` is searched for by classification; `{}` needs a number", experiment.entry.id),
@@ -68,14 +50,14 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
         section.refuse("budget", "`budget.money` needs `budget.cost_per_entry`: what does one evaluation cost?");
     }
     if !matrix.search.rank.is_empty() {
-        if !experiment.searches {
-            section.refuse("search", format!("`search.rank` is for `classification`, not `{}`", experiment.entry.id));
+        if !experiment.searches() {
+            section.refuse("tuning", format!("`tuning.rank` is for `classification`, not `{}`", experiment.entry.id));
         }
         if section.has("ranks") {
-            section.refuse("ranks", "`ranks` and `search.rank` exclude each other: ranks are given or searched for");
+            section.refuse("ranks", "`ranks` and `tuning.rank` exclude each other: ranks are given or searched for");
         }
         if matrix.target_error.is_some() {
-            section.refuse("target_error", "`target_error` and `search.rank` exclude each other: both choose the rank");
+            section.refuse("target_error", "`target_error` and `tuning.rank` exclude each other: both choose the rank");
         }
     }
     for method in matrix.methods.iter().filter(|method| method.id == "wme") {
@@ -92,9 +74,6 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
         section.problems().add(Problem::new(problem).at(method.place));
     }
     one_order(matrix, section);
-    if experiment.makes_factors {
-        own_data(matrix, section);
-    }
     if matrix.target_error.is_some() && matrix.error_estimate.is_none() {
         section
             .refuse("target_error", "`target_error` is held against an `error_estimate`, but there is none: add one");
@@ -112,10 +91,9 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
     } else if let Some(message) = oracle.settings().refusal(dataset.kinds()) {
         section.refuse("oracle", message);
     }
-    let alone = matrix.retrieval.iter().flat_map(|retrieval| &retrieval.proxies).map(|kind| ("retrieval", kind));
-    let of_queries = matrix.queries.iter().filter_map(|queries| queries.proxy.as_ref()).map(|kind| ("queries", kind));
-    let covered = matrix.coverage.iter().map(|coverage| ("coverage", &coverage.proxy));
-    for (key, kind) in alone.chain(covered).chain(of_queries) {
+    let own = matrix.own.iter().flat_map(|own| own.proxies());
+    let key = experiment.entry.keys.section().unwrap_or("experiment");
+    for kind in own {
         if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", kind.id()), kind.reads()) {
             section.problems().add(problem.at(section.node(key).map_or(section.place(), |node| node.place)));
         } else if kind.is_distance() && oracle.gamma().is_none() {
@@ -126,7 +104,7 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
             section.refuse(key, message);
         }
     }
-    if experiment.reads_queries && dataset.texts().is_none() {
+    if matrix.queries().is_some() && dataset.texts().is_none() {
         let problem =
             Problem::new(format!("queries are searched among texts, which the dataset `{}` is not", dataset.name));
         section.problems().add(problem.at(dataset.place).help("use `{ name: texts, path: … }`"));
@@ -156,7 +134,7 @@ fn one_order(matrix: &MatrixSubject, section: &Section<'_>) {
     if !matrix.reads_one_order() {
         return;
     }
-    if !experiment.is_about_errors && !experiment.makes_factors {
+    if !experiment.is_about_errors() && !experiment.makes_factors() {
         let id = experiment.entry.id;
         section.refuse(
             "experiment",
@@ -183,46 +161,8 @@ fn one_order(matrix: &MatrixSubject, section: &Section<'_>) {
             "`target_error` judges by the entries that the fit sees, and one order a pair is not what is wanted";
         section.refuse("target_error", message);
     }
-    if matrix.budget.seconds.is_some() && experiment.makes_factors {
+    if matrix.budget.seconds.is_some() && experiment.makes_factors() {
         let message = "`budget.seconds` grows the rank by the entries that the fit sees, and one order a pair is not what is wanted";
         section.refuse("budget", message);
-    }
-}
-
-/// Requirements of one set of factors: one method at one rank, which draws landmarks.
-fn own_data(matrix: &MatrixSubject, section: &Section<'_>) {
-    if matrix.methods.len() > 1 {
-        section.refuse(
-            "methods",
-            "`own_data` writes the factors of one method: name one, and compare with `experiment: error_curve`",
-        );
-    }
-    if matrix.ranks.len() > 1 && matrix.target_error.is_none() {
-        section.refuse(
-            "ranks",
-            "`own_data` writes factors of one rank: name one, or set `target_error` to grow from the first to the last",
-        );
-    }
-    let grows = [("target_error", matrix.target_error.is_some()), ("budget.seconds", matrix.budget.seconds.is_some())];
-    if let (LandmarkConfig::Seen(policy), Some((key, _))) =
-        (&matrix.landmarks, grows.iter().find(|(_, is_set)| *is_set))
-    {
-        let message = format!(
-            "`{key}` grows the rank, and landmarks by `{}` read columns of the largest before the first fit: take `uniform`",
-            policy.id()
-        );
-        section.refuse("landmarks", message);
-    }
-    for method in matrix.methods.iter().filter(|method| !method.entry.draws || method.id == "wme") {
-        let message = format!("`{}` has no factors of evaluated columns, which `own_data` writes", method.id);
-        section
-            .problems()
-            .add(Problem::new(message).at(method.place).help("use `shift_ridge`, `sms_nystrom` or `sicur`"));
-    }
-    if matrix.budget.seconds.is_some() && matrix.error_estimate.is_none() {
-        section.refuse(
-            "budget",
-            "`budget.seconds` grows the rank step by step and keeps the best: it needs an `error_estimate`",
-        );
     }
 }

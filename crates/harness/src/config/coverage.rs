@@ -1,36 +1,50 @@
 //! `coverage:` — the recalls that `experiment: coverage` has stated, draw by draw.
 
 use landmark_neighbours::recall::Target;
-use landmark_yaml::Section;
-use serde::Serialize;
+use landmark_yaml::{Keys, Section};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::method::ProxyKind;
-use super::reading::Reading;
+use super::own_section::OwnSection;
+use super::proxy::ProxyKind;
 
-/// Columns of a study of pairs where nothing is said.
-const COLUMNS: usize = 60;
-/// Labels an item of such a study where nothing is said.
-const LABELS: [usize; 2] = [5, 20];
-
-/// Stated recalls held against true ones.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Stated recalls compared with true ones.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct CoverageConfig {
-    /// Cheap relative that the search knows.
+    /// a cheap relative of the score, as under `proxy`
+    #[schemars(example = &"rwmd")]
     pub proxy: ProxyKind,
-    /// Found items or pairs.
-    #[serde(flatten)]
-    pub found: Found,
-    /// ρ and δ of each statement.
+    /// neighbors of each item, 10 unless given
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    k: Option<usize>,
+    /// least similarity: pairs instead of neighbors
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_least: Option<f64>,
+    /// with `at_least`: landmark columns that pairs are found from, at least 5, one a fold; 60 unless given
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 5))]
+    columns: Option<usize>,
+    /// with `at_least`: labels of single pairs, calls an item, that these are compared with; [5, 20] unless given
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(inner(range(min = 1)), length(min = 1))]
+    labels: Option<Vec<usize>>,
+    /// ρ and δ of each statement
+    #[serde(default = "targets")]
     pub targets: Vec<(f64, f64)>,
 }
 
+fn targets() -> Vec<(f64, f64)> {
+    vec![(0.8, 0.2), (0.9, 0.1), (0.95, 0.05)]
+}
+
 /// Items or pairs whose recall is stated.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Found {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Found<'a> {
     /// The nearest of each item, as `topk --target-recall` lists them.
     Nearest {
-        /// Neighbours of each item.
+        /// Neighbors of each item.
         k: usize,
     },
     /// All pairs from a similarity on, as `mine --target-recall` lists them.
@@ -39,52 +53,60 @@ pub enum Found {
         at_least: f64,
         /// Landmark columns.
         columns: usize,
-        /// Budgets of labels, an item, that the columns are held against.
-        labels: Vec<usize>,
+        /// Budgets of labels, an item, that the columns are compared with.
+        labels: &'a [usize],
     },
 }
 
 impl CoverageConfig {
-    /// Reads the section of a file.
-    pub(super) fn read(file: &Section<'_>, reading: &Reading<'_>) -> Option<Self> {
-        let node = file.required_node("coverage")?;
-        let section = Section::new(node, "coverage", reading.problems)?;
-        let proxy = section.required_node("proxy").map(|node| ProxyKind::read_alone(node, "coverage.proxy", reading));
-        let k = section.checked("k", |&k: &usize| k >= 1, "at least 1");
-        let at_least = section.checked("at_least", |least: &f64| least.is_finite(), "a number");
-        let columns = section.checked("columns", |&columns: &usize| columns >= 5, "at least 5, one a fold");
-        let labels: Option<Vec<usize>> = section.optional("labels");
-        if labels.iter().flatten().any(|&labels| labels == 0) {
-            section.refuse("labels", "`coverage.labels` must be a list of numbers of at least 1, calls an item");
+    /// The keys of the section.
+    pub const KEYS: Keys = Keys::of::<Self>().under("coverage");
+
+    /// Reads the section.
+    pub fn read(section: &Section<'_>) -> Option<Self> {
+        let mut coverage: Self = section.whole()?;
+        if coverage.at_least.is_some() && coverage.k.is_some() {
+            section.refuse("k", "`coverage.k` is for neighbors, and `at_least` asks for pairs: leave one of them out");
         }
-        if at_least.is_some() && k.is_some() {
-            section.refuse("k", "`coverage.k` is for neighbours, and `at_least` asks for pairs: leave one of them out");
-        }
-        for key in ["columns", "labels"].into_iter().filter(|key| at_least.is_none() && section.has(key)) {
+        for key in ["columns", "labels"].into_iter().filter(|key| coverage.at_least.is_none() && section.has(key)) {
             section.refuse(
                 key,
                 format!("`coverage.{key}` is for pairs: give `at_least`, too, the least similarity of one"),
             );
         }
-        let targets: Option<Vec<(f64, f64)>> = section.optional("targets");
-        for &(recall, delta) in targets.iter().flatten() {
+        for &(recall, delta) in &coverage.targets {
             if let Err(error) = Target::new(recall, delta) {
                 section.refuse("targets", format!("`coverage.targets`: {error}"));
             }
         }
-        section.finish(&[]);
-        let found = match at_least {
-            Some(at_least) => Found::Pairs {
+        if coverage.at_least.is_some() {
+            coverage.columns.get_or_insert(60);
+            coverage.labels.get_or_insert_with(|| vec![5, 20]);
+        } else {
+            coverage.k.get_or_insert(10);
+        }
+        Some(coverage)
+    }
+
+    /// What recall is stated of.
+    pub fn found(&self) -> Found<'_> {
+        match (self.at_least, &self.labels) {
+            (Some(at_least), labels) => Found::Pairs {
                 at_least,
-                columns: columns.unwrap_or(COLUMNS),
-                labels: labels.unwrap_or_else(|| LABELS.to_vec()),
+                columns: self.columns.unwrap_or_default(),
+                labels: labels.as_deref().unwrap_or_default(),
             },
-            None => Found::Nearest { k: k.unwrap_or(10) },
-        };
-        Some(Self {
-            proxy: proxy??,
-            found,
-            targets: targets.unwrap_or_else(|| vec![(0.8, 0.2), (0.9, 0.1), (0.95, 0.05)]),
-        })
+            (None, _) => Found::Nearest { k: self.k.unwrap_or_default() },
+        }
+    }
+}
+
+impl OwnSection for CoverageConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn proxies(&self) -> Vec<&ProxyKind> {
+        vec![&self.proxy]
     }
 }

@@ -1,21 +1,77 @@
 //! `dataset:` — which items, which of them, and the word vectors they are read with.
 
-use std::path::Path;
+use std::sync::LazyLock;
 
-use landmark_data::catalog::{self, DocumentOptions};
-use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
-use landmark_yaml::{Entry, Node, Problem, Problems, Section, Span, Value, find, ids, list};
+use landmark_data::catalog::{self, DocumentOptions, Holds};
+use landmark_data::{Headers, TokenRules};
+use landmark_yaml::{
+    ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, Span, choice, find, ids, list, read_from_node,
+};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::own_pairs::OwnPairsConfig;
 pub use super::own_trees::OwnTreesConfig;
+pub use super::split::SplitConfig;
+use super::texts::LabelKeys;
 pub use super::texts::TextsConfig;
-use super::values::ConfigPath;
+pub use super::word_vectors::{Learned, VectorFile, VectorsConfig};
+
+/// Items that are the user's, or drawn at random.
+const MATRICES: [Entry; 5] = [
+    Entry { id: "precomputed", summary: "your own n × n matrix", keys: Keys::of::<MatrixConfig>(), source: "yours" },
+    Entry {
+        id: "texts",
+        summary: "your own texts, with labels or without: a TXT, TSV, CSV, JSONL or Parquet file, or a folder",
+        keys: Keys::of::<TextsConfig>().and::<LabelKeys>(),
+        source: "yours",
+    },
+    Entry {
+        id: "trees",
+        summary: "your own trees, with labels or without: one in brackets a row, or CoNLL-U, for `tree_kernel`",
+        keys: Keys::of::<OwnTreesConfig>().and::<QuestionsConfig>(),
+        source: "yours",
+    },
+    Entry {
+        id: "pairs",
+        summary: "your own labelled pairs of texts, graded or yes and no, for `glue`",
+        keys: Keys::of::<OwnPairsConfig>().and::<PairsConfig>(),
+        source: "yours",
+    },
+    Entry {
+        id: "random_psd",
+        summary: "Z Zᵀ of a random n × n matrix Z",
+        keys: Keys::of::<RandomMatrix>(),
+        source: "SMS-Nyström paper, figure 3",
+    },
+];
+
+const INSIDE: Keys = Keys::of::<DocumentsConfig>();
+const DOCUMENTS: Keys = INSIDE.and::<FallbackKeys>();
+const POSTS: Keys = DOCUMENTS.and::<HeaderKeys>();
+const QUESTIONS: Keys = Keys::of::<QuestionsConfig>().and::<SplitKeys>();
+const PAIRS: Keys = Keys::of::<PairsConfig>().and::<FallbackKeys>();
+
+/// Every dataset: the documents of the catalog, then matrices and files.
+pub static DATASETS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let documents = catalog::all().filter_map(|dataset| {
+        let keys = match (&dataset.holds, dataset.name) {
+            (Holds::EmbeddedDocuments, _) => INSIDE,
+            (Holds::Documents { .. }, "20news") => POSTS,
+            (Holds::Documents { .. }, _) => DOCUMENTS,
+            (Holds::Kelp { .. }, _) => QUESTIONS,
+            (Holds::Pairs { .. } | Holds::EmbeddedPairs, _) => PAIRS,
+            _ => return None,
+        };
+        Some(Entry { id: dataset.name, summary: dataset.title, keys, source: dataset.how_to_get })
+    });
+    documents.chain(MATRICES).collect()
+});
 
 /// Items of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DatasetConfig {
-    /// Id in the catalogue.
+    /// Id in the list.
     pub name: &'static str,
     /// Kind of the items, with its settings.
     #[serde(flatten)]
@@ -44,65 +100,120 @@ pub enum Items {
 }
 
 /// Documents with labels.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct DocumentsConfig {
-    /// At most so many, a seeded stratified sample.
+    /// a seeded, stratified sample of this many items; none: all
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
     pub limit: Option<usize>,
-    /// Train/test split.
+    /// `given`, or a random share to train on in each replicate
+    #[serde(default)]
     pub split: SplitConfig,
-    /// Keep the first so many labels.
+    /// keep only this many labels, the first; none: all
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
     pub classes: Option<usize>,
-    /// Treatment of header lines of newsgroup posts.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub headers: Option<Headers>,
-    /// Leave stop words out.
+    /// leave stop words out
+    #[serde(default = "yes")]
     pub drop_stop_words: bool,
-    /// Drop words that occur fewer times in all documents together.
+    /// drop words that occur fewer times in all documents
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
     pub min_count: u64,
-    /// Keep a document's most frequent distinct words.
+    /// keep a document's most frequent distinct words; none: all
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_words: Option<usize>,
-    /// Word vectors.
+    /// word vectors: a name, `{ path, format }` or `{ kind: ppmi_svd }`
+    #[schemars(example = &"self300")]
     pub vectors: VectorsConfig,
-    /// Stand-in for missing files.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub fallback: Option<Fallback>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// The key of posts to newsgroups.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct HeaderKeys {
+    /// header lines of a post: `subject` (unless given), `keep` or `strip`
+    headers: Option<Headers>,
+}
+
+/// The key of datasets whose files may be missing.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FallbackKeys {
+    /// `embedded`: use the sample inside if the files are missing
+    fallback: Option<Fallback>,
 }
 
 /// The sentences of labelled pairs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct PairsConfig {
-    /// At most so many pairs to judge by, a seeded sample; those to learn from are always all.
+    /// a seeded sample of this many pairs to judge by; training uses all pairs
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
     pub limit: Option<usize>,
-    /// Pairs to learn from whose scores choose the threshold of a yes, where pairs have labels; none: ½.
+    /// if pairs have labels, a seeded sample of this many to choose the decision threshold on; 0: ½
+    #[serde(default = "threshold_pairs")]
     pub threshold_pairs: usize,
-    /// Stand-in for missing files.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub fallback: Option<Fallback>,
-    /// The file, where they are the user's own.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    /// The file, if they are the user's own.
+    #[serde(flatten, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub own: Option<Box<OwnPairsConfig>>,
 }
 
+/// So many that a share of right answers is known to two points.
+fn threshold_pairs() -> usize {
+    500
+}
+
 /// Questions with labels and trees.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct QuestionsConfig {
-    /// At most so many, a seeded stratified sample.
+    /// a seeded, stratified sample of this many items; none: all
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
     pub limit: Option<usize>,
-    /// Train/test split; trees of the user's own say it in their file's words.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Trees of the user's own say it in their file's words.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub split: Option<SplitConfig>,
-    /// The file, where they are the user's own.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    /// The file, if they are the user's own.
+    #[serde(flatten, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub own: Option<Box<OwnTreesConfig>>,
 }
 
+/// The key of questions of the catalog.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SplitKeys {
+    /// `given`, or a random share to train on in each replicate
+    #[serde(default)]
+    split: SplitConfig,
+}
+
 /// Stand-in for missing files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fallback {
     /// The sample inside.
@@ -110,71 +221,45 @@ pub enum Fallback {
 }
 
 /// A matrix in a file.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct MatrixConfig {
-    /// n × n `.npy`.
+    /// the file: `.npy`, `.npz`, or numbers in lines (`.csv`, `.tsv`)
+    #[schemars(example = &"matrix.npy")]
     pub path: ConfigPath,
-    /// One label a line.
+    /// a file with one label a line, for classification
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<ConfigPath>,
-    /// Train/test split.
+    /// `given`, or a random share to train on in each replicate
+    #[serde(default)]
     pub split: SplitConfig,
 }
 
 /// Z Zᵀ of a random n × n matrix Z.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct RandomMatrix {
-    /// Number of items.
+    /// number of items
+    #[schemars(range(min = 2))]
     pub n: usize,
-    /// Distribution of the entries of Z.
+    /// entries of Z: `normal` (the paper's text) or `uniform` (its program)
     pub distribution: Distribution,
 }
 
+impl Default for RandomMatrix {
+    fn default() -> Self {
+        Self { n: 1000, distribution: Distribution::Normal }
+    }
+}
+
 /// Distribution of the entries of Z.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution {
-    /// N(0, 1), as the paper says.
+    /// N(0, 1), as in the paper's text.
     Normal,
-    /// U(0, 1), as its program did.
+    /// U(0, 1), as in its program.
     Uniform,
-}
-
-/// Train/test split.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SplitConfig {
-    /// The dataset's own split.
-    Given,
-    /// In each replicate a random share to train on.
-    Train(f64),
-}
-
-/// Source of the word vectors.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum VectorsConfig {
-    /// A set of the catalog, such as `self300`.
-    Named(&'static str),
-    /// A file of yours.
-    File {
-        path: ConfigPath,
-        /// Its layout.
-        format: VectorFormat,
-        /// The words of a NumPy matrix.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        vocabulary: Option<ConfigPath>,
-    },
-    /// Learned from the documents themselves.
-    Learned(Learned),
-}
-
-/// Word vectors learned from the documents themselves.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Learned {
-    /// Positive pointwise mutual information of neighbouring words, factored.
-    PpmiSvd(PpmiParams),
 }
 
 impl DatasetConfig {
@@ -231,49 +316,44 @@ impl DatasetConfig {
             Items::Pairs(_) | Items::Random(_) => None,
         }
     }
+}
 
-    /// Reads the section; a bare name is the whole section.
-    pub fn read(node: &Node, known: &'static [Entry], folder: &Path, problems: &Problems) -> Option<Self> {
-        let short;
-        let node = match &node.value {
-            Value::Text(_) => {
-                short = Node::section("name", node.clone());
-                &short
-            }
-            _ => node,
-        };
-        let section = Section::new(node, "dataset", problems)?;
-        let place = section.required_node("name")?.place;
-        let name: String = section.optional("name")?;
-        let Some(entry) = find(known, &name) else {
-            problems.add(Problem::unknown("dataset", &name, ids(known)).at(place));
+impl FromNode for DatasetConfig {
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
+        let (name, place, section) = Section::tagged(node, path, "name", problems)?;
+        let Some(entry) = find(&DATASETS, &name) else {
+            problems.add(Problem::unknown("dataset", &name, ids(&DATASETS)).at(place));
             return None;
         };
         let items = match entry.id {
-            "precomputed" => MatrixConfig::read(&section, folder).map(Items::Matrix),
-            "random_psd" => Some(Items::Random(RandomMatrix::read(&section))),
-            "texts" => TextsConfig::read(&section, folder).map(|texts| Items::Texts(Box::new(texts))),
-            "pairs" => PairsConfig::read_own(&section, folder).map(Items::Pairs),
-            "trees" => QuestionsConfig::read_own(&section, folder).map(Items::Questions),
-            _ if catalog::has_pairs(entry.id) => Some(Items::Pairs(PairsConfig::read(&section))),
+            "precomputed" => section.part().map(Items::Matrix),
+            "random_psd" => section.part().map(Items::Random),
+            "texts" => TextsConfig::labelled(&section).map(|texts| Items::Texts(Box::new(texts))),
+            "pairs" => PairsConfig::read_own(&section).map(Items::Pairs),
+            "trees" => QuestionsConfig::read_own(&section).map(Items::Questions),
+            _ if catalog::has_pairs(entry.id) => PairsConfig::read(&section).map(Items::Pairs),
             _ if catalog::has_trees(entry.id) => QuestionsConfig::read(&section).map(Items::Questions),
-            _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
+            _ => DocumentsConfig::read(&section, entry).map(Items::Documents),
         };
-        refuse_keys(&section, entry, known);
+        refuse_keys(&section, entry);
         Some(Self { name: entry.id, items: items?, place })
     }
 }
 
+read_from_node!(DatasetConfig, choice("name", &DATASETS));
+
 /// Names the keys that this dataset does not take; one that belongs to another dataset is no typo.
-fn refuse_keys(section: &Section<'_>, entry: &Entry, datasets: &'static [Entry]) {
-    let takes = |entry: &Entry, key: &str| entry.parameters.iter().any(|p| p.name == key);
-    let keys: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
+fn refuse_keys(section: &Section<'_>, entry: &Entry) {
+    let names = |entry: &Entry| entry.keys.list().into_iter().map(|key| key.name).collect::<Vec<_>>();
+    let keys = names(entry);
     let mut known = vec!["name"];
-    known.extend(&keys);
-    for (key, _) in section.entries().iter().filter(|(key, _)| key.text != "name" && !takes(entry, &key.text)) {
-        if let Some(other) = datasets.iter().find(|other| takes(other, &key.text)) {
+    known.extend(keys.iter().map(String::as_str));
+    let strange = section.entries().iter().filter(|(key, _)| !known.contains(&key.text.as_str())).collect::<Vec<_>>();
+    for (key, _) in strange {
+        if let Some(other) = DATASETS.iter().find(|other| names(other).contains(&key.text)) {
             let message = format!("the dataset `{}` takes no `{}`, though `{}` does", entry.id, key.text, other.id);
-            section.problems().add(Problem::new(message).at(key.place).help(format!("it takes: {}", list(&keys))));
+            let takes: Vec<&str> = keys.iter().map(String::as_str).collect();
+            section.problems().add(Problem::new(message).at(key.place).help(format!("it takes: {}", list(&takes))));
             known.push(&key.text);
         }
     }
@@ -281,22 +361,12 @@ fn refuse_keys(section: &Section<'_>, entry: &Entry, datasets: &'static [Entry])
 }
 
 impl DocumentsConfig {
-    fn read(section: &Section<'_>, folder: &Path) -> Option<Self> {
-        let problems = section.problems();
-        let split = SplitConfig::of(section);
-        let vectors = section.required_node("vectors");
-        let vectors = vectors.and_then(|node| VectorsConfig::read(node, folder, problems));
-        Some(Self {
-            limit: section.checked("limit", |&limit: &usize| limit >= 2, "at least 2"),
-            classes: section.checked("classes", |&classes: &usize| classes >= 2, "at least 2"),
-            headers: section.optional("headers"),
-            drop_stop_words: section.or("drop_stop_words", true),
-            min_count: section.checked("min_count", |&count: &u64| count >= 1, "at least 1").unwrap_or(1),
-            max_words: section.checked("max_words", |&words: &usize| words >= 1, "at least 1"),
-            fallback: section.optional("fallback"),
-            split: split?,
-            vectors: vectors?,
-        })
+    fn read(section: &Section<'_>, entry: &Entry) -> Option<Self> {
+        let takes = |key: &str| entry.keys.list().iter().any(|known| known.name == key);
+        let documents: Option<Self> = section.part();
+        let fallback = if takes("fallback") { section.part::<FallbackKeys>()?.fallback } else { None };
+        let headers = if takes("headers") { section.part::<HeaderKeys>()?.headers } else { None };
+        Some(Self { fallback, headers, ..documents? })
     }
 
     /// Which words count.
@@ -316,116 +386,29 @@ impl DocumentsConfig {
 
 impl QuestionsConfig {
     fn read(section: &Section<'_>) -> Option<Self> {
-        let limit = section.checked("limit", |&limit: &usize| limit >= 2, "at least 2");
-        Some(Self { limit, split: Some(SplitConfig::of(section)?), own: None })
+        let questions: Self = section.part()?;
+        let SplitKeys { split } = section.part()?;
+        Some(Self { split: Some(split), ..questions })
     }
 
     /// Trees of the user's own: the same keys, and those of their file.
-    fn read_own(section: &Section<'_>, folder: &Path) -> Option<Self> {
-        let limit = section.checked("limit", |&limit: &usize| limit >= 2, "at least 2");
-        Some(Self { limit, split: None, own: Some(Box::new(OwnTreesConfig::read(section, folder)?)) })
+    fn read_own(section: &Section<'_>) -> Option<Self> {
+        let questions: Self = section.part()?;
+        Some(Self { own: Some(section.part()?), ..questions })
     }
 }
 
 impl PairsConfig {
-    /// So many that a share of right answers is known to two points.
-    const THRESHOLD_PAIRS: usize = 500;
-
-    fn read(section: &Section<'_>) -> Self {
-        Self {
-            limit: section.checked("limit", |&limit: &usize| limit >= 2, "at least 2"),
-            threshold_pairs: section.or("threshold_pairs", Self::THRESHOLD_PAIRS),
-            fallback: section.optional("fallback"),
-            own: None,
-        }
+    fn read(section: &Section<'_>) -> Option<Self> {
+        let pairs: Self = section.part()?;
+        let FallbackKeys { fallback } = section.part()?;
+        Some(Self { fallback, ..pairs })
     }
 
     /// Pairs of the user's own: the same keys, and those of their file.
-    fn read_own(section: &Section<'_>, folder: &Path) -> Option<Self> {
-        let own = OwnPairsConfig::read(section, folder);
-        Some(Self { own: Some(Box::new(own?)), ..Self::read(section) })
-    }
-}
-
-impl MatrixConfig {
-    fn read(section: &Section<'_>, folder: &Path) -> Option<Self> {
-        let read = |node: &Node, key| ConfigPath::read(node, &section.path_of(key), folder, section.problems());
-        let path = section.required_node("path").and_then(|node| read(node, "path"));
-        let labels = section.node("labels").and_then(|node| read(node, "labels"));
-        let split = SplitConfig::of(section);
-        Some(Self { path: path?, labels, split: split? })
-    }
-}
-
-impl RandomMatrix {
-    fn read(section: &Section<'_>) -> Self {
-        Self {
-            n: section.checked("n", |&n: &usize| n >= 2, "at least 2").unwrap_or(1000),
-            distribution: section.or("distribution", Distribution::Normal),
-        }
-    }
-}
-
-impl SplitConfig {
-    fn of(section: &Section<'_>) -> Option<Self> {
-        section.node("split").map_or(Some(Self::Train(0.7)), |node| Self::read(node, section.problems()))
-    }
-
-    fn read(node: &Node, problems: &Problems) -> Option<Self> {
-        if let Value::Text(text) = &node.value {
-            if text == "given" {
-                return Some(Self::Given);
-            }
-            let message = format!("`dataset.split` is `{text}`, but must be `given` or `{{ train: 0.7 }}`");
-            problems.add(Problem::new(message).at(node.place));
-            return None;
-        }
-        let section = Section::new(node, "dataset.split", problems)?;
-        let train = section.checked("train", |&share: &f64| share > 0.0 && share < 1.0, "a share between 0 and 1");
-        if !section.has("train") {
-            section.required_node("train");
-        }
-        section.finish(&[]);
-        train.map(Self::Train)
-    }
-}
-
-impl VectorsConfig {
-    pub(super) fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Self> {
-        if let Value::Text(name) = &node.value {
-            return Self::named(name, node.place, problems);
-        }
-        let section = Section::new(node, "dataset.vectors", problems)?;
-        if let Some(kind) = section.optional::<String>("kind") {
-            if kind != "ppmi_svd" {
-                let place = section.node("kind").map_or(section.place(), |node| node.place);
-                problems.add(Problem::unknown("kind of word vectors", &kind, ["ppmi_svd"]).at(place));
-                return None;
-            }
-            let params = problems.read(&section.rest(), "dataset.vectors")?;
-            return Some(Self::Learned(Learned::PpmiSvd(params)));
-        }
-        let read =
-            |key| section.node(key).and_then(|node| ConfigPath::read(node, &section.path_of(key), folder, problems));
-        let name = section.optional::<String>("name");
-        let vectors = match (name, read("path"), section.optional("format"), read("vocabulary")) {
-            (Some(name), None, None, None) => Self::named(&name, section.place(), problems),
-            (None, Some(path), Some(format), vocabulary) => Some(Self::File { path, format, vocabulary }),
-            _ => {
-                let message = "`dataset.vectors` must have a `name`, or a `path` and its `format`, or `kind: ppmi_svd`";
-                problems.add(Problem::new(message).at(section.place()));
-                None
-            }
-        };
-        section.finish(&["kind"]);
-        vectors
-    }
-
-    fn named(name: &str, place: Span, problems: &Problems) -> Option<Self> {
-        let found = catalog::word_vectors().find(|known| *known == name);
-        if found.is_none() {
-            problems.add(Problem::unknown("word vectors", name, catalog::word_vectors()).at(place));
-        }
-        found.map(Self::Named)
+    fn read_own(section: &Section<'_>) -> Option<Self> {
+        let own = OwnPairsConfig::read(section);
+        let pairs: Self = section.part()?;
+        Some(Self { own: Some(Box::new(own?)), ..pairs })
     }
 }

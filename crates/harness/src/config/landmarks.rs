@@ -1,84 +1,129 @@
-//! `landmarks:` — which columns are bought.
+//! `landmarks:` — which columns are evaluated.
 
 use landmark_core::landmarks::LandmarkPolicy;
-use landmark_yaml::{Node, Problem, Section, Value, ids};
-use serde::Serialize;
+use landmark_yaml::{ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, Section, choice, ids, read_from_node};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::reading::Reading;
-use super::values::ConfigPath;
+/// Every policy that chooses landmarks.
+pub static LANDMARK_POLICIES: &[Entry] = &[
+    Entry {
+        id: "uniform",
+        summary: "uniformly without replacement; choosing takes no call",
+        keys: Keys::NONE,
+        source: "SMS-Nyström paper, Algorithm 1",
+    },
+    Entry {
+        id: "given",
+        summary: "your own list, most important first",
+        keys: Keys::of::<GivenLandmarks>(),
+        source: "yours",
+    },
+    Entry {
+        id: "leverage",
+        summary: "two rounds: uniform ones, then by the ridge leverage of every item's row in their columns",
+        keys: Keys::of::<Leverage>(),
+        source: "Drineas & Mahoney 2005; Alaoui & Mahoney 2015",
+    },
+    Entry {
+        id: "rpcholesky",
+        summary: "randomly pivoted Cholesky: by what is left of the diagonal, which it reads",
+        keys: Keys::NONE,
+        source: "Chen, Epperly, Tropp & Webber 2022",
+    },
+    Entry {
+        id: "kmeans++",
+        summary: "k-means++ seeding in the geometry of the kernel; reads the diagonal",
+        keys: Keys::NONE,
+        source: "Arthur & Vassilvitskii 2007",
+    },
+    Entry {
+        id: "farthest",
+        summary: "the item whose best similarity to the landmarks so far is lowest",
+        keys: Keys::NONE,
+        source: "Gonzalez 1985",
+    },
+];
 
-/// The part of the landmarks that `leverage` draws uniformly, where nothing else is said.
-const FIRST_ROUND: f64 = 0.5;
+/// A list of landmarks, here or in a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GivenLandmarks {
+    /// item numbers from 0; or `path`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = [3, 1, 4])]
+    pub indices: Option<Vec<usize>>,
+    /// a file with one item number a line, instead of `indices`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<ConfigPath>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Leverage {
+    /// the part that is drawn uniformly
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    first_round: f64,
+}
+
+impl Default for Leverage {
+    fn default() -> Self {
+        Self { first_round: 0.5 }
+    }
+}
 
 /// Selection policy of the landmark columns.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(tag = "policy", rename_all = "snake_case")]
 pub enum LandmarkConfig {
     /// Uniformly at random, without replacement.
+    #[default]
     Uniform,
     /// A list, most important first.
-    Given {
-        /// Item numbers from 0.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        indices: Option<Vec<usize>>,
-        /// A file of them, one a line.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        path: Option<ConfigPath>,
-    },
+    Given(GivenLandmarks),
     /// Chosen by what their scores look like: `leverage`, `rpcholesky`, `kmeans++`, `farthest`.
     #[serde(untagged)]
     Seen(LandmarkPolicy),
 }
 
 impl LandmarkConfig {
-    /// Id in the catalogue.
+    /// Id in the list.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
-            Self::Given { .. } => "given",
+            Self::Given(_) => "given",
             Self::Seen(policy) => policy.id(),
         }
     }
+}
 
-    /// Reads the section; a bare id is the whole section.
-    pub fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
-        let Reading { folder, problems, known } = *reading;
-        let empty = Node::empty(node.place);
-        let (policy, section) = match &node.value {
-            Value::Text(policy) => (policy.clone(), Section::new(&empty, path, problems)?),
-            _ => {
-                let section = Section::new(node, path, problems)?;
-                (section.required("policy")?, section)
-            }
-        };
+impl FromNode for LandmarkConfig {
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
+        let (policy, place, section) = Section::tagged(node, path, "policy", problems)?;
         let config = match policy.as_str() {
             "uniform" => Self::Uniform,
             "given" => {
-                let indices: Option<Vec<usize>> = section.optional("indices");
-                let file = section.node("path");
-                let file = file.and_then(|node| ConfigPath::read(node, &section.path_of("path"), folder, problems));
-                if indices.is_some() == file.is_some() {
-                    problems
-                        .add(Problem::new(format!("`{path}` must have either `indices` or `path`")).at(node.place).help(
+                let given: GivenLandmarks = section.part()?;
+                if given.indices.is_some() == given.path.is_some() {
+                    let problem = Problem::new(format!("`{path}` must have either `indices` or `path`")).at(node.place);
+                    problems.add(problem.help(
                         "for example `{ policy: given, indices: [3, 1, 4] }`, or a file with one item number a line",
                     ));
                 }
-                if let Some(twice) = indices.as_deref().and_then(first_repeated) {
+                if let Some(twice) = given.indices.as_deref().and_then(first_repeated) {
                     section.refuse("indices", format!("`{path}.indices` has item {twice} twice"));
                 }
-                Self::Given { indices, path: file }
+                Self::Given(given)
             }
             "rpcholesky" => Self::Seen(LandmarkPolicy::RpCholesky),
             "kmeans++" => Self::Seen(LandmarkPolicy::KMeansPlusPlus),
             "farthest" => Self::Seen(LandmarkPolicy::Farthest),
             "leverage" => {
-                let part =
-                    section.checked("first_round", |part: &f64| *part > 0.0 && *part <= 1.0, "above 0 and at most 1");
-                Self::Seen(LandmarkPolicy::Leverage { first_round: part.unwrap_or(FIRST_ROUND) })
+                let Leverage { first_round } = section.part()?;
+                Self::Seen(LandmarkPolicy::Leverage { first_round })
             }
             other => {
-                let place = section.node("policy").unwrap_or(node).place;
-                problems.add(Problem::unknown("landmark policy", other, ids(known.landmarks)).at(place));
+                problems.add(Problem::unknown("landmark policy", other, ids(LANDMARK_POLICIES)).at(place));
                 return None;
             }
         };
@@ -86,6 +131,8 @@ impl LandmarkConfig {
         Some(config)
     }
 }
+
+read_from_node!(LandmarkConfig, choice("policy", LANDMARK_POLICIES));
 
 fn first_repeated(indices: &[usize]) -> Option<usize> {
     let mut seen = std::collections::HashSet::new();

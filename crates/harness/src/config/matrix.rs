@@ -1,20 +1,24 @@
 //! A sweep of approximators over one similarity matrix: items, oracle, methods, ranks, and how the outcome is measured.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use landmark_store::SyncPolicy;
-use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
-use serde::{Serialize, Serializer};
+use landmark_yaml::{Entry, Section};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value as Json;
 
-use super::coverage::CoverageConfig;
 use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
-use super::method::{MethodConfig, ProxyConfig, ProxyKind};
+use super::method::MethodConfig;
+use super::own_section::OwnSection;
+use super::proxy::{ProxyConfig, ProxyKind};
 use super::queries::QueriesConfig;
 use super::reading::Reading;
-use super::retrieval::RetrievalConfig;
 use super::search::SearchConfig;
-use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig, SvmConfig};
-use super::values::{Compare, Rank, Tuned};
+use super::settings::{Budget, ErrorEstimateConfig, ErrorEstimateKey, SvmConfig};
+use super::values::{Compare, Rank, Ranks, Tuned};
 use crate::oracles::{OracleConfig, Orders};
 
 /// Sweep of methods over one matrix.
@@ -40,69 +44,81 @@ pub struct MatrixSubject {
     #[serde(skip)]
     pub sync: SyncPolicy,
     /// Hyper-parameter search.
+    #[serde(rename = "tuning")]
     pub search: SearchConfig,
     /// The classifier.
     pub svm: SvmConfig,
-    /// Error estimate from extra entries; none where absent.
+    /// Error estimate from extra entries.
     pub error_estimate: Option<ErrorEstimateConfig>,
     /// Grow the rank, up to the largest of `ranks`, until the estimate of the relative error is below this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_error: Option<f64>,
-    /// Eigenvalues and histogram that `experiment: spectrum` shows.
-    pub spectrum: SpectrumConfig,
-    /// Output of `experiment: own_data`.
-    pub output: OutputConfig,
-    /// The recalls that `experiment: coverage` has stated.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub coverage: Option<CoverageConfig>,
-    /// Settings of `experiment: retrieval`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retrieval: Option<RetrievalConfig>,
-    /// Past queries of `experiment: search`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queries: Option<QueriesConfig>,
+    /// The section that the experiment reads for itself.
+    #[serde(skip)]
+    pub own: Option<Arc<dyn OwnSection>>,
+}
+
+/// The keys of a sweep, beside its dataset, oracle and methods.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct SweepKeys {
+    /// which columns are evaluated
+    landmarks: LandmarkConfig,
+    /// at equal `rank`, as the papers do, at equal numbers of evaluated `entries`, or `both`
+    compare: Option<Compare>,
+    /// grow the rank, up to the largest of `ranks`, until the estimate of the relative error is below this
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    target_error: Option<f64>,
+    /// hard limits of one run
+    budget: Budget,
+    /// the relative error, learned from random entries: `true`, a number of them, or a section
+    error_estimate: Option<ErrorEstimateKey>,
+}
+
+/// What an experiment is for, as far as reading its configuration needs to know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Compares approximations with all of K unless an estimate is asked for.
+    Errors,
+    /// Searches for γ, C and ranks on labelled items, of which it holds some back.
+    Accuracy,
+    /// Leaves one set of factors: one method at one rank.
+    Factors,
+    /// Measures something without a method.
+    Matrix,
 }
 
 /// An experiment over one matrix, as far as reading its configuration needs to know it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct ExperimentEntry {
-    /// Its line of the catalogue.
+    /// Its line of the list; its keys stand in the section that they name.
     pub entry: Entry,
-    /// Sections of a sweep that it does not read.
-    pub unread: &'static [&'static str],
-    /// True where it measures something without a method.
-    pub methods_optional: bool,
-    /// True where it compares approximations with all of K unless an estimate is asked for.
-    pub is_about_errors: bool,
-    /// True where it searches for γ, C and ranks on labelled items, of which it holds some back.
-    pub searches: bool,
-    /// True where it needs labelled pairs of sentences.
-    pub needs_pairs: bool,
-    /// True where it leaves one set of factors: one method at one rank.
-    pub makes_factors: bool,
-    /// True where it reads the section `coverage`.
-    pub reads_coverage: bool,
-    /// True where it reads the section `retrieval`.
-    pub reads_retrieval: bool,
-    /// True where it reads the section `queries`, whose texts stand behind the items.
-    pub reads_queries: bool,
+    pub purpose: Purpose,
+    /// Reads that section.
+    pub own: Option<fn(&Section<'_>) -> Option<Arc<dyn OwnSection>>>,
+    /// Refuses what it cannot use.
+    pub check: fn(&MatrixSubject, &Section<'_>),
 }
 
 impl ExperimentEntry {
-    /// An experiment that reads every section and demands nothing.
-    pub const fn new(entry: Entry) -> Self {
-        Self {
-            entry,
-            unread: &[],
-            methods_optional: false,
-            is_about_errors: false,
-            searches: false,
-            needs_pairs: false,
-            makes_factors: false,
-            reads_coverage: false,
-            reads_retrieval: false,
-            reads_queries: false,
-        }
+    /// An experiment without a section of its own.
+    pub const fn new(entry: Entry, purpose: Purpose) -> Self {
+        Self { entry, purpose, own: None, check: |_, _| {} }
+    }
+
+    /// True if it compares approximations with all of K unless an estimate is asked for.
+    pub fn is_about_errors(&self) -> bool {
+        self.purpose == Purpose::Errors
+    }
+
+    /// True if it leaves one set of factors.
+    pub fn makes_factors(&self) -> bool {
+        self.purpose == Purpose::Factors
+    }
+
+    /// True if it searches for hyper-parameters on labelled items.
+    pub fn searches(&self) -> bool {
+        self.purpose == Purpose::Accuracy
     }
 }
 
@@ -134,58 +150,65 @@ impl MatrixSubject {
         section: &Section<'_>,
         reading: &Reading<'_>,
     ) -> Option<Self> {
-        let Reading { folder, known, problems } = *reading;
-        let dataset = section
-            .required_node("dataset")
-            .and_then(|node| DatasetConfig::read(node, known.datasets, folder, problems));
-        let oracle =
-            section.required_node("oracle").and_then(|node| OracleConfig::read(node, known.oracles, folder, problems));
-        let has_methods = section.has("methods") || !experiment.methods_optional;
+        let Reading { known, problems } = *reading;
+        let dataset = section.required("dataset");
+        let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, known.oracles, problems));
+        let has_methods = section.has("methods") || experiment.purpose != Purpose::Matrix;
         let methods = if has_methods { section.required_node("methods") } else { None };
         let methods = methods.map(|node| MethodConfig::read_all(node, reading)).unwrap_or_default();
-        let search = section.node("search").and_then(|node| SearchConfig::read(node, problems)).unwrap_or_default();
+        let search = section.node("tuning").and_then(|node| SearchConfig::read(node, problems)).unwrap_or_default();
+        let svm = section.node("svm").and_then(|node| SvmConfig::read(node, problems)).unwrap_or_default();
         // ranks that are searched for need no list
         let has_ranks = has_methods && search.rank.is_empty();
-        let ranks = if has_ranks { section.required_node("ranks") } else { section.node("ranks") };
-        let ranks = ranks.map(|node| read_ranks(node, problems)).unwrap_or_default();
-        let landmarks = section.node("landmarks");
-        let landmarks = landmarks.map(|node| LandmarkConfig::read(node, "landmarks", reading));
-        let part = |key| section.node(key);
-        let is_own = experiment.makes_factors;
-        let output = if is_own { part("output") } else { None };
-        let estimate = part("error_estimate").and_then(|node| ErrorEstimateConfig::read(node, problems));
-        let retrieval = if experiment.reads_retrieval { Some(RetrievalConfig::read(section, reading)?) } else { None };
-        let queries = if experiment.reads_queries { Some(QueriesConfig::read(section, reading)?) } else { None };
-        let coverage = if experiment.reads_coverage { Some(CoverageConfig::read(section, reading)?) } else { None };
+        let ranks: Option<Ranks> = if has_ranks { section.required("ranks") } else { section.optional("ranks") };
+        let keys: Option<SweepKeys> = section.part();
+        let own = match (experiment.own, experiment.entry.keys.section()) {
+            (Some(read), Some(name)) => {
+                let empty = landmark_yaml::Node::empty(section.place());
+                let node = section.node(name).unwrap_or(&empty);
+                Some(read(&Section::new(node, name, problems)?)?)
+            }
+            _ => None,
+        };
+        let keys = keys?;
+        let is_own = experiment.makes_factors();
         Some(Self {
             experiment,
-            coverage,
-            retrieval,
-            queries,
-            landmarks: landmarks.unwrap_or(Some(LandmarkConfig::Uniform)).unwrap_or(LandmarkConfig::Uniform),
+            landmarks: keys.landmarks,
             methods,
-            ranks,
-            compare: if is_own { Compare::Rank } else { section.or("compare", Compare::Both) },
-            budget: part("budget").and_then(|node| Budget::read(node, problems)).unwrap_or_default(),
+            ranks: ranks.unwrap_or_default().0,
+            compare: if is_own { Compare::Rank } else { keys.compare.unwrap_or(Compare::Both) },
+            budget: keys.budget,
             sync: SyncPolicy::default(),
             search,
-            svm: part("svm").and_then(|node| SvmConfig::read(node, problems)).unwrap_or_default(),
-            target_error: section.checked("target_error", |&e: &f64| e > 0.0 && e < 1.0, "between 0 and 1"),
-            // whoever approximates a matrix of their own wants to know how well, unless they say `false`
-            error_estimate: estimate.unwrap_or_else(|| is_own.then(ErrorEstimateConfig::default)),
-            output: output.and_then(|node| OutputConfig::read(node, problems)).unwrap_or_default(),
-            spectrum: part("spectrum").and_then(|node| SpectrumConfig::read(node, problems)).unwrap_or_default(),
+            svm,
+            target_error: keys.target_error,
+            // factors of one's own come with their error, unless `false` is said
+            error_estimate: match keys.error_estimate {
+                Some(ErrorEstimateKey(estimate)) => estimate,
+                None => is_own.then(ErrorEstimateConfig::default),
+            },
+            own,
             dataset: dataset?,
             oracle: oracle?,
         })
     }
 
+    /// The section that the experiment reads for itself, if it is of this type.
+    pub fn own_section<S: OwnSection>(&self) -> Option<&S> {
+        let own: &dyn Any = self.own.as_deref()?;
+        own.downcast_ref()
+    }
+
+    /// Past queries, whose texts stand behind the items.
+    pub fn queries(&self) -> Option<&QueriesConfig> {
+        self.own.as_ref()?.queries()
+    }
+
     /// The cheap relatives that anything in it names.
     pub fn proxies(&self) -> impl Iterator<Item = &ProxyKind> {
         let of_methods = self.methods.iter().filter_map(|method| method.proxy.as_ref()).flat_map(ProxyConfig::kinds);
-        let alone = self.retrieval.iter().flat_map(|retrieval| &retrieval.proxies);
-        let covered = self.coverage.iter().map(|coverage| &coverage.proxy);
-        of_methods.chain(alone).chain(covered).chain(self.queries.iter().filter_map(|queries| queries.proxy.as_ref()))
+        of_methods.chain(self.own.iter().flat_map(|own| own.proxies()))
     }
 
     /// The smallest γ of the configuration.
@@ -226,27 +249,17 @@ impl MatrixSubject {
         self.has_gamma().then(|| self.fixed_gamma().unwrap_or_else(searched))
     }
 
-    /// Without the sections that this experiment does not read.
+    /// With the section of the experiment, and without what it does not read.
     pub(super) fn to_json(&self) -> Result<Json, serde_json::Error> {
         let mut json = serde_json::to_value(self)?;
         if let Json::Object(map) = &mut json {
-            map.retain(|key, _| !self.experiment.unread.contains(&key.as_str()));
+            if !self.experiment.searches() {
+                map.retain(|key, _| key != "tuning" && key != "svm");
+            }
+            if let (Some(own), Some(name)) = (&self.own, self.experiment.entry.keys.section()) {
+                map.insert(name.to_owned(), own.to_json()?);
+            }
         }
         Ok(json)
-    }
-}
-
-fn read_ranks(node: &Node, problems: &Problems) -> Vec<Rank> {
-    match &node.value {
-        Value::List(items) if !items.is_empty() => {
-            let read = |(index, item)| Rank::read(item, &format!("ranks[{index}]"), problems);
-            items.iter().enumerate().filter_map(read).collect()
-        }
-        Value::Integer(_) | Value::Number(_) => Rank::read(node, "ranks", problems).into_iter().collect(),
-        _ => {
-            let message = format!("`ranks` is {}, but must be a number, or a list of at least one", node.describe());
-            problems.add(Problem::new(message).at(node.place).help("for example `[50, 100, 200]` or `[0.1, 0.2]`"));
-            Vec::new()
-        }
     }
 }

@@ -1,97 +1,92 @@
 //! `dataset: { name: pairs, … }` — labelled pairs of the user's own: a file with two texts and what people said of them a row.
 
-use std::path::Path;
-
-use landmark_yaml::Section;
-use serde::Serialize;
+use landmark_yaml::{ConfigPath, Section};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::dataset::VectorsConfig;
-use super::texts::{RowSplit, TextsFormat, read_delimiter, read_file};
-use super::values::ConfigPath;
+use super::texts::{RowSplit, TextsFormat, check_format};
 
 /// A file of labelled pairs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct OwnPairsConfig {
-    /// The file.
+    /// the file; `$LANDMARK_DATA/…` starts at the folder of the corpora
+    #[schemars(example = &"pairs.tsv")]
     pub path: ConfigPath,
-    /// Its layout; by the ending of its name where absent.
+    /// `tsv`, `csv`, `jsonl` or `parquet`; none: by its ending
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<TextsFormat>,
-    /// What stands between the columns of a CSV file; found out where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// the character between the columns of a CSV file, or `tab`; none: found out
+    #[serde(default, deserialize_with = "super::texts::delimiter", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub delimiter: Option<char>,
-    /// The column of the first text.
+    /// the column of the first text
+    #[serde(default = "first")]
     pub first: String,
-    /// The column of the second.
+    /// the column of the second
+    #[serde(default = "second")]
     pub second: String,
-    /// What people said of a pair.
-    #[serde(flatten)]
-    pub target: PairTarget,
-    /// Pairs to learn from; none where absent.
+    /// the column of grades, in any scale; `score` unless there is a `label`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<String>,
+    /// the column of labels instead: two of them
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    /// the label of a yes; `1`, `true` and `yes` are known
+    #[serde(skip_serializing_if = "Option::is_none")]
+    yes: Option<String>,
+    /// pairs to learn from: `{ train: 0.2 }`, `{ column: split }`, or `{ file: test.tsv }` to judge by
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<RowSplit>,
-    /// Word vectors, which `wmd` needs.
+    /// word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vectors: Option<VectorsConfig>,
 }
 
 /// What people said of a pair.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum PairTarget {
-    /// A grade, in any scale.
-    Score {
-        /// The column.
-        score: String,
-    },
-    /// Yes or no.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PairTarget<'a> {
+    /// A grade, in any scale, in this column.
+    Score(&'a str),
+    /// Yes or no, in this column.
     Label {
-        /// The column.
-        label: String,
-        /// The word for yes, where it is none of `1`, `true` and `yes`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        yes: Option<String>,
+        label: &'a str,
+        /// The word for yes, if it is none of `1`, `true` and `yes`.
+        yes: Option<&'a str>,
     },
+}
+
+fn first() -> String {
+    "first".to_owned()
+}
+
+fn second() -> String {
+    "second".to_owned()
 }
 
 impl OwnPairsConfig {
     /// Reads its keys of a section.
-    pub(super) fn read(section: &Section<'_>, folder: &Path) -> Option<Self> {
-        let problems = section.problems();
-        let (path, format) = read_file(section, folder);
-        let (score, label, yes) = (section.optional("score"), section.optional("label"), section.optional("yes"));
-        let target = match (score, label) {
-            (Some(_), Some(_)) => {
-                section
-                    .refuse("label", "`dataset.score` and `dataset.label` exclude each other: grades, or yes and no");
-                None
-            }
-            (None, Some(label)) => Some(PairTarget::Label { label, yes }),
-            (score, None) => {
-                if yes.is_some() {
-                    section.refuse("yes", "`dataset.yes` names the label of a yes, but there is no `label`");
-                }
-                Some(PairTarget::Score { score: score.unwrap_or_else(|| "score".to_owned()) })
-            }
-        };
-        let split = section.node("split").map(|node| RowSplit::read(node, folder, problems));
-        let vectors = section.node("vectors").map(|node| VectorsConfig::read(node, folder, problems));
-        let delimiter = read_delimiter(section);
-        Some(Self {
-            format,
-            delimiter,
-            first: section.or("first", "first".to_owned()),
-            second: section.or("second", "second".to_owned()),
-            target: target?,
-            split: match split {
-                Some(split) => Some(split?),
-                None => None,
-            },
-            vectors: match vectors {
-                Some(vectors) => Some(vectors?),
-                None => None,
-            },
-            path: path?,
-        })
+    pub(super) fn read(section: &Section<'_>) -> Option<Self> {
+        let mut own: Self = section.part()?;
+        check_format(section, &own.path, own.format);
+        if own.score.is_some() && own.label.is_some() {
+            section.refuse("label", "`dataset.score` and `dataset.label` exclude each other: grades, or yes and no");
+        }
+        if own.yes.is_some() && own.label.is_none() {
+            section.refuse("yes", "`dataset.yes` names the label of a yes, but there is no `label`");
+        }
+        if own.label.is_none() {
+            own.score.get_or_insert_with(|| "score".to_owned());
+        }
+        Some(own)
+    }
+
+    /// What people said of a pair.
+    pub fn target(&self) -> PairTarget<'_> {
+        match &self.label {
+            Some(label) => PairTarget::Label { label, yes: self.yes.as_deref() },
+            None => PairTarget::Score(self.score.as_deref().unwrap_or("score")),
+        }
     }
 }

@@ -1,55 +1,44 @@
 //! `dataset: { name: trees, … }` — trees of the user's own: a file with one in brackets a row, or CoNLL-U.
 
-use std::path::Path;
+use landmark_yaml::ConfigPath;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use landmark_yaml::Section;
-use serde::Serialize;
-
-use super::texts::{RowSplit, TextsFormat, read_delimiter};
-use super::values::ConfigPath;
+use super::texts::{RowSplit, TextsFormat};
 
 /// A file of trees.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct OwnTreesConfig {
-    /// The file; of CoNLL-U where it ends in `.conllu`.
+    /// the file; of CoNLL-U if it ends in `.conllu`, with labels in comments: `# label = NUM`
+    #[schemars(example = &"trees.tsv")]
     pub path: ConfigPath,
-    /// Its layout; by the ending of its name where absent.
+    /// `tsv`, `csv`, `jsonl` or `parquet`; none: by its ending
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<TextsFormat>,
-    /// What stands between the columns of a CSV file; found out where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// the character between the columns of a CSV file, or `tab`; none: found out
+    #[serde(default, deserialize_with = "super::texts::delimiter", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub delimiter: Option<char>,
-    /// The column of the trees.
+    /// the column of the trees
+    #[serde(default = "tree")]
     pub tree: String,
-    /// The column of the ids, or the comment of CoNLL-U; numbers where absent.
+    /// the column, or comment, of the ids; none: the number of the row
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The column of the labels, or the comment of CoNLL-U; one label for all where absent.
+    /// the column, or comment, of the labels
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Which are learned from.
-    #[serde(rename = "split")]
+    /// a random share to learn from, `{ column: split }` (`train` or `test`), or `{ file: test.tsv }` to judge by
+    #[serde(default, rename = "split")]
     pub rows: RowSplit,
 }
 
-impl OwnTreesConfig {
-    /// Reads its keys of a section.
-    pub(super) fn read(section: &Section<'_>, folder: &Path) -> Option<Self> {
-        let problems = section.problems();
-        let path = section.required_node("path");
-        let path = path.and_then(|node| ConfigPath::read(node, &section.path_of("path"), folder, problems));
-        let split = section.node("split").map(|node| RowSplit::read(node, folder, problems));
-        Some(Self {
-            format: section.optional("format"),
-            delimiter: read_delimiter(section),
-            tree: section.or("tree", "tree".to_owned()),
-            id: section.optional("id"),
-            label: section.optional("label"),
-            rows: split.unwrap_or(Some(RowSplit::Train(0.7)))?,
-            path: path?,
-        })
-    }
+fn tree() -> String {
+    "tree".to_owned()
+}
 
+impl OwnTreesConfig {
     /// True for CoNLL-U.
     pub fn is_conllu(&self) -> bool {
         super::texts::unpacked_name(&self.path.written).ends_with(".conllu")

@@ -1,51 +1,71 @@
 //! `retrieval:` — the proxies and the calls an item that `experiment: retrieval` tries.
 
-use landmark_yaml::{Section, Value};
-use serde::Serialize;
+use landmark_yaml::{FromNode, Keys, Node, Problems, Section, Value, from_node};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::method::ProxyKind;
-use super::reading::Reading;
+use super::own_section::OwnSection;
+use super::proxy::{ProxyConfig, ProxyKind};
 
-/// `calls:` — a list of numbers of at least 1.
-pub(super) fn read_calls(section: &Section<'_>) -> Option<Vec<usize>> {
-    let calls: Vec<usize> = section.optional("calls")?;
-    if calls.is_empty() || calls.contains(&0) {
-        let path = section.path_of("calls");
-        section.refuse("calls", format!("`{path}` is {calls:?}, but must be a list of numbers of at least 1"));
-    }
-    Some(calls)
-}
-
-/// Neighbours at a number of calls an item.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Neighbors at a number of calls an item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct RetrievalConfig {
-    /// Cheap relatives, each tried on its own.
+    /// cheap relatives, each as under `proxy`: all baselines run with each of them
+    #[serde(deserialize_with = "proxies")]
+    #[schemars(with = "ProxyConfig", example = ["rwmd"])]
     pub proxies: Vec<ProxyKind>,
-    /// Calls an item.
+    /// calls per item
+    #[serde(default = "calls")]
+    #[schemars(inner(range(min = 1)), length(min = 1))]
     pub calls: Vec<usize>,
-    /// Rounds of the searches that work in rounds.
+    /// rounds of the baselines that work in rounds
+    #[serde(default = "rounds")]
+    #[schemars(range(min = 1))]
     pub rounds: usize,
 }
 
+fn calls() -> Vec<usize> {
+    vec![5, 10, 20, 50, 100]
+}
+
+fn rounds() -> usize {
+    4
+}
+
+/// A proxy, or a list of them.
+struct Proxies(Vec<ProxyKind>);
+
+impl FromNode for Proxies {
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
+        let Value::List(items) = &node.value else {
+            return ProxyKind::from_node(node, path, problems).map(|proxy| Self(vec![proxy]));
+        };
+        let read = |(index, item)| ProxyKind::from_node(item, &format!("{path}[{index}]"), problems);
+        items.iter().enumerate().map(read).collect::<Option<_>>().map(Self)
+    }
+}
+
+fn proxies<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ProxyKind>, D::Error> {
+    from_node(deserializer).map(|Proxies(proxies)| proxies)
+}
+
 impl RetrievalConfig {
-    /// Reads the section of a file.
-    pub(super) fn read(file: &Section<'_>, reading: &Reading<'_>) -> Option<Self> {
-        let node = file.required_node("retrieval")?;
-        let section = Section::new(node, "retrieval", reading.problems)?;
-        let proxies = section.required_node("proxies").map(|node| match &node.value {
-            Value::List(items) => {
-                let read = |(index, item)| ProxyKind::read_alone(item, &format!("retrieval.proxies[{index}]"), reading);
-                items.iter().enumerate().filter_map(read).collect()
-            }
-            _ => ProxyKind::read_alone(node, "retrieval.proxies", reading).into_iter().collect::<Vec<_>>(),
-        });
-        let calls = read_calls(&section);
-        let rounds = section.checked("rounds", |&rounds: &usize| rounds >= 1, "at least 1");
-        section.finish(&[]);
-        Some(Self {
-            proxies: proxies?,
-            calls: calls.unwrap_or_else(|| vec![5, 10, 20, 50, 100]),
-            rounds: rounds.unwrap_or(4),
-        })
+    /// The keys of the section.
+    pub const KEYS: Keys = Keys::of::<Self>().under("retrieval");
+
+    /// Reads the section.
+    pub fn read(section: &Section<'_>) -> Option<Self> {
+        section.whole()
+    }
+}
+
+impl OwnSection for RetrievalConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+
+    fn proxies(&self) -> Vec<&ProxyKind> {
+        self.proxies.iter().collect()
     }
 }

@@ -1,6 +1,7 @@
-//! `search:` — which hyper-parameters are tried, and how many.
+//! `tuning:` — which hyper-parameters are tried, and how many.
 
 use landmark_yaml::{Node, Problems, Section};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::values::{Axis, Range, Scale};
@@ -9,39 +10,43 @@ use super::values::{Axis, Range, Scale};
 const WME: &str = "wme";
 
 /// Hyper-parameter search: cross-validation on the training items.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct SearchConfig {
-    /// Search strategy: the candidates that are tried.
+    /// `grid`: every candidate; `random`; `tpe`: tree-structured Parzen estimator
     pub strategy: Strategy,
-    /// Folds of the cross-validation.
+    /// folds of the cross-validation
+    #[schemars(range(min = 2))]
     pub folds: usize,
-    /// Candidates that random search and TPE try.
+    /// candidates that `random` and `tpe` try
+    #[schemars(range(min = 1))]
     pub trials: usize,
-    /// Candidates for γ.
+    /// candidates for γ: a list, or a range (logarithmic, or `scale: linear`)
     pub gamma: Axis,
-    /// Candidates for C.
+    /// candidates for C
     pub c: Axis,
-    /// Ranks searched for as well, small and large ones apart, as appendix A of the SMS-Nyström paper does.
+    /// `{ small: [50, 550], large: [551, 4096] }`: ranks are searched for, instead of `ranks`
     #[serde(skip_serializing_if = "Regimes::is_empty")]
     pub rank: Regimes,
-    /// Candidates for s2/s1 of the methods that have a second landmark set.
+    /// candidates for |S2|/|S1| of methods with a second set: `{ from: 1.2, to: 2.5, scale: linear }`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s2: Option<Axis>,
-    /// Candidates for the most words of WME's random documents.
+    /// candidates for the most words of WME's random documents: `[3, 9, 15]`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_words: Option<Axis>,
-    /// Candidates of WME, where they are not those of the methods that approximate K.
+    /// `{ gamma: …, c: … }`: candidates of WME if they differ from those of the others: its features differ little from document to document, so it needs a far larger C
     #[serde(skip_serializing_if = "WmeSearch::is_empty")]
     pub wme: WmeSearch,
 }
 
-/// The grids of WME alone: its features differ little from document to document, so it wants a far larger C.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// The grids of WME alone.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct WmeSearch {
-    /// Candidates for γ.
+    /// candidates for γ
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gamma: Option<Axis>,
-    /// Candidates for C.
+    /// candidates for C
     #[serde(skip_serializing_if = "Option::is_none")]
     pub c: Option<Axis>,
 }
@@ -51,18 +56,10 @@ impl WmeSearch {
     fn is_empty(&self) -> bool {
         self.gamma.is_none() && self.c.is_none()
     }
-
-    fn read(node: &Node, problems: &Problems) -> Option<Self> {
-        let section = Section::new(node, "search.wme", problems)?;
-        let axis = |key| section.node(key).and_then(|node| Axis::read(node, &section.path_of(key), problems));
-        let search = Self { gamma: axis("gamma"), c: axis("c") };
-        section.finish(&[]);
-        Some(search)
-    }
 }
 
 /// Ranks to choose from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Regimes {
     /// Range of the ranks that the paper calls small: up to 550.
@@ -82,12 +79,12 @@ impl Regimes {
     fn problem(&self) -> Option<String> {
         let bad = |(from, to): &(usize, usize)| *from == 0 || from > to;
         let (from, to) = [self.small, self.large].into_iter().flatten().find(bad)?;
-        Some(format!("`search.rank` goes from {from} to {to}, but must go from at least 1 to no less"))
+        Some(format!("`tuning.rank` goes from {from} to {to}, but must go from at least 1 to no less"))
     }
 }
 
 /// Search strategy: the candidates that are tried.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// All of them.
@@ -128,25 +125,13 @@ impl SearchConfig {
 
     /// Reads the section.
     pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
-        let default = Self::default();
-        let section = Section::new(node, "search", problems)?;
-        let axis = |key| section.node(key).and_then(|node| Axis::read(node, &section.path_of(key), problems));
-        let search = Self {
-            strategy: section.or("strategy", default.strategy),
-            folds: section.checked("folds", |&folds: &usize| folds >= 2, "at least 2").unwrap_or(default.folds),
-            trials: section.checked("trials", |&trials: &usize| trials >= 1, "at least 1").unwrap_or(default.trials),
-            gamma: axis("gamma").unwrap_or(default.gamma),
-            c: axis("c").unwrap_or(default.c),
-            rank: section.or("rank", default.rank),
-            s2: axis("s2"),
-            max_words: axis("max_words"),
-            wme: section.node("wme").and_then(|node| WmeSearch::read(node, problems)).unwrap_or_default(),
-        };
+        let section = Section::new(node, "tuning", problems)?;
+        let search: Self = section.whole()?;
         let whole = |words: &f64| words.fract() == 0.0 && (1.0..=500.0).contains(words);
         if let Some(words) = search.max_words.iter().flat_map(Axis::points).find(|words| !whole(words)) {
             section.refuse(
                 "max_words",
-                format!("`search.max_words` has {words}, but must be whole numbers from 1 to 500: write a list like `[3, 9, 15]`"),
+                format!("`tuning.max_words` has {words}, but must be whole numbers from 1 to 500: write a list like `[3, 9, 15]`"),
             );
         }
         if let Some(problem) = search.rank.problem() {
@@ -155,10 +140,9 @@ impl SearchConfig {
         if !search.rank.is_empty() && search.strategy == Strategy::Grid {
             section.refuse(
                 "strategy",
-                "`search.rank` needs `strategy: random` or `tpe`: a grid over ranks is what `ranks` is for",
+                "`tuning.rank` needs `strategy: random` or `tpe`: a grid over ranks is what `ranks` is for",
             );
         }
-        section.finish(&[]);
         Some(search)
     }
 }

@@ -1,58 +1,53 @@
-//! The smaller sections: budget, SVM, error estimate, spectrum.
+//! The smaller sections: budget, SVM, error estimate, spectrum, store, output.
 
 use landmark_store::SyncPolicy;
 use landmark_tasks::linear_svm::LinearSvmParams;
-use landmark_yaml::{Node, Problem, Problems, Section, Value};
+use landmark_yaml::{FromNode, Keys, Node, Problem, Problems, Section, Value, read_from_node, schema_of};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
 
+use super::own_section::OwnSection;
 use super::values::Tuned;
 
 /// Hard limits of one run; a run that reaches one writes what it has and says so, and the next one may spend as much again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct Budget {
-    /// Evaluations of the oracle.
-    pub entries: Option<u64>,
-    /// Wall seconds.
+    /// calls: evaluations of the oracle
+    #[schemars(range(min = 1))]
+    pub calls: Option<u64>,
+    /// wall seconds of evaluating
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub seconds: Option<f64>,
-    /// Limit of what may be paid, in the currency of `cost_per_entry`.
+    /// the most that calls may cost, in the currency of `cost_per_entry`
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub money: Option<f64>,
-    /// Price of an evaluation.
+    /// cost of a call
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub cost_per_entry: Option<f64>,
 }
 
 impl Budget {
-    /// Reads the section.
-    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
-        let section = Section::new(node, "budget", problems)?;
-        let budget = Self {
-            entries: section.checked("entries", |&entries: &u64| entries > 0, "at least 1"),
-            seconds: section.checked("seconds", |&s: &f64| s > 0.0 && s.is_finite(), "a number above 0"),
-            money: section.checked("money", |&m: &f64| m > 0.0 && m.is_finite(), "a number above 0"),
-            cost_per_entry: section.checked("cost_per_entry", |&c: &f64| c > 0.0 && c.is_finite(), "a number above 0"),
-        };
-        section.finish(&[]);
-        Some(budget)
-    }
-
-    /// The most evaluations that entries and money allow.
+    /// The most calls that the budget allows.
     pub fn limit(&self) -> Option<u64> {
         let affordable = self.money.zip(self.cost_per_entry).map(|(money, cost)| {
             let entries = (money / cost).floor();
             // beyond 2^53 nobody counts
             if entries >= 9e15 { u64::MAX } else { entries as u64 }
         });
-        match (self.entries, affordable) {
-            (Some(entries), Some(affordable)) => Some(entries.min(affordable)),
-            (entries, affordable) => entries.or(affordable),
+        match (self.calls, affordable) {
+            (Some(calls), Some(affordable)) => Some(calls.min(affordable)),
+            (calls, affordable) => calls.or(affordable),
         }
     }
 
     /// Key of the first limit, where there is one.
     pub fn limits(&self) -> Option<&'static str> {
         let keys =
-            [("entries", self.entries.is_some()), ("money", self.money.is_some()), ("seconds", self.seconds.is_some())];
+            [("calls", self.calls.is_some()), ("money", self.money.is_some()), ("seconds", self.seconds.is_some())];
         keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)
     }
 
@@ -63,39 +58,40 @@ impl Budget {
 }
 
 /// `store:` — its address, or a section that says more.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct StoreConfig {
-    /// Folder or URL.
+    /// folder or URL
     pub at: Option<String>,
-    /// Moment from which calls are safe from a power cut; what suits the oracle where absent.
+    /// moment from which calls are safe from a power cut: `batch`, or `second`; none: what suits the oracle
     pub sync: Option<SyncPolicy>,
 }
 
-impl StoreConfig {
-    /// Reads the key of a configuration.
-    pub fn read(config: &Section<'_>) -> Self {
-        let Some(Node { value: Value::Map(_), .. }) = config.node("store") else {
-            return Self { at: config.optional("store"), sync: None };
-        };
-        let section = config.node("store").and_then(|node| Section::new(node, "store", config.problems()));
-        section.map_or_else(Self::default, |section| {
-            let store = Self { at: section.optional("at"), sync: section.optional("sync") };
-            section.finish(&[]);
-            store
-        })
+/// The store: an address, or a section that says more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreKey(pub StoreConfig);
+
+impl FromNode for StoreKey {
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
+        Some(Self(match &node.value {
+            Value::Map(_) => Section::new(node, path, problems)?.whole()?,
+            _ => StoreConfig { at: problems.read(node, path)?, sync: None },
+        }))
     }
 }
 
+read_from_node!(StoreKey, json!({ "anyOf": [{ "type": "string" }, schema_of::<StoreConfig>()] }));
+
 /// Output of `experiment: own_data` beside its tables.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputConfig {
-    /// In which forms the factors are written.
+    /// forms of the factors: `npy`, which the commands that use factors read, `safetensors`, `parquet`
     pub formats: Vec<FactorFormat>,
 }
 
 /// A form of the factors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FactorFormat {
     /// NumPy, which the commands that use factors read.
@@ -113,18 +109,17 @@ impl Default for OutputConfig {
 
 impl OutputConfig {
     /// Reads the section.
-    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
-        let output: Self = problems.read(node, "output")?;
+    pub fn read(section: &Section<'_>) -> Option<Self> {
+        let output: Self = section.whole()?;
         if !output.formats.contains(&FactorFormat::Npy) {
-            let message = "`output.formats` lacks `npy`, from which `project`, `topk` and the others read";
-            problems.add(Problem::new(message).at(node.place));
+            section.refuse("formats", "`output.formats` lacks `npy`, from which `project`, `topk` and the others read");
         }
         Some(output)
     }
 }
 
 /// Training input of a classifier.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrainedOn {
     /// A linear machine on the rows of the embedding, n × r.
@@ -134,7 +129,7 @@ pub enum TrainedOn {
     Matrix,
 }
 
-/// The classifier: the machine of `landmark-tasks`, its cost C perhaps searched for.
+/// The classifier: the linear SVM of `landmark-tasks`, its cost C perhaps searched for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SvmConfig {
     /// Training input of the classifier.
@@ -143,6 +138,22 @@ pub struct SvmConfig {
     pub c: Tuned,
     /// Everything else; its own `c` holds a fixed C, and 1 where C is searched for.
     pub params: LinearSvmParams,
+}
+
+/// The keys of the classifier beside those of the SVM; the first `c` counts.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct SvmKeys {
+    /// cost of an error: a number, or `search`
+    c: Tuned,
+    /// `embedding`, or `matrix`: a kernel SVM on all of K̃ (8n² bytes), which keeps what a proxy knows beyond the rank
+    on: TrainedOn,
+}
+
+impl Default for SvmKeys {
+    fn default() -> Self {
+        Self { c: Tuned::Search, on: TrainedOn::default() }
+    }
 }
 
 impl Serialize for SvmConfig {
@@ -163,28 +174,35 @@ impl Default for SvmConfig {
 }
 
 impl SvmConfig {
+    /// The keys of the section.
+    pub const KEYS: Keys = Keys::of::<SvmKeys>().and::<LinearSvmParams>();
+
     /// Reads the section.
     pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
         let section = Section::new(node, "svm", problems)?;
-        let c = section.node("c").map_or(Some(Tuned::Search), |node| Tuned::read(node, "svm.c", problems));
-        let on = section.or("on", TrainedOn::default());
-        let mut params: LinearSvmParams = problems.read(&section.rest(), "svm")?;
-        if let Some(Tuned::Fixed(c)) = c {
+        let keys = section.part();
+        let params = section.part();
+        section.finish(&[]);
+        let (SvmKeys { c, on }, mut params): (_, LinearSvmParams) = (keys?, params?);
+        if let Tuned::Fixed(c) = c {
             params.c = c;
         }
         if let Err(error) = params.clone().check() {
             problems.add(Problem::new(format!("`svm`: {error}")).at(section.place()));
         }
-        Some(Self { on, c: c?, params })
+        Some(Self { on, c, params })
     }
 }
 
 /// The error learned from entries evaluated for it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct ErrorEstimateConfig {
-    /// Entries bought beyond the fit.
+    /// entries evaluated beyond the fit
+    #[schemars(range(min = 2))]
     pub samples: usize,
-    /// Level of the confidence interval.
+    /// level of the interval
+    #[schemars(extend("exclusiveMinimum" = 0.5, "exclusiveMaximum" = 1))]
     pub confidence: f64,
 }
 
@@ -199,47 +217,53 @@ impl ErrorEstimateConfig {
     pub fn level(&self) -> String {
         format!("{} %", (1e4 * self.confidence).round() / 100.0)
     }
+}
 
-    /// Reads the section; `true` is the default, a number the samples.
-    pub fn read(node: &Node, problems: &Problems) -> Option<Option<Self>> {
-        let default = Self::default();
-        match node.value {
-            Value::Bool(wanted) => return Some(wanted.then_some(default)),
-            Value::Integer(_) => {
-                let samples: usize = problems.read(node, "error_estimate")?;
-                return Some(Some(Self { samples, ..default }));
+/// `error_estimate:` — `true` is the default, a number the samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ErrorEstimateKey(pub Option<ErrorEstimateConfig>);
+
+impl FromNode for ErrorEstimateKey {
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
+        let default = ErrorEstimateConfig::default();
+        Some(Self(match node.value {
+            Value::Bool(wanted) => wanted.then_some(default),
+            Value::Integer(samples @ 2..) => {
+                Some(ErrorEstimateConfig { samples: usize::try_from(samples).unwrap_or(usize::MAX), ..default })
             }
-            Value::Map(_) => {}
+            Value::Map(_) => Some(Section::new(node, path, problems)?.whole()?),
             _ => {
-                let wanted = "`true`, `false`, a number of samples, or a section of keys";
-                let message = format!("`error_estimate` is {}, but must be {wanted}", node.describe());
+                let wanted = "`true`, `false`, a number of samples of at least 2, or a section of keys";
+                let message = format!("`{path}` is {}, but must be {wanted}", node.describe());
                 problems.add(Problem::new(message).at(node.place));
                 return None;
             }
-        }
-        let section = Section::new(node, "error_estimate", problems)?;
-        let estimate = Self {
-            samples: section.checked("samples", |&m: &usize| m >= 2, "at least 2").unwrap_or(default.samples),
-            confidence: section
-                .checked("confidence", |&level: &f64| level > 0.5 && level < 1.0, "between 0.5 and 1")
-                .unwrap_or(default.confidence),
-        };
-        section.finish(&[]);
-        Some(Some(estimate))
+        }))
     }
 }
 
+read_from_node!(
+    ErrorEstimateKey,
+    json!({ "anyOf": [{ "type": "boolean" }, { "type": "integer", "minimum": 2 }, schema_of::<ErrorEstimateConfig>()] })
+);
+
 /// Eigenvalues and histogram that `experiment: spectrum` shows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct SpectrumConfig {
-    /// First eigenvalue shown, ranked by size from 1.
+    /// first eigenvalue shown, ranked by size from 1
+    #[schemars(range(min = 1))]
     pub from: usize,
-    /// Last eigenvalue shown.
+    /// last eigenvalue shown
+    #[schemars(range(min = 1))]
     pub to: usize,
-    /// Principal submatrices sampled for the histogram.
+    /// principal submatrices sampled for the histogram
     pub samples: usize,
+    /// items of each
+    #[schemars(range(min = 1))]
     pub sample_size: usize,
-    /// Bars of the histogram.
+    /// bars of the histogram
+    #[schemars(range(min = 1))]
     pub bins: usize,
 }
 
@@ -251,24 +275,26 @@ impl Default for SpectrumConfig {
 
 impl SpectrumConfig {
     /// Reads the section.
-    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
-        let default = Self::default();
-        let section = Section::new(node, "spectrum", problems)?;
-        let number = |key, default| section.checked(key, |&k: &usize| k >= 1, "at least 1").unwrap_or(default);
-        let spectrum = Self {
-            from: number("from", default.from),
-            to: number("to", default.to),
-            samples: section.or("samples", default.samples),
-            sample_size: number("sample_size", default.sample_size),
-            bins: number("bins", default.bins),
-        };
+    pub fn read(section: &Section<'_>) -> Option<Self> {
+        let spectrum: Self = section.whole()?;
         if spectrum.to < spectrum.from {
             section.refuse(
                 "to",
                 format!("`spectrum.to` is {}, but must be at least `from`, {}", spectrum.to, spectrum.from),
             );
         }
-        section.finish(&[]);
         Some(spectrum)
+    }
+}
+
+impl OwnSection for OutputConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
+    }
+}
+
+impl OwnSection for SpectrumConfig {
+    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::to_value(self)
     }
 }

@@ -2,40 +2,62 @@
 
 use std::path::Path;
 
-use landmark_yaml::{Node, Problem, Problems, Section};
-use serde::{Deserialize, Serialize};
+use landmark_yaml::{ConfigPath, Section};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::dataset::{SplitConfig, VectorsConfig};
-use super::values::ConfigPath;
+use super::split::SplitConfig;
+use super::word_vectors::VectorsConfig;
 
 /// A file of texts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TextsConfig {
-    /// The file.
+    /// the file; `$LANDMARK_DATA/…` starts at the folder of the corpora
+    #[schemars(example = &"sentences.tsv")]
     pub path: ConfigPath,
-    /// Its layout; by the ending of its name where absent.
+    /// `txt` (a text a line), `tsv`, `csv`, `jsonl`, `parquet` or `folder` (a text a file); none: by its ending
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<TextsFormat>,
-    /// The column of the ids; the number of the row, from 1, where absent.
+    /// the column of the ids; none: the number of the row
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The column of the texts.
+    /// the column of the texts
+    #[serde(default = "column_of_texts")]
     pub text: String,
-    /// Their labels, where they have any.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    /// Their labels, if they have any.
+    #[serde(flatten, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub labels: Option<LabelsConfig>,
-    /// What stands between the columns of a CSV file; found out where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// the character between the columns of a CSV file, or `tab`; none: found out
+    #[serde(default, deserialize_with = "delimiter", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub delimiter: Option<char>,
-    /// True where rows without a text are left out: `empty_texts: drop`.
-    #[serde(rename = "empty_texts", serialize_with = "empty_texts", skip_serializing_if = "is_false")]
-    pub drops_empty: bool,
-    /// Only the first so many.
+    /// a row without a text: `error`, or `drop` it and count it
+    #[serde(default, skip_serializing_if = "EmptyTexts::is_error")]
+    #[schemars(extend("default" = "error"))]
+    pub empty_texts: EmptyTexts,
+    /// only this many items: the first, or a stratified sample if they have labels
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2))]
     pub limit: Option<usize>,
-    /// Word vectors, which `wmd` needs.
+    /// word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vectors: Option<VectorsConfig>,
+}
+
+fn column_of_texts() -> String {
+    "text".to_owned()
+}
+
+/// The keys by which texts have labels.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LabelKeys {
+    /// the column of their labels, for `classification`
+    label: Option<String>,
+    /// with `label`: a random share to learn from (`{ train: 0.7 }` unless given), `{ column: split }` (`train` or `test`), or `{ file: test.tsv }` to judge by
+    split: Option<RowSplit>,
 }
 
 /// Labels of texts, in a column of their file.
@@ -48,15 +70,21 @@ pub struct LabelsConfig {
 }
 
 /// Which rows are learned from, and which are judged.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RowSplit {
     /// In each replicate a random share to learn from.
-    Train(f64),
+    Train(#[serde(deserialize_with = "super::split::share")] f64),
     /// A column that says `train` or `test`.
     Column(String),
     /// A second file of the same columns, whose rows are judged.
     File(ConfigPath),
+}
+
+impl Default for RowSplit {
+    fn default() -> Self {
+        Self::Train(0.7)
+    }
 }
 
 impl RowSplit {
@@ -67,63 +95,42 @@ impl RowSplit {
             Self::Column(_) | Self::File(_) => SplitConfig::Given,
         }
     }
-
-    /// Reads `{ train: 0.7 }`, `{ column: split }` or `{ file: test.tsv }`.
-    pub(super) fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Self> {
-        let section = Section::new(node, "dataset.split", problems)?;
-        let train = section.checked("train", |&share: &f64| share > 0.0 && share < 1.0, "a share between 0 and 1");
-        let column = section.optional("column").map(Self::Column);
-        let file = section.node("file").and_then(|node| ConfigPath::read(node, "dataset.split.file", folder, problems));
-        section.finish(&[]);
-        let mut given = [train.map(Self::Train), column, file.map(Self::File)].into_iter().flatten();
-        let (first, second) = (given.next(), given.next());
-        if (first.is_none() || second.is_some()) && problems.is_empty() {
-            let message =
-                "`dataset.split` must be one of `{ train: 0.7 }`, `{ column: split }` and `{ file: test.tsv }`";
-            problems.add(Problem::new(message).at(node.place));
-        }
-        first
-    }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands over a reference
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands over a reference
-fn empty_texts<S: serde::Serializer>(_: &bool, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str("drop")
 }
 
 /// Treatment of a row without a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum EmptyTexts {
+pub enum EmptyTexts {
     /// The file is refused.
+    #[default]
     Error,
     /// It is left out, and counted.
     Drop,
 }
 
+impl EmptyTexts {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde hands over a reference
+    fn is_error(&self) -> bool {
+        *self == Self::Error
+    }
+}
+
 /// Reads `delimiter: ";"` or `tab`.
-pub(super) fn read_delimiter(section: &Section<'_>) -> Option<char> {
-    let text: String = section.optional("delimiter")?;
+pub(super) fn delimiter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<char>, D::Error> {
+    let text = String::deserialize(deserializer)?;
     let mut characters = text.chars();
     match (text.as_str(), characters.next(), characters.next()) {
-        ("tab" | "\\t", ..) => Some('\t'),
-        (_, Some(one), None) if one.is_ascii() && one != '"' => Some(one),
+        ("tab" | "\\t", ..) => Ok(Some('\t')),
+        (_, Some(one), None) if one.is_ascii() && one != '"' => Ok(Some(one)),
         _ => {
-            let message =
-                format!("`{}` is `{text}`, but must be one character, or `tab`", section.path_of("delimiter"));
-            section.refuse("delimiter", message);
-            None
+            let seen = serde::de::Unexpected::Str(&text);
+            Err(serde::de::Error::invalid_value(seen, &"one character, or `tab`"))
         }
     }
 }
 
 /// Layout of a file of texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TextsFormat {
     /// One text a line; blank lines are left out.
@@ -162,15 +169,9 @@ impl TextsFormat {
     }
 }
 
-/// Reads `path:` and `format:` of a file of rows.
-pub(super) fn read_file(section: &Section<'_>, folder: &Path) -> (Option<ConfigPath>, Option<TextsFormat>) {
-    let problems = section.problems();
-    let path = section.required_node("path");
-    let path = path.and_then(|node| ConfigPath::read(node, &section.path_of("path"), folder, problems));
-    let format: Option<TextsFormat> = section.optional("format");
-    if let (None, Some(path)) = (format, &path)
-        && TextsFormat::of(&path.resolved).is_none()
-    {
+/// The format of a file of rows is said, or its ending says it.
+pub(super) fn check_format(section: &Section<'_>, path: &ConfigPath, format: Option<TextsFormat>) {
+    if format.is_none() && TextsFormat::of(&path.resolved).is_none() {
         let message = format!(
             "`{}` is `{}`, whose ending says nothing: add `format: txt`, `tsv`, `csv`, `jsonl`, `parquet` or `folder`",
             section.path_of("path"),
@@ -178,42 +179,26 @@ pub(super) fn read_file(section: &Section<'_>, folder: &Path) -> (Option<ConfigP
         );
         section.refuse("path", message);
     }
-    (path, format)
 }
 
 impl TextsConfig {
-    /// Reads its keys of a section.
-    pub(super) fn read(section: &Section<'_>, folder: &Path) -> Option<Self> {
-        let problems = section.problems();
-        let (path, format) = read_file(section, folder);
-        let split = section.node("split").map(|node| RowSplit::read(node, folder, problems));
-        let column: Option<String> = section.optional("label");
-        if column.is_none() && split.is_some() {
+    /// Reads its keys of a section, labels included.
+    pub(super) fn labelled(section: &Section<'_>) -> Option<Self> {
+        let (texts, keys) = (Self::read(section), section.part::<LabelKeys>());
+        let (texts, LabelKeys { label, split }) = (texts?, keys?);
+        if label.is_none() && split.is_some() {
             section
                 .refuse("split", "`dataset.split` says which labelled texts are learned from, but there is no `label`");
         }
-        let labels =
-            column.map(|column| Some(LabelsConfig { column, split: split.unwrap_or(Some(RowSplit::Train(0.7)))? }));
-        let drops_empty = section.or("empty_texts", EmptyTexts::Error) == EmptyTexts::Drop;
-        let delimiter = read_delimiter(section);
-        let vectors = section.node("vectors").map(|node| VectorsConfig::read(node, folder, problems));
-        Some(Self {
-            format,
-            delimiter,
-            drops_empty,
-            labels: match labels {
-                Some(labels) => Some(labels?),
-                None => None,
-            },
-            id: section.optional("id"),
-            text: section.or("text", "text".to_owned()),
-            limit: section.checked("limit", |&limit: &usize| limit >= 2, "at least 2"),
-            vectors: match vectors {
-                Some(vectors) => Some(vectors?),
-                None => None,
-            },
-            path: path?,
-        })
+        let labels = label.map(|column| LabelsConfig { column, split: split.unwrap_or_default() });
+        Some(Self { labels, ..texts })
+    }
+
+    /// Reads its keys of a section, but for labels.
+    pub(super) fn read(section: &Section<'_>) -> Option<Self> {
+        let texts: Self = section.part()?;
+        check_format(section, &texts.path, texts.format);
+        Some(texts)
     }
 
     /// The layout of the file.

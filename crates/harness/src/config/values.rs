@@ -1,45 +1,15 @@
 //! Small values that several sections share.
 
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
+use std::fmt;
 
-use landmark_yaml::{Node, Problem, Problems, Value};
-use serde::{Deserialize, Serialize, Serializer};
-
-/// Beginning of a path that starts at the folder of the corpora, whatever names it: `--data` or the variable.
-const CORPORA: &str = "$LANDMARK_DATA/";
-
-/// Path as written in the file (or in `--set`), and as resolved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigPath {
-    /// As written: this is what counts for the hash of a configuration.
-    pub written: String,
-    /// Relative paths of the file start at its folder, those of `--set` at the working directory.
-    pub resolved: PathBuf,
-}
-
-impl ConfigPath {
-    /// Reads a path; `folder` is the one of the configuration file.
-    pub fn read(node: &Node, path: &str, folder: &Path, problems: &Problems) -> Option<Self> {
-        let written: String = problems.read(node, path)?;
-        let from_file = node.place.source == 0;
-        let resolved = if from_file { folder.join(&written) } else { PathBuf::from(&written) };
-        Some(Self { written, resolved })
-    }
-
-    /// The place of the file, where a path may start at the folder of the corpora: `$LANDMARK_DATA/…`. Nothing where nobody names that folder.
-    pub fn at(&self, data: Option<&Path>) -> Option<PathBuf> {
-        match self.written.strip_prefix(CORPORA) {
-            Some(below) => data.map(|data| data.join(below)),
-            None => Some(self.resolved.clone()),
-        }
-    }
-}
-
-impl Serialize for ConfigPath {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.written)
-    }
-}
+pub use landmark_yaml::ConfigPath;
+use landmark_yaml::{FromNode, Node, Problem, Problems, Value, read_from_node, schema_of};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::json;
 
 /// Number of landmarks: a count, or a share of the n items.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -51,9 +21,8 @@ pub enum Rank {
     Fraction(f64),
 }
 
-impl Rank {
-    /// Reads `250` or `0.1`.
-    pub fn read(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
+impl FromNode for Rank {
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
         let rank = match node.value {
             Value::Integer(count) => usize::try_from(count).ok().filter(|&count| count > 0).map(Self::Count),
             Value::Number(share) if share > 0.0 && share <= 1.0 => Some(Self::Fraction(share)),
@@ -71,7 +40,14 @@ impl Rank {
         }
         rank
     }
+}
 
+read_from_node!(
+    Rank,
+    json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "number", "exclusiveMinimum": 0, "maximum": 1 }] })
+);
+
+impl Rank {
     /// The number of landmarks out of n; a share is rounded, and is never less than one.
     pub fn of(self, n: usize) -> usize {
         match self {
@@ -81,29 +57,71 @@ impl Rank {
     }
 }
 
+/// `ranks:` — a list of at least one, or a single rank.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ranks(pub Vec<Rank>);
+
+impl FromNode for Ranks {
+    fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
+        match &node.value {
+            Value::List(items) if !items.is_empty() => {
+                let read = |(index, item)| Rank::from_node(item, &format!("{path}[{index}]"), problems);
+                // every fault, not only the first
+                let all: Vec<Option<Rank>> = items.iter().enumerate().map(read).collect();
+                all.into_iter().collect::<Option<_>>().map(Self)
+            }
+            Value::Integer(_) | Value::Number(_) => Rank::from_node(node, path, problems).map(|rank| Self(vec![rank])),
+            _ => {
+                let message =
+                    format!("`{path}` is {}, but must be a number, or a list of at least one", node.describe());
+                problems.add(Problem::new(message).at(node.place).help("for example `[50, 100, 200]` or `[0.1, 0.2]`"));
+                None
+            }
+        }
+    }
+}
+
+read_from_node!(Ranks, {
+    let rank = schema_of::<Rank>();
+    json!({ "anyOf": [rank, { "type": "array", "items": rank, "minItems": 1 }] })
+});
+
 /// A number, or to be searched for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tuned {
     Fixed(f64),
-    /// Chosen by cross-validation within `search`.
+    /// Chosen by cross-validation within `tuning`.
     Search,
 }
 
-impl Tuned {
-    /// Reads a positive number, or `search`.
-    pub fn read(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
-        let number = match &node.value {
-            Value::Text(text) if text == "search" => return Some(Self::Search),
-            Value::Integer(value) => Some(*value as f64),
-            Value::Number(value) => Some(*value),
-            _ => None,
-        };
-        let good = number.filter(|value| *value > 0.0 && value.is_finite());
-        if good.is_none() {
-            let message = format!("`{path}` is {}, but must be a number above 0 or `search`", node.describe());
-            problems.add(Problem::new(message).at(node.place));
+impl<'de> Deserialize<'de> for Tuned {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrSearch;
+        impl Visitor<'_> for NumberOrSearch {
+            type Value = Tuned;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number above 0 or `search`")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Tuned, E> {
+                if text == "search" { Ok(Tuned::Search) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Tuned, E> {
+                let is_good = value > 0.0 && value.is_finite();
+                is_good.then_some(Tuned::Fixed(value)).ok_or_else(|| E::invalid_value(Unexpected::Float(value), &self))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Tuned, E> {
+                self.visit_f64(value as f64)
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Tuned, E> {
+                self.visit_f64(value as f64)
+            }
         }
-        good.map(Self::Fixed)
+        deserializer.deserialize_any(NumberOrSearch)
     }
 }
 
@@ -116,13 +134,23 @@ impl Serialize for Tuned {
     }
 }
 
+impl JsonSchema for Tuned {
+    fn schema_name() -> Cow<'static, str> {
+        "Tuned".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, { "const": "search" }] })
+    }
+}
+
 /// Basis on which methods are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Compare {
     /// At equal rank, as the paper does.
     Rank,
-    /// At equal numbers of bought entries.
+    /// At equal numbers of evaluated entries.
     Entries,
     Both,
 }
@@ -137,7 +165,7 @@ pub enum Axis {
 }
 
 /// `steps` values from `from` to `to`, both included.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
     /// The smallest.
@@ -153,7 +181,7 @@ pub struct Range {
 }
 
 /// Spacing of a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// By even factors.
@@ -169,39 +197,57 @@ impl Range {
     }
 }
 
-impl Axis {
-    /// Reads a list of positive numbers, or `{ from, to, steps, scale }`.
-    pub fn read(node: &Node, path: &str, problems: &Problems) -> Option<Self> {
-        let axis = match &node.value {
-            Value::List(_) => Self::Values(problems.read(node, path)?),
-            Value::Map(_) => Self::Range(problems.read(node, path)?),
-            _ => {
-                let message = format!("`{path}` is {}, but must be a list or a range", node.describe());
-                problems.add(
-                    Problem::new(message)
-                        .at(node.place)
-                        .help("for example `[0.1, 1, 10]` or `{ from: 0.01, to: 10, steps: 7 }`"),
-                );
-                return None;
+impl<'de> Deserialize<'de> for Axis {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ListOrRange;
+        impl<'de> Visitor<'de> for ListOrRange {
+            type Value = Axis;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list or a range, for example `[0.1, 1, 10]` or `{ from: 0.01, to: 10, steps: 7 }`")
             }
-        };
-        let bad = match &axis {
-            Self::Values(values) if values.is_empty() => Some("has no value".to_owned()),
-            Self::Values(values) => values.iter().find(|v| !(**v > 0.0 && v.is_finite())).map(|v| format!("has {v}")),
-            Self::Range(r) if !(r.from > 0.0 && r.to >= r.from && r.to.is_finite()) => {
-                Some(format!("goes from {} to {}", r.from, r.to))
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Axis, A::Error> {
+                Axis::Values(Vec::deserialize(SeqAccessDeserializer::new(list))?).checked()
             }
-            Self::Range(r) if r.steps == 0 || (r.steps == 1 && r.to > r.from) => Some(format!("has {} steps", r.steps)),
-            Self::Range(_) => None,
-        };
-        match bad {
-            None => Some(axis),
-            Some(bad) => {
-                let wanted = "but must be numbers above 0, from the smaller to the larger, in at least 2 steps";
-                problems.add(Problem::new(format!("`{path}` {bad}, {wanted}")).at(node.place));
-                None
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Axis, A::Error> {
+                Axis::Range(Range::deserialize(MapAccessDeserializer::new(map))?).checked()
             }
         }
+        deserializer.deserialize_any(ListOrRange)
+    }
+}
+
+impl JsonSchema for Axis {
+    fn schema_name() -> Cow<'static, str> {
+        "Axis".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let range = generator.subschema_for::<Range>();
+        let value = json_schema!({ "type": "number", "exclusiveMinimum": 0 });
+        json_schema!({ "anyOf": [{ "type": "array", "items": value, "minItems": 1 }, range] })
+    }
+}
+
+impl Axis {
+    fn checked<E: Error>(self) -> Result<Self, E> {
+        let bad = match &self {
+            Self::Values(values) if values.is_empty() => Some("an empty list".to_owned()),
+            Self::Values(values) => {
+                values.iter().find(|v| !(**v > 0.0 && v.is_finite())).map(|v| format!("a list with {v}"))
+            }
+            Self::Range(r) if !(r.from > 0.0 && r.to >= r.from && r.to.is_finite()) => {
+                Some(format!("a range from {} to {}", r.from, r.to))
+            }
+            Self::Range(r) if r.steps == 0 || (r.steps == 1 && r.to > r.from) => {
+                Some(format!("a range in {} steps", r.steps))
+            }
+            Self::Range(_) => None,
+        };
+        let wanted = "numbers above 0, from the smaller to the larger, in at least 2 steps";
+        bad.map_or(Ok(self), |bad| Err(E::invalid_value(Unexpected::Other(&bad), &wanted)))
     }
 
     /// The grid.

@@ -4,27 +4,26 @@ use landmark_core::approximation::Approximation;
 use landmark_report::{
     CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, Subject, TableKind, TableSpec,
 };
-use landmark_yaml::Entry;
+use landmark_yaml::{Entry, Keys};
 use serde_json::json;
 
 use super::errors::{self, Errors, READING};
-use crate::config::matrix::ExperimentEntry;
+use crate::config::matrix::{ExperimentEntry, Purpose};
 use crate::experiment::{Experiment, FinishedRun};
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group, rows_of_duplicate, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
-static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "svm", "search", "output"],
-    is_about_errors: true,
-    ..ExperimentEntry::new(Entry {
+static ENTRY: ExperimentEntry = ExperimentEntry::new(
+    Entry {
         id: "error_curve",
         summary: "relative error ‖K − K̃‖/‖K‖ against rank, at equal rank and at equal entries",
-        parameters: &[],
+        keys: Keys::NONE,
         source: "SMS-Nyström paper, figure 3",
-    })
-};
+    },
+    Purpose::Errors,
+);
 
 /// Relative error against the size of the landmark set.
 pub struct ErrorCurve;
@@ -81,7 +80,7 @@ fn key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
     Ok(context.key("error", Some(cell), &json!({ "errors": Errors::of(context) }))?)
 }
 
-/// The job that buys all of K.
+/// The job that evaluates all of K.
 pub fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, JobError> {
     let name = "all of K, the reference".to_owned();
     Ok(Job {
@@ -134,7 +133,7 @@ pub fn report_rows(approximation: &Approximation, blank: &dyn Fn(Metric, f64) ->
     rows
 }
 
-/// Tables and figures of relative errors, for every comparison that was run: as the paper has them, or, where there is none, at equal entries first, since entries are what is paid.
+/// Tables and figures of relative errors, for every comparison that was run: as the paper has them, or, where there is none, at equal entries first, since calls are what costs.
 pub fn error_layout(run: &FinishedRun<'_>) -> Layout {
     let rows = run.rows;
     let metric = match rows.iter().find(|row| matches!(row.metric, Metric::RelativeError | Metric::EstimatedError)) {
@@ -169,9 +168,9 @@ pub fn error_layout(run: &FinishedRun<'_>) -> Layout {
         if is_drawn {
             figures.push(FigureSpec {
                 id: format!("figure-{id}-{}", comparison.id()),
-                title: format!("{title} against s/n, {words}"),
+                title: format!("{title} against the share of landmarks, {words}"),
                 caption: format!(
-                    "{what} against the share s/n of landmarks; the band is the 95 % interval.{}",
+                    "{what} against the share s/n of landmarks; the shaded band is a 95 % interval.{}",
                     why_below_the_optimum(rows)
                 ),
                 select,
@@ -181,8 +180,8 @@ pub fn error_layout(run: &FinishedRun<'_>) -> Layout {
     }
     tables.push(TableSpec {
         id: "table-entries".to_owned(),
-        title: "What each method buys".to_owned(),
-        caption: "Cells of K as the papers count them, and calls of the similarity function had the method run alone."
+        title: "Calls of each method".to_owned(),
+        caption: "Entries of the matrix that a method reads, as the papers count them, and calls of the score if the method runs alone."
             .to_owned(),
         kind: TableKind::Entries { select: Selection::of(metric) },
     });
@@ -196,7 +195,7 @@ fn why_below_the_optimum(rows: &[ResultRow]) -> &'static str {
     let has_optimum = rows.iter().any(|row| row.subject.id == "optimal");
     match has_optimum && rows.iter().any(adds) {
         true => {
-            " The optimum is the best matrix of rank s: what a method knows beside its factors (evaluated entries, a proxy) raises the rank, and may bring it below."
+            " The optimum is the best matrix of rank s. Evaluated entries and a proxy raise the rank of a method, so it may lie below the optimum."
         }
         false => "",
     }

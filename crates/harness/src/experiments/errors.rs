@@ -44,14 +44,14 @@ impl Errors {
     /// Exact where K is there anyway (a matrix that is given, an error curve, a method that needs all of it) and within the budget.
     pub fn of(context: &SweepContext<'_>) -> Self {
         let is_there = !context.problem.is_priced
-            || context.matrix.experiment.is_about_errors && context.matrix.error_estimate.is_none()
+            || context.matrix.experiment.is_about_errors() && context.matrix.error_estimate.is_none()
             || context.matrix.methods.iter().any(|method| !method.entry.draws);
         let all = context.evaluations(&context.requests(whole(context.problem.items())));
         let affordable = context.matrix.budget.limit().is_none_or(|budget| budget >= all);
         match context.matrix.error_estimate {
             _ if is_there && affordable => Self::Exact,
             Some(estimate) => Self::Estimated(estimate),
-            None if is_there && context.matrix.experiment.is_about_errors => Self::Exact,
+            None if is_there && context.matrix.experiment.is_about_errors() => Self::Exact,
             None => Self::Unknown,
         }
     }

@@ -13,13 +13,13 @@ use landmark_neighbours::search::{Anchors, Answer, Index, ItemProxy, SearchError
 use landmark_report::{CellKey, Metric, ResultRow, Selection, TableKind, TableSpec};
 use landmark_report::{FigureKind, FigureSpec};
 use landmark_tasks::retrieval::{Depth, Truth};
-use landmark_yaml::{Entry, parameter, required};
+use landmark_yaml::Entry;
 use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::index::sample;
 use serde_json::json;
 
 use crate::config::QueriesConfig;
-use crate::config::matrix::ExperimentEntry;
+use crate::config::matrix::{ExperimentEntry, Purpose};
 use crate::experiment::{Experiment, FinishedRun};
 use crate::index_files::{self, INDEX, IndexInfo};
 use crate::job::{ExtraCalls, Job, JobError, Request};
@@ -40,26 +40,16 @@ const METRICS: [(Metric, Depth); 3] = [
 ];
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
-    unread: &["spectrum", "svm", "search", "output", "ranks", "compare", "methods", "landmarks"],
-    methods_optional: true,
-    reads_queries: true,
-    ..ExperimentEntry::new(Entry {
-        id: "search",
-        summary: "an index of items for new queries, from the scores of some past ones; `landmark search` asks it at b calls a query",
-        parameters: &[
-            required("queries.path", "past.tsv", "past queries: TXT, TSV, CSV, JSONL or Parquet"),
-            parameter("queries.id", "none", "the column of their ids; none: the number of the row"),
-            parameter("queries.text", "text", "the column of their texts"),
-            parameter("queries.anchors", "40", "how many of them, drawn uniformly, to score with every item"),
-            parameter("queries.proxy", "none", "a cheap relative of the score, as under `proxy`"),
-            parameter("queries.embeddings", "none", "embeddings of the past queries, for a proxy with a `path`"),
-            parameter("queries.calls", "[5, 10, 20, 50]", "calls a query at which the index is tried on its anchors"),
-            parameter("queries.rounds", "4", "rounds that the calls of a query are spent in"),
-            parameter("queries.share", "0.2", "share of a round that goes to the proxy's best"),
-            parameter("queries.ridge", "0.3", "ridge of the kernels, whose mean diagonal is 1"),
-        ],
-        source: "this project",
-    })
+    own: Some(|section| Some(std::sync::Arc::new(QueriesConfig::read(section)?))),
+    ..ExperimentEntry::new(
+        Entry {
+            id: "search",
+            summary: "an index of items for new queries, from the scores of some past ones; `landmark search` asks it at b calls a query",
+            keys: QueriesConfig::KEYS,
+            source: "this project",
+        },
+        Purpose::Matrix,
+    )
 };
 
 /// An index of items for new queries.
@@ -71,7 +61,9 @@ impl Experiment for QuerySearch {
     }
 
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-        let Some(queries) = &context.matrix.queries else { return Err("the section `queries` is missing".into()) };
+        let Some(queries) = context.matrix.own_section::<QueriesConfig>() else {
+            return Err("the section `queries` is missing".into());
+        };
         let places = Places::of(context, queries);
         let identity = queries.proxy.as_ref().and_then(|kind| context.problem.proxies.get(kind));
         let identity = identity.map(|proxy| proxy.identity().to_hex());

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{Labels, LoadError};
-use crate::config::dataset::{DatasetConfig, DocumentsConfig, Learned, VectorsConfig};
+use crate::config::dataset::{DatasetConfig, DocumentsConfig, Learned, VectorFile, VectorsConfig};
 use crate::config::run_settings::RunSettings;
 
 /// The sample that ships inside.
@@ -20,7 +20,7 @@ const SAMPLE: &str = "embedded";
 const PAPER_VECTORS: &str = "GoogleNews-vectors-negative300";
 
 /// Treatment of a document without a known word.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EmptyDocuments {
     /// The run ends with its id.
@@ -168,7 +168,7 @@ pub(super) fn load_vectors(
         // a run that fell back has no vectors either: they are learned from the sample
         _ if name == SAMPLE && wanted_dataset != SAMPLE => ppmi_svd(corpus, &PpmiParams::default(), seed)?,
         VectorsConfig::Named(set) => catalog::load_word_vectors(set, data, &keep)?,
-        VectorsConfig::File { path, format, vocabulary } => WordVectors::read(
+        VectorsConfig::File(VectorFile { path, format, vocabulary }) => WordVectors::read(
             &VectorFiles {
                 format: *format,
                 path: path.resolved.clone(),

@@ -76,9 +76,8 @@ fn rows(
 ) -> Result<Vec<Row>, LoadError> {
     let place = path.at(data).ok_or_else(|| ItemsError::NoDataFolder(path.written.clone()))?;
     let file = table(own, &place);
-    let target = match &own.target {
-        PairTarget::Score { score } => score,
-        PairTarget::Label { label, .. } => label,
+    let target = match own.target() {
+        PairTarget::Score(column) | PairTarget::Label { label: column, .. } => column,
     };
     let mut wanted = vec![own.first.as_str(), &own.second, target];
     if let Some(RowSplit::Column(column)) = &own.split {
@@ -117,8 +116,8 @@ fn rows(
 /// Targets between 0 and 1, and whether they are grades.
 fn targets(own: &OwnPairsConfig, rows: &[Row]) -> Result<(Vec<f64>, bool), LoadError> {
     let file = table(own, &own.path.resolved);
-    match &own.target {
-        PairTarget::Score { score } => {
+    match own.target() {
+        PairTarget::Score(score) => {
             let grade = |row: &Row| {
                 let grade: Option<f64> = row.target.parse().ok().filter(|grade: &f64| grade.is_finite());
                 grade.ok_or_else(|| {

@@ -290,7 +290,7 @@ impl Texts {
         let placed = corpus(&bare.scored);
         let learned_from = match wanted {
             VectorsConfig::Learned(Learned::PpmiSvd(_)) => &corpus(all),
-            VectorsConfig::Named(_) | VectorsConfig::File { .. } => &placed,
+            VectorsConfig::Named(_) | VectorsConfig::File(_) => &placed,
         };
         let vectors = documents::load_vectors(dataset, wanted, run.seed, data, dataset, learned_from)?;
         let empty = match empty {
@@ -319,7 +319,7 @@ mod tests {
     use landmark_yaml::Profile;
 
     use super::*;
-    use crate::config::ConfigPath;
+    use crate::config::{ConfigPath, EmptyTexts};
 
     fn read(limit: Option<usize>, takes_unlabelled: bool) -> (Vec<String>, Labels, Chosen) {
         let folder = tempfile::tempdir().unwrap();
@@ -346,7 +346,7 @@ mod tests {
             text: "text".to_owned(),
             labels: Some(LabelsConfig { column: "kind".to_owned(), split: RowSplit::Train(0.5) }),
             delimiter: None,
-            drops_empty: false,
+            empty_texts: EmptyTexts::Error,
             limit,
             vectors: None,
         };

@@ -7,10 +7,12 @@ use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Sy
 use landmark_data::SentencePairs;
 use landmark_oracles::neural::{
     CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFileError,
-    ModelFiles, NeuralError, Precision, Score, Target,
+    ModelFiles, NeuralError, Precision, Score, Target, TuningProgress,
 };
 use landmark_report::Caveat;
-use landmark_yaml::{Entry, Section, parameter};
+use landmark_report::amounts::duration;
+use landmark_yaml::{Entry, Keys, Section};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -26,31 +28,7 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
     entry: Entry {
         id: "cross_encoder",
         summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labelled pairs, or a model of yours over texts of yours",
-        parameters: &[
-            parameter("model", "all-MiniLM-L6-v2", "a folder, a name among the models, or `tiny` (random, inside)"),
-            parameter(
-                "order",
-                "mean",
-                "of both orders `mean`, `max` or `min`, at twice the price; `random`: one order a pair, for the mean; `as_given`: asymmetric",
-            ),
-            parameter("score", "probability", "`probability`, `regression` (the output itself) or `label`"),
-            parameter(
-                "max_length",
-                "none",
-                "tokens of a pair at most; what is longer is cut, and counted. Absent: the model's own limit, and 128 for `fine_tune`",
-            ),
-            parameter(
-                "precision",
-                "f32",
-                "of products: `f32`, `bf16`, or `int8` (no GPU; how far its scores are from those of f32 is said)",
-            ),
-            parameter("device", "auto", "`auto`, `cpu`, `cuda` or `cuda:1`; `auto` takes every GPU there is"),
-            parameter(
-                "fine_tune",
-                "none",
-                "`{ epochs: 4, batch: 32, learning_rate: 1e-4, warmup: 0.1, weight_decay: 0.01, clip: 1.0, loss: bce, patience: none, average: none, … }`",
-            ),
-        ],
+        keys: Keys::of::<CrossEncoderConfig>(),
         source: "Devlin et al. 2019; SMS-Nyström paper, §4.2",
     },
     reads: &[ItemKind::Pairs, ItemKind::Texts],
@@ -61,42 +39,60 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
 const TAUGHT_LENGTH: usize = 128;
 
 /// A cross-encoder over sentences.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct CrossEncoderConfig {
-    /// A folder, a name among the models, or `tiny`.
+    /// a folder, a name among the models, or `tiny` (random, inside)
     pub model: String,
     /// The folder of the configuration, where a path may start.
     #[serde(skip)]
     folder: PathBuf,
-    /// Rule by which both orders of a pair become one score.
+    /// of both orders `mean`, `max` or `min`, at twice the calls; `random`: one order a pair, for the mean; `as_given`: asymmetric
     pub order: Order,
-    /// Score that is made of a pair's outputs.
+    /// `probability`, `regression` (the output itself) or `label`
     pub score: Score,
-    /// Tokens of a pair at most; the model's own limit if absent.
+    /// tokens of a pair at most; what is longer is cut, and counted. None: the model's own limit, and 128 for `fine_tune`
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 8))]
     pub max_length: Option<usize>,
-    /// Precision of the products.
+    /// of products: `f32`, `bf16`, or `int8` (no GPU; how far its scores are from those of f32 is reported)
     pub precision: Precision,
-    /// Device that it computes on: `auto`, `cpu`, `cuda`, `cuda:1`.
-    #[serde(skip)]
+    /// `auto`, `cpu`, `cuda` or `cuda:1`; `auto` takes every GPU there is
+    #[serde(skip_serializing)]
     pub device: String,
-    /// Fine-tuning of the model on the training pairs; the model as it is where absent.
+    /// fine-tuning on the training pairs: `{ epochs: 4, batch: 32, learning_rate: 1e-4, loss: bce, … }`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fine_tune: Option<FineTuneParams>,
 }
 
+impl Default for CrossEncoderConfig {
+    fn default() -> Self {
+        let CrossEncoderParams { score, max_length, precision } = CrossEncoderParams::default();
+        Self {
+            model: "all-MiniLM-L6-v2".to_owned(),
+            folder: PathBuf::new(),
+            order: Order::Mean,
+            score,
+            max_length,
+            precision,
+            device: "auto".to_owned(),
+            fine_tune: None,
+        }
+    }
+}
+
 /// Rule by which both orders of a pair become one score.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// The mean of both orders, at twice the price.
+    /// The mean of both orders, at twice the calls.
     #[default]
     Mean,
-    /// The larger of the two, at twice the price.
+    /// The larger of the two, at twice the calls.
     Max,
-    /// The smaller of the two, at twice the price.
+    /// The smaller of the two, at twice the calls.
     Min,
-    /// One order a pair by a coin, for the mean of both, at the price of one.
+    /// One random order per pair, an estimate of the mean of both, at the calls of one.
     Random,
     /// The pair as it is asked for: an asymmetric matrix.
     AsGiven,
@@ -126,9 +122,6 @@ impl Order {
 }
 
 impl CrossEncoderConfig {
-    /// The model that is used where none is named.
-    const MODEL: &'static str = "all-MiniLM-L6-v2";
-
     /// The files of the model: by its path from here, from the folder of the configuration, or by its name among the models.
     fn found(&self) -> Result<ModelFiles, ModelFileError> {
         let beside = self.folder.join(&self.model);
@@ -138,25 +131,15 @@ impl CrossEncoderConfig {
         }
     }
 
-    fn read_keys(section: &Section<'_>, folder: &Path) -> Self {
-        let default = CrossEncoderParams::default();
-        let fine_tune: Option<FineTuneParams> = section.optional("fine_tune");
-        if let Some((name, seen, wanted)) = fine_tune.as_ref().and_then(FineTuneParams::wrong) {
+    fn read_keys(section: &Section<'_>) -> Option<Self> {
+        let mut config: Self = section.part()?;
+        if let Some((name, seen, wanted)) = config.fine_tune.as_ref().and_then(FineTuneParams::wrong) {
             section.refuse("fine_tune", format!("`oracle.fine_tune.{name}` is {seen}, but must be {wanted}"));
         }
-        let max_length = section.checked("max_length", |&most: &usize| most >= 8, "at least 8");
         // a model is asked as it was taught
-        let max_length = max_length.or(fine_tune.is_some().then_some(TAUGHT_LENGTH));
-        Self {
-            model: section.or("model", Self::MODEL.to_owned()),
-            folder: folder.to_owned(),
-            order: section.or("order", Order::Mean),
-            score: section.or("score", default.score),
-            max_length,
-            precision: section.or("precision", default.precision),
-            device: section.or("device", "auto".to_owned()),
-            fine_tune,
-        }
+        config.max_length = config.max_length.or(config.fine_tune.is_some().then_some(TAUGHT_LENGTH));
+        section.problems().folder().clone_into(&mut config.folder);
+        Some(config)
     }
 
     /// Parameters by which pairs are scored.
@@ -165,10 +148,8 @@ impl CrossEncoderConfig {
     }
 }
 
-fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
-    let config = CrossEncoderConfig::read_keys(section, folder);
-    section.finish(&[]);
-    Some(Arc::new(config))
+fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
+    Some(Arc::new(CrossEncoderConfig::read_keys(section)?))
 }
 
 impl OracleSettings for CrossEncoderConfig {
@@ -445,15 +426,28 @@ fn train(
     let folder = recipe.folder(models)?;
     let (pairs, name) = (loaded.train.len(), recipe.dataset);
     say(format!("fine-tuning `{model}` on {pairs} pairs of `{name}`; checkpoints in `{}`", folder.display()));
-    let busy = Busy::start(format!("fine-tuning, epoch 1 of {}", recipe.params.epochs), quiet);
-    libtorch.fine_tune(recipe, models, &mut |Epoch { number, loss, score, both_orders, seconds }| {
+    let all_epochs = recipe.params.epochs;
+    let busy = Busy::start("fine-tuning: reading the model and the pairs", quiet);
+    libtorch.fine_tune(recipe, models, &mut |progress| {
+        let per_epoch = duration(progress.seconds_per_epoch());
+        let &Epoch { number, loss, score, both_orders, .. } = match progress {
+            TuningProgress::Epoch(epoch) => epoch,
+            TuningProgress::Steps { epoch, done, all, .. } if done < all => {
+                busy.now(format!(
+                    "fine-tuning, epoch {epoch} of {all_epochs}, step {done} of {all}, {per_epoch} per epoch"
+                ));
+                return;
+            }
+            TuningProgress::Steps { epoch, .. } => {
+                busy.now(format!("fine-tuning, epoch {epoch} of {all_epochs}, judging the model"));
+                return;
+            }
+        };
         let judge = judge(loaded.are_graded);
         let both = both_orders.map_or_else(String::new, |score| format!(" ({score:.4} of both orders)"));
         if !quiet {
-            busy.say(&format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {seconds:.0} s"));
+            busy.say(&format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {per_epoch}"));
         }
-        let (next, all) = (number + 1, recipe.params.epochs);
-        busy.now(format!("fine-tuning, epoch {next} of {all}, {seconds:.0} s per epoch"));
     })
 }
 

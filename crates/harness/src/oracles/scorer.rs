@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use landmark_core::oracle::{Itemless, Oracle as _, Symmetry};
-use landmark_http::{Company, Http, PriceEstimate};
+use landmark_http::{Company, Http, PriceEstimate, Repeated};
 use landmark_oracles::subprocess::{PairForm, Subprocess};
 use landmark_report::amounts::counted;
 use landmark_store::ItemList;
@@ -115,6 +115,7 @@ impl Scorer {
                     ));
                 }
                 notes.extend(endpoint.company().map(in_company));
+                notes.extend(endpoint.repeated().map(in_repeats));
                 if endpoint.changed_models() > 0 {
                     let answers = counted(endpoint.changed_models(), "answer");
                     notes.push(format!(
@@ -125,6 +126,18 @@ impl Scorer {
         }
         notes
     }
+}
+
+/// Variation of repeated answers.
+fn in_repeats(repeated: Repeated) -> String {
+    let Repeated { pairs, repeats, noise, reliability } = repeated;
+    let signal = reliability.map_or_else(String::new, |share| {
+        format!("; {:.0}% of the variance of the means is signal (reliability {share:.3})", 100.0 * share)
+    });
+    format!(
+        "{} were asked {repeats} times: one answer varies around the mean of its pair by {noise:.3} (standard deviation){signal}",
+        counted(pairs, "pair")
+    )
 }
 
 /// Dependence of scores on the pairs that share their prompt.

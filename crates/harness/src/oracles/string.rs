@@ -1,13 +1,13 @@
 //! `oracle: { kind: string }` — similarity of strings, as record linkage compares names and addresses.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Itemless, Oracle};
 use landmark_oracles::string::{Measure, StringSimilarity};
 use landmark_store::ItemList;
-use landmark_yaml::{Entry, Section, parameter};
-use serde::Serialize;
+use landmark_yaml::{Entry, Keys, Section};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec};
@@ -19,30 +19,33 @@ pub static STRING: OracleSpec = OracleSpec {
     entry: Entry {
         id: "string",
         summary: "similarity of strings between 0 and 1: Jaro–Winkler, Damerau–Levenshtein or token sort; no model, no download",
-        parameters: &[
-            parameter("measure", "damerau_levenshtein", "`jaro_winkler`, `damerau_levenshtein` or `token_sort`"),
-            parameter("lowercase", "true", "compare without case"),
-        ],
+        keys: Keys::of::<StringConfig>(),
         source: "Winkler 1990; Damerau 1964; rapidfuzz",
     },
     reads: &[ItemKind::Texts],
     read,
 };
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 struct StringConfig {
+    /// `jaro_winkler`, `damerau_levenshtein` or `token_sort`
     measure: Measure,
+    /// compare without case
     lowercase: bool,
 }
 
-fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+impl Default for StringConfig {
+    fn default() -> Self {
+        Self { measure: Measure::DamerauLevenshtein, lowercase: true }
+    }
+}
+
+fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
     if section.node("gamma").is_some() {
         section.refuse("gamma", "`string` is a similarity and takes no `gamma`: remove it");
     }
-    let measure = section.or("measure", Measure::DamerauLevenshtein);
-    let lowercase = section.or("lowercase", true);
-    section.finish(&["gamma"]);
-    Some(Arc::new(StringConfig { measure, lowercase }))
+    Some(Arc::new(section.part::<StringConfig>()?))
 }
 
 impl OracleSettings for StringConfig {

@@ -7,8 +7,9 @@ use landmark_core::oracle::Oracle;
 use landmark_data::{KelpExamples, Tree, catalog};
 use landmark_oracles::combined::{BoxedOracle, Normalised, SparseVectors};
 use landmark_oracles::tree_kernel::{self, Forest, TreeKernel, TreeKernelParams, WordSimilarity, lexical};
-use landmark_yaml::{Entry, Problem, Section, parameter};
-use serde::Serialize;
+use landmark_yaml::{Entry, Keys, Problem, Section};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec};
@@ -20,20 +21,7 @@ pub static TREE_KERNEL: OracleSpec = OracleSpec {
     entry: Entry {
         id: "tree_kernel",
         summary: "normalised tree kernel between dependency trees: shared fragments, weighed by size",
-        parameters: &[
-            parameter("kernel", "ptk", "`bow`, `st`, `sst`, `ptk` or `sptk`"),
-            parameter(
-                "trees",
-                "grct",
-                "the representation that is compared: `grct`, `lct` (default of `sptk`), `loct`, …",
-            ),
-            parameter("lambda", "0.4", "decay of gaps (`ptk`, `sptk`), of depth (`st`, `sst`)"),
-            parameter("mu", "0.4", "decay of depth (`ptk`, `sptk`)"),
-            parameter("terminal_factor", "5", "what a match with a leaf is worth more (`ptk`; `sptk`: 0.2)"),
-            parameter("leaves", "none", "whether equal leaves count λ (`st`, `sst`: true)"),
-            parameter("vectors", "none", "word vectors whose cosine makes lemmas similar (`sptk`: `self300`)"),
-            parameter("threshold", "none", "cosines below this count 0 (`sptk`: 0.01)"),
-        ],
+        keys: Keys::of::<TreeKernelKeys>(),
         source: "Collins & Duffy 2001; Moschitti 2006; Croce, Moschitti & Basili 2011",
     },
     reads: &[ItemKind::Trees],
@@ -71,65 +59,91 @@ pub enum KernelConfig {
 #[serde(tag = "kernel", rename = "bow")]
 pub struct BagOfWords {}
 
+/// The keys; which of them a kernel reads depends on it.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct TreeKernelKeys {
+    /// `bow`, `st`, `sst`, `ptk` or `sptk`
+    kernel: KernelName,
+    /// the representation that is compared: `grct`, `lct`, `loct`, …; none: `lct` for `sptk`, `bow` for `bow`, otherwise `grct`
+    trees: Option<String>,
+    /// decay of gaps (`ptk`, `sptk`), of depth (`st`, `sst`)
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    lambda: f64,
+    /// decay of depth (`ptk`, `sptk`)
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    mu: f64,
+    /// added weight of a match with a leaf; none: 5 for `ptk`, 0.2 for `sptk`
+    #[schemars(range(min = 0))]
+    terminal_factor: Option<f64>,
+    /// whether equal leaves count λ (`st`, `sst`)
+    leaves: bool,
+    /// word vectors whose cosine makes lemmas similar (`sptk`)
+    vectors: String,
+    /// cosines below this count 0 (`sptk`)
+    #[schemars(range(min = 0, max = 1))]
+    threshold: f64,
+}
+
+impl Default for TreeKernelKeys {
+    fn default() -> Self {
+        Self {
+            kernel: KernelName::Ptk,
+            trees: None,
+            lambda: 0.4,
+            mu: 0.4,
+            terminal_factor: None,
+            leaves: true,
+            vectors: "self300".to_owned(),
+            threshold: 0.01,
+        }
+    }
+}
+
 /// The kernels by their ids.
-const KERNELS: [&str; 5] = ["bow", "st", "sst", "ptk", "sptk"];
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum KernelName {
+    Bow,
+    St,
+    Sst,
+    Ptk,
+    Sptk,
+}
 
 impl TreeKernelConfig {
     fn read_keys(section: &Section<'_>) -> Option<Self> {
-        let id: String = section.or("kernel", "ptk".to_owned());
-        let decay = |key| section.checked(key, |&x: &f64| x > 0.0 && x.is_finite(), "a number above 0").unwrap_or(0.4);
-        let terminal_factor = |default| {
-            let wanted = "a number, 0 or above";
-            section.checked("terminal_factor", |&x: &f64| x >= 0.0 && x.is_finite(), wanted).unwrap_or(default)
-        };
-        let kernel = match id.as_str() {
-            "bow" => KernelConfig::Bow(BagOfWords {}),
-            "st" => {
-                KernelConfig::Tree(TreeKernelParams::St { lambda: decay("lambda"), leaves: section.or("leaves", true) })
+        let keys: TreeKernelKeys = section.part()?;
+        let TreeKernelKeys { lambda, mu, leaves, .. } = keys;
+        let terminal_factor = |default| keys.terminal_factor.unwrap_or(default);
+        let (kernel, representation) = match keys.kernel {
+            KernelName::Bow => (KernelConfig::Bow(BagOfWords {}), "bow"),
+            KernelName::St => (KernelConfig::Tree(TreeKernelParams::St { lambda, leaves }), "grct"),
+            KernelName::Sst => (KernelConfig::Tree(TreeKernelParams::Sst { lambda, leaves }), "grct"),
+            KernelName::Ptk => {
+                let terminal_factor = terminal_factor(5.0);
+                (KernelConfig::Tree(TreeKernelParams::Ptk { lambda, mu, terminal_factor }), "grct")
             }
-            "sst" => KernelConfig::Tree(TreeKernelParams::Sst {
-                lambda: decay("lambda"),
-                leaves: section.or("leaves", true),
-            }),
-            "ptk" => KernelConfig::Tree(TreeKernelParams::Ptk {
-                lambda: decay("lambda"),
-                mu: decay("mu"),
-                terminal_factor: terminal_factor(5.0),
-            }),
-            "sptk" => KernelConfig::Tree(TreeKernelParams::Sptk {
-                lambda: decay("lambda"),
-                mu: decay("mu"),
-                terminal_factor: terminal_factor(0.2),
-            }),
-            other => {
-                let place = section.node("kernel").map_or(section.place(), |node| node.place);
-                section.problems().add(Problem::unknown("kernel", other, KERNELS).at(place));
-                return None;
+            KernelName::Sptk => {
+                let terminal_factor = terminal_factor(0.2);
+                (KernelConfig::Tree(TreeKernelParams::Sptk { lambda, mu, terminal_factor }), "lct")
             }
         };
-        let is_smoothed = id == "sptk";
-        let representation = match id.as_str() {
-            "bow" => "bow",
-            "sptk" => "lct",
-            _ => "grct",
-        };
-        let vectors = is_smoothed.then(|| Self::vectors(section)).flatten();
-        let threshold = |&x: &f64| (0.0..=1.0).contains(&x);
+        let is_smoothed = keys.kernel == KernelName::Sptk;
         Some(Self {
             kernel,
-            trees: section.or("trees", representation.to_owned()),
-            vectors,
-            threshold: is_smoothed.then(|| section.checked("threshold", threshold, "between 0 and 1").unwrap_or(0.01)),
+            trees: keys.trees.unwrap_or_else(|| representation.to_owned()),
+            vectors: is_smoothed.then(|| Self::vectors(section, &keys.vectors)).flatten(),
+            threshold: is_smoothed.then_some(keys.threshold),
         })
     }
 
-    fn vectors(section: &Section<'_>) -> Option<&'static str> {
-        let wanted: String = section.or("vectors", "self300".to_owned());
+    fn vectors(section: &Section<'_>, wanted: &str) -> Option<&'static str> {
         let found = catalog::word_vectors().find(|known| *known == wanted);
         if found.is_none() {
             let place = section.node("vectors").map_or(section.place(), |node| node.place);
             let known = catalog::word_vectors();
-            section.problems().add(Problem::unknown("word vectors", &wanted, known).at(place));
+            section.problems().add(Problem::unknown("word vectors", wanted, known).at(place));
         }
         found
     }
@@ -143,13 +157,11 @@ impl TreeKernelConfig {
     }
 }
 
-fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
     if section.node("gamma").is_some() {
         section.refuse("gamma", "`tree_kernel` is a similarity and takes no `gamma`: remove it");
     }
-    let config = TreeKernelConfig::read_keys(section)?;
-    section.finish(&[]);
-    Some(Arc::new(config))
+    Some(Arc::new(TreeKernelConfig::read_keys(section)?))
 }
 
 impl OracleSettings for TreeKernelConfig {

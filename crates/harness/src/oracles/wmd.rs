@@ -1,16 +1,16 @@
 //! `oracle: { kind: wmd }` — word mover's distance between documents, seen through exp(−γ·d).
 
-use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Oracle, OracleError};
 use landmark_oracles::wmd::{Wmd, WordClouds};
-use landmark_yaml::{Entry, Section, parameter};
-use serde::Serialize;
+use landmark_yaml::{Entry, Keys, Section};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::cross_encoder::Sentences;
-use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Words, gamma};
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Words};
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{EmptyDocuments, LoadError, Loaded, LoadedItems};
@@ -20,19 +20,7 @@ pub static WMD: OracleSpec = OracleSpec {
     entry: Entry {
         id: "wmd",
         summary: "exp(−γ · word mover's distance) between documents, exact optimal transport",
-        parameters: &[
-            parameter("gamma", "search", "γ: a number, or `search` to choose it by cross-validation"),
-            parameter(
-                "empty_documents",
-                "error",
-                "a document without a known word: `error`, `drop`, or `{ distance: d }`",
-            ),
-            parameter(
-                "negligible",
-                "none",
-                "ε: similarities that WCD or RWMD prove below it at every γ are not solved (`1e-6`), and counted",
-            ),
-        ],
+        keys: Keys::of::<WmdConfig>(),
         source: "Kusner et al. 2015; SMS-Nyström paper, §4.1",
     },
     reads: &[ItemKind::Documents],
@@ -40,28 +28,34 @@ pub static WMD: OracleSpec = OracleSpec {
 };
 
 /// exp(−γ·WMD).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct WmdConfig {
+    /// γ: a number, or `search` to choose it by cross-validation
     pub gamma: Tuned,
-    /// Treatment of a document without a known word.
+    /// a document without a known word: `error`, `drop`, or `{ distance: d }`
     pub empty_documents: EmptyDocuments,
-    /// ε: where given, similarities that cheap bounds prove below it are not computed.
+    /// ε: similarities that WCD or RWMD prove below it at every γ are not solved (`1e-6`), and counted
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub negligible: Option<f64>,
 }
 
-fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
-    let gamma = gamma(section);
-    let empty_documents = section.or("empty_documents", EmptyDocuments::Error);
-    if let EmptyDocuments::Distance(distance) = empty_documents
+impl Default for WmdConfig {
+    fn default() -> Self {
+        Self { gamma: Tuned::Search, empty_documents: EmptyDocuments::Error, negligible: None }
+    }
+}
+
+fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
+    let config: WmdConfig = section.part()?;
+    if let EmptyDocuments::Distance(distance) = config.empty_documents
         && !(distance >= 0.0 && distance.is_finite())
     {
         let message = format!("`oracle.empty_documents` is the distance {distance}, but must be at least 0");
         section.refuse("empty_documents", message);
     }
-    let negligible = section.checked("negligible", |&e: &f64| e > 0.0 && e < 1.0, "above 0 and below 1, such as 1e-6");
-    section.finish(&[]);
-    Some(Arc::new(WmdConfig { gamma: gamma.unwrap_or(Some(Tuned::Search))?, empty_documents, negligible }))
+    Some(Arc::new(config))
 }
 
 impl OracleSettings for WmdConfig {

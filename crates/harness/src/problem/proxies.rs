@@ -10,6 +10,7 @@ use landmark_oracles::wmd::{Rwmd, Wcd};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2};
 
 use super::served::Served;
+use crate::config::proxy::CharacterNgrams;
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
 use crate::loaded::{Chosen, LoadError, Loaded, LoadedItems, Questions};
 use crate::models::{Models, or_tiny};
@@ -98,7 +99,7 @@ fn proxy(
             let counted = trees.map(Questions::bags_of_words).or_else(|| texts.map(bags_of_words)).transpose()?;
             counted.map(cosine).transpose()?
         }
-        ProxyKind::CharacterNgrams { n, dimension } => {
+        ProxyKind::CharacterNgrams(CharacterNgrams { n, dimension }) => {
             let cosine = |texts| EmbeddingProxy::cosine(character_ngrams::vectors(texts, *n, *dimension));
             texts.map(cosine).transpose()?.map(|proxy| Arc::new(proxy) as _)
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use landmark_report::{Direction, Interval, Metric, ResultRow};
 
-use crate::config::{Config, Subject};
+use crate::config::{Config, RetrievalConfig, Subject};
 use crate::sweep::Comparison;
 
 /// Relative errors below this are those of rounding.
@@ -36,8 +36,8 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     let told: Vec<&ResultRow> = told().filter(|row| row.comparison == comparison).collect();
     let mut means: BTreeMap<(&str, u64), (f64, u64)> = BTreeMap::new();
     let unit = match &config.subject {
-        Subject::Matrix(matrix, _) if matrix.queries.is_some() => "calls per query",
-        Subject::Matrix(matrix, _) if matrix.retrieval.is_some() => "calls per item",
+        Subject::Matrix(matrix, _) if matrix.queries().is_some() => "calls per query",
+        Subject::Matrix(matrix, _) if matrix.own_section::<RetrievalConfig>().is_some() => "calls per item",
         _ => "columns",
     };
     for row in &told {

@@ -118,7 +118,7 @@ pub(super) fn print_dry_run(
             line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
         }
         if let Some(limit) = matrix.budget.limit().filter(|&limit| limit < missing) {
-            let end = match matrix.experiment.makes_factors {
+            let end = match matrix.experiment.makes_factors() {
                 true => "the error estimate comes first, then the largest rank that fits",
                 false => "the run ends there with the best result so far",
             };
@@ -154,7 +154,7 @@ pub(super) fn print_dry_run(
 
 /// The calls of a run next to those of all pairs; none for items and past queries, whose pairs nobody would all score.
 fn share(config: &Config, forecast: &Forecast) -> Option<String> {
-    let has_queries = matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.queries.is_some());
+    let has_queries = matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.queries().is_some());
     forecast.share().filter(|_| !has_queries)
 }
 
@@ -285,7 +285,7 @@ fn calls_line(
 /// The command to go on with.
 fn next_step(config: &Config, options: &RunOptions) -> String {
     match &config.subject {
-        Subject::Matrix(matrix, _) if matrix.experiment.makes_factors => {
+        Subject::Matrix(matrix, _) if matrix.experiment.makes_factors() => {
             let project = if matrix.dataset.texts().is_some() { "project, " } else { "" };
             let words =
                 ["topk".to_owned(), config.run.file.display().to_string()].into_iter().chain(options.flags.clone());

@@ -69,7 +69,7 @@ impl ReportSection {
             name: config.run.name.clone(),
             profile: config.run.profile.name.clone(),
             // of what an earlier run made, and this one draws again, that one's
-            command: provenance["command"].as_str().map_or_else(|| options.command.clone(), str::to_owned),
+            command: provenance["command"].as_str().map_or_else(|| options.command.clone(), under_its_name),
             stamps,
             reference: reference(config)?,
             tables: layout.tables,
@@ -147,7 +147,7 @@ impl ReportSection {
 
     /// Drops tables and figures whose ids begin with none of `only`; an empty list drops nothing.
     pub(super) fn keep(&mut self, only: &[String]) {
-        let is_kept = |id: &str| only.is_empty() || only.iter().any(|start| id.starts_with(start.as_str()));
+        let is_kept = |id: &str| only.is_empty() || only.iter().any(|wanted| is_part(id, wanted));
         self.tables.retain(|table| is_kept(&table.id));
         self.figures.retain(|figure| is_kept(&figure.id));
     }
@@ -171,6 +171,16 @@ impl ReportSection {
             matrix: self.matrix.as_ref(),
         }
     }
+}
+
+/// A command under the name that the program has; runs of earlier versions recorded `runner`.
+fn under_its_name(command: &str) -> String {
+    command.strip_prefix("runner ").map_or_else(|| command.to_owned(), |rest| format!("landmark {rest}"))
+}
+
+/// True of an id and of those below it: `table-error` has `table-error-rank`, and `table-recall-at-10` has no `table-recall-at-100`.
+fn is_part(id: &str, of: &str) -> bool {
+    id.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_']))
 }
 
 /// What a page shows of `run.json`: the counts of verdicts are made with the page, which must not depend on whether they are there yet.

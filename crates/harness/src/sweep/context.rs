@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::approximate::{Approximate, ScatteredParams};
+use landmark_core::approximate::{Approximate, ApproximateError, ScatteredParams};
 use landmark_core::approximation::{Approximation, Known};
 use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, EntrySet, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Metered, Oracle, OracleError, OracleShape, Spent};
+use landmark_core::oracle::{Coin, Metered, Oracle, OracleError, OracleShape, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
 use landmark_report::{CellKey, Metric, ResultRow, ResultsError, Subject, Variant, cell_key};
@@ -24,7 +24,7 @@ use crate::config::RunSettings;
 use crate::config::SplitConfig;
 use crate::job::{JobError, Request};
 use crate::loaded::LoadError;
-use crate::metered_store::MeteredStore;
+use crate::metered_store::{MeteredStore, OneOrderScores};
 use crate::problem::{Problem, similarity};
 
 /// The first step of a rank that grows where none is named, as a share of the largest.
@@ -87,6 +87,14 @@ impl SweepContext<'_> {
         self.metered.checked_similarities(gamma, self.checks())
     }
 
+    /// One order of each pair, drawn by the seed of the run, for a search that asks for both orders of the best alone.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn one_order(&self, gamma: Option<f64>) -> Result<Option<OneOrderScores>, OracleError> {
+        self.metered.one_order(gamma, Coin::new(self.run.seed), self.checks())
+    }
+
     /// Asks a program again for some pairs that the store holds.
     ///
     /// # Errors
@@ -137,25 +145,35 @@ impl SweepContext<'_> {
 
     /// Fits the method of a cell through a meter of its own: the approximation, and what it would have cost alone.
     pub fn fit(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
-        self.fit_to(self.target(cell), cell, setting)
+        self.fit_to(self.target(cell), cell, self.landmarks(cell)?, setting)
     }
 
     /// The same at the rank of the cell, whatever the configuration says of growing.
     pub fn fit_at(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
-        self.fit_to(None, cell, setting)
+        self.fit_to(None, cell, self.landmarks(cell)?, setting)
+    }
+
+    /// The same from the landmarks of this rank alone: those that a larger rank would add are treated like any other item, so that they
+    /// can judge the fit. The vectors of a proxy are exact at the first items of the order, whether or not their columns are evaluated.
+    pub fn fit_without_later(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
+        let (all, n) = (self.landmarks(cell)?, self.problem.items());
+        let method = self.sweep.approximator(cell, setting)?;
+        let order = all.order()[..method.landmarks_needed(n, cell.rank).min(all.order().len())].to_vec();
+        let landmarks = Landmarks::new(n, order, all.independent().to_vec()).map_err(ApproximateError::from)?;
+        self.fit_to(None, cell, landmarks, setting)
     }
 
     fn fit_to(
         &self,
         target: Option<TargetError>,
         cell: &Cell,
+        landmarks: Landmarks,
         setting: Setting,
     ) -> Result<(Approximation, Spent), JobError> {
         let oracle = Metered::new(similarity(self.scores(cell), setting.gamma)?);
         let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
         let is_wme = self.sweep.method(cell).id == wme::ID;
         let method = if is_wme { self.wme(cell, setting)? } else { self.sweep.approximator(cell, setting)? };
-        let landmarks = self.landmarks(cell)?;
         let known = self.sweep.method(cell).known;
         let grows = target.is_some();
         let approximation = match target {
@@ -190,7 +208,7 @@ impl SweepContext<'_> {
             return self.grown(cell, target, first);
         }
         // factors within a limit of time: the best of steps of about twice the rank each
-        self.matrix.budget.seconds.filter(|_| self.matrix.experiment.makes_factors)?;
+        self.matrix.budget.seconds.filter(|_| self.matrix.experiment.makes_factors())?;
         let steps = self.grown(cell, f64::MIN_POSITIVE, (cell.rank / FIRST_SHARE).max(1))?;
         Some(TargetError { growth: 2.0, ..steps })
     }
@@ -345,11 +363,12 @@ fn add_choice(spent: &mut Spent, (choice, wanted): (&EntryPlan, OracleShape), (f
 /// Extras of a method, empty for the paper's own.
 fn variant(method: &crate::config::MethodConfig) -> Variant {
     let mut variant = Variant::default();
-    for parameter in method.entry.parameters {
-        let Some(value) = method.params.get(parameter.name) else { continue };
-        let text = value.to_string();
-        if text.trim_matches('"') != parameter.default {
-            variant.set(parameter.name, text);
+    let keys = method.entry.keys.schema();
+    for (name, key) in keys["properties"].as_object().into_iter().flatten() {
+        let Some(value) = method.params.get(name) else { continue };
+        // rows have always named lists of candidates, the usual ones as well
+        if value.is_array() || *value != key["default"] {
+            variant.set(name, value.to_string());
         }
     }
     match (method.known.landmarks, method.known.diagonal) {

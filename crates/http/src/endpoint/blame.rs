@@ -16,7 +16,6 @@ const WITNESSES: usize = 2;
 /// Answers without sense, whose pairs have one when asked alone, after which requests get smaller.
 const STRIKES: u32 = 3;
 
-/// How a pair failed when it was asked alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     /// By a status that refuses the input.
@@ -28,19 +27,16 @@ pub(super) enum Failure {
 /// An item on one side of a pair: the second, that of a query, or the first.
 type Placed = (usize, bool);
 
-/// The two sides of a pair, each with the other.
 fn sides((i, j): Pair) -> [(Placed, Placed); 2] {
     [((i, false), (j, true)), ((j, true), (i, false))]
 }
 
-/// What is known of failures so far.
 #[derive(Debug, Default)]
 pub(super) struct Blame(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     pairs: HashSet<Pair>,
-    /// Partners with which an item failed alone.
     partners: HashMap<Placed, BTreeMap<usize, Failure>>,
     /// Pairs of an item that were answered, of items that failed.
     answered: HashMap<Placed, usize>,
@@ -53,7 +49,6 @@ impl Blame {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a pair that failed alone.
     pub(super) fn failed(&self, pair: Pair, failure: Failure) {
         let mut state = self.lock();
         state.pairs.insert(pair);
@@ -62,7 +57,6 @@ impl Blame {
         }
     }
 
-    /// Notes pairs that were answered.
     pub(super) fn answered(&self, pairs: &[Pair]) {
         let mut state = self.lock();
         for (item, _) in pairs.iter().flat_map(|&pair| sides(pair)) {
@@ -70,13 +64,11 @@ impl Blame {
         }
     }
 
-    /// True if one of these pairs failed alone.
     pub(super) fn has_any(&self, pairs: &[Pair]) -> bool {
         let state = self.lock();
         !state.pairs.is_empty() && pairs.iter().any(|pair| state.pairs.contains(pair))
     }
 
-    /// Places of the pairs that have a suspect.
     pub(super) fn suspects(&self, pairs: &[Pair]) -> Vec<usize> {
         let state = self.lock();
         if state.pairs.len() < WITNESSES {
@@ -126,7 +118,6 @@ impl Blame {
         })
     }
 
-    /// True once for each suspect.
     pub(super) fn is_news(&self, suspect: usize) -> bool {
         self.lock().named.insert(suspect)
     }

@@ -22,11 +22,8 @@ use crate::params::{HttpParams, Shape};
 /// Moves of scores that were asked for again, as mean absolute differences.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Company {
-    /// Pairs that were asked again.
     pub pairs: usize,
-    /// Beside other pairs.
     pub moved: f64,
-    /// Beside the same pairs.
     pub noise: f64,
     /// Standard deviation of the first scores, to measure these by.
     pub spread: f64,
@@ -39,7 +36,6 @@ impl Company {
     }
 }
 
-/// Pairs that are to be asked again.
 #[derive(Debug)]
 pub(crate) struct CompanySample {
     wanted: usize,
@@ -48,7 +44,6 @@ pub(crate) struct CompanySample {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Prompts of several pairs each, with their scores.
     prompts: Vec<Vec<(Pair, f64)>>,
     count: usize,
     is_over: bool,
@@ -65,7 +60,6 @@ impl CompanySample {
         self.lock().measured
     }
 
-    /// Takes the scores of a prompt into the sample, where more are wanted and all are there.
     pub(crate) fn take(&self, pairs: &[Pair], scores: &[f64]) {
         let mut state = self.lock();
         if state.count < self.wanted && pairs.len() > 1 && scores.iter().all(|score| score.is_finite()) {

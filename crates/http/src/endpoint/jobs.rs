@@ -34,13 +34,10 @@ use crate::shape;
 
 /// Bytes of a job's answers, at most.
 const MOST_BYTES: usize = 1 << 30;
-/// Separates the parts of a form.
 const BOUNDARY: &str = "landmark-form-boundary";
 
-/// Jobs of one endpoint.
 pub(crate) struct Jobs {
     params: BatchParams,
-    /// Folder of the jobs that are under way.
     folder: PathBuf,
     base: Url,
     endpoint: String,
@@ -51,24 +48,20 @@ pub(crate) struct Jobs {
 struct State {
     /// Jobs of a run before this one were looked for.
     is_taken_up: bool,
-    /// Scores that came back, one a call.
     scores: HashMap<Pair, Vec<f64>>,
     /// Files of jobs that were collected, with the pairs that were not handed on yet.
     collected: Vec<(PathBuf, HashSet<Pair>)>,
 }
 
-/// A job as it is written down.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Job {
     version: u32,
-    /// Digest of its lines.
     digest: String,
     /// Its name at the server, once it has one.
     batch: Option<String>,
     lines: Vec<Line>,
 }
 
-/// A request of a job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Line {
     id: String,
@@ -79,7 +72,6 @@ struct Line {
     rounds: u32,
 }
 
-/// Outcome of a line.
 enum Answered {
     Scores(Vec<f64>),
     /// Not answered, for a reason that may pass.
@@ -118,6 +110,7 @@ impl Jobs {
         for (&pair, score) in pairs.iter().zip(out) {
             if let Some(scores) = state.scores.get(&pair).filter(|scores| scores.len() >= repeats) {
                 *score = scores.iter().sum::<f64>() / scores.len() as f64;
+                http.repeated.take(scores);
             }
         }
         let handed_on: HashSet<Pair> = pairs.iter().copied().filter(|&pair| state.has(pair, repeats)).collect();
@@ -217,7 +210,6 @@ impl Jobs {
         Ok(())
     }
 
-    /// Hands lines over; the name of their job.
     async fn hand_over(&self, http: &Http, text: &str, digest: &str) -> Result<String, HttpError> {
         let form = format!(
             "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--{BOUNDARY}\r\ncontent-disposition: form-data; \
@@ -235,7 +227,6 @@ impl Jobs {
         self.ask(http, "batches", Some(("application/json", order.as_bytes()))).await.and_then(|job| self.id_of(&job))
     }
 
-    /// The job of this digest among those of the server.
     async fn find(&self, http: &Http, digest: &str) -> Result<Option<String>, HttpError> {
         let mut after = String::new();
         loop {
@@ -306,7 +297,6 @@ impl Jobs {
         outcome
     }
 
-    /// Outcome of a line; what it cost is settled.
     fn read(
         &self,
         http: &Http,

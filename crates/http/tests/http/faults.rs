@@ -345,7 +345,6 @@ fn a_symmetric_pair_that_fails_is_told_whichever_way_round_its_request_was() {
     assert!((0..pairs.len()).all(|place| out[place].is_nan() == wanted.contains(&place)));
 }
 
-/// Pairs of all items, in columns.
 fn all_pairs(count: usize) -> Vec<Pair> {
     (0..count).flat_map(|j| (0..count).map(move |i| (i, j))).collect()
 }

@@ -14,7 +14,6 @@ use landmark_oracles::subprocess::FailedPairs;
 #[derive(Default)]
 struct Office {
     files: BTreeMap<String, String>,
-    /// Name, file of the lines, digest of ours, looks.
     jobs: Vec<(String, String, String, usize)>,
     conflicts: usize,
 }

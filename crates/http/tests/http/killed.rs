@@ -39,7 +39,6 @@ fn a_run_of_its_own_process() {
     stored(url, Path::new(folder)).stock(&rows, &cols).unwrap();
 }
 
-/// Documents that the server was asked about, by pair, and how often.
 fn asked(server: &Server) -> HashMap<(String, String), usize> {
     let mut asked = HashMap::new();
     for request in server.seen() {

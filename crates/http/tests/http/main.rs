@@ -9,6 +9,7 @@ mod jobs;
 mod killed;
 mod money;
 mod scores;
+#[allow(dead_code, reason = "the tests of landmark-fetch use the rest")]
 mod server;
 mod tls;
 
@@ -31,7 +32,6 @@ fn number(text: &Json) -> f64 {
     text.as_str().unwrap().trim_start_matches("text ").parse().unwrap()
 }
 
-/// Scores by the servers of these tests: asymmetric, and different for every pair.
 fn similarity(a: f64, b: f64) -> f64 {
     a + b / 1024.0
 }
@@ -60,7 +60,6 @@ fn params(server: &Server) -> HttpParams {
     }
 }
 
-/// A few columns in a mixed order, an item with itself among them.
 fn some_pairs() -> Vec<Pair> {
     (0..20).flat_map(|i| [(i, 3), (i, 5), (i, 19)]).collect()
 }

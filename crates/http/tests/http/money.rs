@@ -9,7 +9,6 @@ use proptest::prelude::*;
 
 const PRICE: Price = Price { input: 1000.0, output: 0.0, request: 0.01, output_tokens: 0 };
 
-/// A server that charges by PRICE, does as the script says, and counts what it charged.
 fn charging(script: Vec<u8>) -> (Server, Arc<Mutex<f64>>) {
     let charged = Arc::new(Mutex::new(0.0));
     let till = Arc::clone(&charged);

@@ -1,44 +1,61 @@
-//! A small HTTP/1.1 server whose every answer is scripted.
+//! A small HTTP/1.1 server whose every answer is scripted; on request it speaks TLS. The tests of `landmark-fetch` use it, too.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value as Json;
 
-/// A request, as it arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    /// Requests before it.
     pub(crate) number: usize,
     pub(crate) path: String,
-    /// Names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
-    /// Null where it is no JSON.
     pub(crate) body: Json,
     pub(crate) text: String,
     pub(crate) bytes: usize,
+    /// First byte of the range that is asked for.
+    pub(crate) from: Option<usize>,
 }
 
-/// An answer, which may break off.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
     /// Bytes after which the connection breaks, head included.
     cut: Option<usize>,
+    /// Wait before every thousand bytes.
+    pause: Duration,
 }
 
 impl Answer {
+    pub(crate) fn of(status: u16, body: &[u8]) -> Self {
+        Self { status, body: body.to_vec(), ..Self::default() }
+    }
+
+    pub(crate) fn text(status: u16, body: &str) -> Self {
+        Self::of(status, body.as_bytes())
+    }
+
     pub(crate) fn json(status: u16, body: &Json) -> Self {
         Self::text(status, &body.to_string())
     }
 
-    pub(crate) fn text(status: u16, body: &str) -> Self {
-        Self { status, headers: Vec::new(), body: body.as_bytes().to_vec(), cut: None }
+    pub(crate) fn file(request: &Request, body: &[u8]) -> Self {
+        match request.from {
+            None => Self::of(200, body),
+            Some(from) if from < body.len() => {
+                let range = format!("bytes {from}-{}/{}", body.len() - 1, body.len());
+                Self::of(206, &body[from..]).with("content-range", &range)
+            }
+            Some(_) => Self::of(416, b"").with("content-range", &format!("bytes */{}", body.len())),
+        }
     }
 
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
@@ -50,6 +67,15 @@ impl Answer {
         Self { cut: Some(bytes), ..self }
     }
 
+    pub(crate) fn cut_after_of_body(self, bytes: usize) -> Self {
+        let head = self.bytes().len() - self.body.len();
+        self.cut_after(head + bytes)
+    }
+
+    pub(crate) fn slowly(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = format!("HTTP/1.1 {} X\r\ncontent-length: {}\r\n", self.status, self.body.len()).into_bytes();
         for (name, value) in &self.headers {
@@ -59,63 +85,104 @@ impl Answer {
         bytes.extend_from_slice(&self.body);
         bytes
     }
+
+    /// `None` where the connection is over.
+    fn write(&self, stream: &mut impl Write) -> Option<()> {
+        let bytes = self.bytes();
+        let sent = &bytes[..self.cut.unwrap_or(bytes.len()).min(bytes.len())];
+        for piece in sent.chunks(if self.pause.is_zero() { sent.len().max(1) } else { 1000 }) {
+            thread::sleep(self.pause);
+            stream.write_all(piece).ok()?;
+            stream.flush().ok()?;
+        }
+        self.cut.is_none().then_some(())
+    }
 }
 
-/// Listens until the test ends.
+#[derive(Default)]
+struct Log {
+    seen: Mutex<Vec<Request>>,
+    at_once: AtomicUsize,
+    most_at_once: AtomicUsize,
+}
+
 pub(crate) struct Server {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<Request>>>,
-    most_at_once: Arc<AtomicUsize>,
+    scheme: &'static str,
+    log: Arc<Log>,
 }
 
 impl Server {
     pub(crate) fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
+        Self::listen(None, answer)
+    }
+
+    pub(crate) fn start_tls(config: ServerConfig, answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
+        Self::listen(Some(Arc::new(config)), answer)
+    }
+
+    fn listen(tls: Option<Arc<ServerConfig>>, answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let most_at_once = Arc::new(AtomicUsize::new(0));
-        let (answer, at_once) = (Arc::new(answer), Arc::new(AtomicUsize::new(0)));
-        let (log, most) = (Arc::clone(&seen), Arc::clone(&most_at_once));
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let (log, answer) = (Arc::<Log>::default(), Arc::new(answer));
+        let server = Self { address, scheme, log: Arc::clone(&log) };
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
-                let (at_once, most) = (Arc::clone(&at_once), Arc::clone(&most));
-                thread::spawn(move || {
-                    let mut reader = BufReader::new(stream.try_clone().unwrap());
-                    while let Some(mut request) = read(&mut reader) {
-                        most.fetch_max(at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                        {
-                            let mut log = log.lock().unwrap();
-                            request.number = log.len();
-                            log.push(request.clone());
-                        }
-                        let is_over = write(&stream, &answer(&request)).is_none();
-                        at_once.fetch_sub(1, Ordering::SeqCst);
-                        if is_over {
-                            break;
-                        }
+                let (log, answer, tls) = (Arc::clone(&log), Arc::clone(&answer), tls.clone());
+                // a client that hangs up is part of the tests
+                thread::spawn(move || match tls {
+                    None => serve(stream, &log, &*answer),
+                    Some(config) => {
+                        let connection = ServerConnection::new(config).unwrap();
+                        serve(StreamOwned::new(connection, stream), &log, &*answer);
                     }
                 });
             }
         });
-        Self { address, seen, most_at_once }
+        server
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("{}://{}{path}", self.scheme, self.address)
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.address.port()
     }
 
     pub(crate) fn seen(&self) -> Vec<Request> {
-        self.seen.lock().unwrap().clone()
+        self.log.seen.lock().unwrap().clone()
+    }
+
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.seen().into_iter().map(|request| request.path).collect()
     }
 
     /// Requests that were worked on at once, at most.
     pub(crate) fn most_at_once(&self) -> usize {
-        self.most_at_once.load(Ordering::SeqCst)
+        self.log.most_at_once.load(Ordering::SeqCst)
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
+fn serve(stream: impl Read + Write, log: &Log, answer: &(dyn Fn(&Request) -> Answer + Send + Sync)) {
+    let mut reader = BufReader::new(stream);
+    while let Some(mut request) = read(&mut reader) {
+        log.most_at_once.fetch_max(log.at_once.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        {
+            let mut seen = log.seen.lock().unwrap();
+            request.number = seen.len();
+            seen.push(request.clone());
+        }
+        let is_over = answer(&request).write(reader.get_mut()).is_none();
+        log.at_once.fetch_sub(1, Ordering::SeqCst);
+        if is_over {
+            break;
+        }
+    }
+}
+
+fn read(reader: &mut impl BufRead) -> Option<Request> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|&bytes| bytes > 0)?;
     let path = line.split(' ').nth(1)?.to_owned();
@@ -133,17 +200,6 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     reader.read_exact(&mut body).ok()?;
     let text = String::from_utf8_lossy(&body).into_owned();
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    Some(Request { number: 0, path, headers, body, text, bytes })
-}
-
-/// `None` where the connection is over.
-fn write(mut stream: &TcpStream, answer: &Answer) -> Option<()> {
-    let bytes = answer.bytes();
-    let sent = &bytes[..answer.cut.unwrap_or(bytes.len()).min(bytes.len())];
-    stream.write_all(sent).ok()?;
-    if answer.cut.is_some() {
-        let _ = stream.shutdown(Shutdown::Both);
-        return None;
-    }
-    Some(())
+    let from = headers.get("range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
+    Some(Request { number: 0, path, headers, body, text, bytes, from })
 }

@@ -2,12 +2,9 @@
 
 use super::*;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
-
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// A server whose certificate for `localhost` an authority of its own has signed; its address, and the authority as PEM.
 fn secure_server() -> (String, String) {
@@ -19,39 +16,9 @@ fn secure_server() -> (String, String) {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let config = Arc::new(config.with_no_client_auth().with_single_cert(vec![leaf.der().clone()], key).unwrap());
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("https://localhost:{}/rerank", listener.local_addr().unwrap().port());
-    std::thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
-            std::thread::spawn(move || serve(StreamOwned::new(connection, stream)));
-        }
-    });
-    (url, authority.pem())
-}
-
-/// Answers what comes until the connection ends.
-fn serve(stream: impl Read + Write) {
-    let mut reader = BufReader::new(stream);
-    loop {
-        let (mut length, mut line) = (0, String::new());
-        loop {
-            line.clear();
-            if reader.read_line(&mut line).unwrap_or(0) == 0 {
-                return;
-            }
-            match line.trim_end().split_once(": ") {
-                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.parse().unwrap(),
-                None if line.trim_end().is_empty() => break,
-                _ => {}
-            }
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).unwrap();
-        let answer = right(&serde_json::from_slice(&body).unwrap()).bytes();
-        reader.get_mut().write_all(&answer).unwrap();
-    }
+    let config = config.with_no_client_auth().with_single_cert(vec![leaf.der().clone()], key).unwrap();
+    let server = Server::start_tls(config, |request| right(&request.body));
+    (format!("https://localhost:{}/rerank", server.port()), authority.pem())
 }
 
 #[test]

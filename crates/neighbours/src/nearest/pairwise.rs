@@ -21,7 +21,7 @@ use std::sync::Arc;
 use ndarray::{Array2, Axis, s};
 use rayon::prelude::*;
 
-use super::pool::{OFTEN, Pool, by_rows};
+use super::pool::{Pool, by_rows};
 use super::{NeighbourError, PROXY};
 use kernel::{features, mixed};
 use landmark_core::linalg;
@@ -59,11 +59,10 @@ struct Effort {
 }
 
 impl Effort {
-    /// Of n items: above twenty thousand a fit is as long as all that a search does beside it.
-    fn of(n: usize) -> Self {
-        let is_full = n <= OFTEN;
-        let (passes, iterations) = if is_full { (PASSES, 25) } else { (1, 15) };
-        Self { passes, iterations, weighs_often: is_full }
+    /// Of many items a fit is as long as all that a search does beside it.
+    fn of(is_large: bool) -> Self {
+        let (passes, iterations) = if is_large { (1, 15) } else { (PASSES, 25) };
+        Self { passes, iterations, weighs_often: !is_large }
     }
 }
 
@@ -168,6 +167,7 @@ impl Pairwise {
         order: &[usize],
         proxies: &[Arc<dyn Oracle>],
         only: Option<usize>,
+        is_large: bool,
     ) -> Result<Self, NeighbourError> {
         let nodes: Vec<usize> = order.iter().copied().take(kernel::nodes(n)).collect();
         let references: Vec<usize> = order.iter().rev().copied().take((nodes.len() / 2).max(1)).collect();
@@ -192,7 +192,7 @@ impl Pairwise {
             .collect::<Result<_, _>>()?;
         // any function of the draw will do
         let key = order.iter().take(8).fold(0, |key, &item| mixed_bits(key ^ item as u64));
-        let (proxies, weights, effort) = (Arc::new(of_references), Weights::KRIGING, Arc::new(Effort::of(n)));
+        let (proxies, weights, effort) = (Arc::new(of_references), Weights::KRIGING, Arc::new(Effort::of(is_large)));
         Ok(Self { nodes, references, proxies, of_proxy, of_rows: None, key, weights, effort, rounds: 0 })
     }
 

@@ -1,4 +1,4 @@
-//! The unknown pairs that stand highest in the row of either of their items, or among all pairs.
+//! The open pairs, unknown or known in one order, that stand highest in the row of either of their items, or among all pairs.
 //!
 //! ```text
 //! place_i(j) = rank of j in row i of F        priority of {i, j} = min(place_i(j), place_j(i)), ties by F
@@ -11,18 +11,24 @@ use super::pool::{Pool, by_rows};
 use landmark_core::oracle::Pair;
 use landmark_core::rank::RankCmp;
 
-/// The `count` unknown pairs of smallest priority, (i, j) with i < j ascending; fewer where fewer are left. `value` is F in a slot, known
-/// pairs included; it is the same in both slots of a pair.
-pub(super) fn places(pool: &Pool, count: usize, value: impl Fn(usize) -> f64 + Sync) -> Vec<Pair> {
+/// The `count` open pairs of smallest priority, (i, j) with i < j ascending; fewer where fewer are left. `value` is F in a slot, of all pairs; it and
+/// `is_open` are the same in both slots of a pair.
+pub(super) fn places(
+    pool: &Pool,
+    count: usize,
+    value: impl Fn(usize) -> f64 + Sync,
+    is_open: impl Fn(usize) -> bool,
+) -> Vec<Pair> {
     if count == 0 {
         return Vec::new();
     }
     let ranks = ranks(pool, &value);
     let priority = |slot: usize| ranks[slot].min(ranks[pool.mirror(slot)]) as usize;
-    let unknown = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i && !pool.is_asked(slot));
+    let is_open = &is_open;
+    let open = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i && is_open(slot));
     // the place at which the count is reached; what stands there competes by value
     let mut at_place: Vec<usize> = Vec::new();
-    for slot in (0..pool.len()).flat_map(unknown) {
+    for slot in (0..pool.len()).flat_map(open) {
         let place = priority(slot);
         if place >= at_place.len() {
             at_place.resize(place + 1, 0);
@@ -40,7 +46,7 @@ pub(super) fn places(pool: &Pool, count: usize, value: impl Fn(usize) -> f64 + S
     let mut chosen: Vec<Pair> = Vec::with_capacity(count);
     let mut tied: Vec<(f64, Pair)> = Vec::new();
     for i in 0..pool.len() {
-        for slot in unknown(i) {
+        for slot in open(i) {
             let (place, pair) = (priority(slot), (i, pool.other(slot)));
             if place < last {
                 chosen.push(pair);
@@ -55,11 +61,17 @@ pub(super) fn places(pool: &Pool, count: usize, value: impl Fn(usize) -> f64 + S
     chosen
 }
 
-/// The `count` unknown pairs of largest value among all, (i, j) with i < j ascending; fewer where fewer are left.
-pub(super) fn highest(pool: &Pool, count: usize, value: impl Fn(usize) -> f64 + Sync) -> Vec<Pair> {
-    let unknown = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i && !pool.is_asked(slot));
+/// The `count` open pairs of largest value among all, (i, j) with i < j ascending; fewer where fewer are left.
+pub(super) fn highest(
+    pool: &Pool,
+    count: usize,
+    value: impl Fn(usize) -> f64 + Sync,
+    is_open: impl Fn(usize) -> bool,
+) -> Vec<Pair> {
+    let is_open = &is_open;
+    let open = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i && is_open(slot));
     let mut pairs: Vec<(f64, Pair)> = (0..pool.len())
-        .flat_map(|i| unknown(i).map(move |slot| (slot, (i, pool.other(slot)))))
+        .flat_map(|i| open(i).map(move |slot| (slot, (i, pool.other(slot)))))
         .map(|(slot, pair)| (value(slot), pair))
         .collect();
     let better = |one: &(f64, Pair), other: &(f64, Pair)| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1));

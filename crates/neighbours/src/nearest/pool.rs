@@ -142,6 +142,15 @@ impl Pool {
         self.raw[slot]
     }
 
+    /// Writes scores into the slots of this row that are in the upper triangle, and into their mirrors.
+    pub(super) fn rewrite(&mut self, i: usize, score: impl Fn(usize, f64) -> Option<f64>) {
+        for slot in self.row(i).filter(|&slot| self.other(slot) > i).collect::<Vec<_>>() {
+            if let Some(score) = score(self.other(slot), self.raw[slot]) {
+                self.set(i, self.other(slot), score);
+            }
+        }
+    }
+
     /// An estimate of what a search works on, as an estimate of K.
     pub(super) fn estimated(&self, transformed: f64) -> f64 {
         self.transform.back(transformed)
@@ -329,12 +338,13 @@ pub(super) fn scan(
     proxies: &[Arc<dyn Oracle>],
     link: Option<(&HubLink, &Popularity)>,
     width: usize,
+    is_large: bool,
 ) -> Result<Vec<Vec<u32>>, NeighbourError> {
     let by_proxy = if proxies.is_empty() { 0 } else { width };
     let by_link = if link.is_some() { width } else { 0 };
     let mut best = [vec![Best::new(by_proxy); n], vec![Best::new(by_link); n]];
     let items: Vec<usize> = (0..n).collect();
-    let proxies = Scanned::new(n, proxies);
+    let proxies = Scanned::new(proxies, is_large);
     for rows in items.chunks(BLOCK) {
         for cols in items[rows[0]..].chunks(BLOCK) {
             let blocks = proxies.blocks(rows, cols)?;
@@ -360,11 +370,12 @@ pub(super) fn scan_estimates(
     (link, popularity): (&HubLink, &Popularity),
     (process, weight): (Block<'_>, f64),
     width: usize,
+    is_large: bool,
 ) -> Result<Vec<Vec<u32>>, NeighbourError> {
     let n = popularity.values().len();
     let mut best = vec![Best::new(width); n];
     let items: Vec<usize> = (0..n).collect();
-    let proxies = Scanned::new(n, proxies);
+    let proxies = Scanned::new(proxies, is_large);
     for rows in items.chunks(BLOCK) {
         for cols in items[rows[0]..].chunks(BLOCK) {
             let blocks = proxies.blocks(rows, cols)?;
@@ -396,7 +407,7 @@ pub fn scan_seconds(n: usize, proxies: &[Arc<dyn Oracle>]) -> Result<f64, Neighb
     Ok(start.elapsed().as_secs_f64() * side * (side + 1.0) / 2.0)
 }
 
-/// Proxies as a pass over all pairs reads them: above twenty thousand items the vectors of those that have some in single precision, in half the time. It
+/// Proxies as a pass over all pairs reads them: of many items ([`OFTEN`]) the vectors of those that have some in single precision, in half the time. It
 /// chooses candidates alone, whose scores are read as they are.
 struct Scanned<'a> {
     proxies: &'a [Arc<dyn Oracle>],
@@ -405,9 +416,9 @@ struct Scanned<'a> {
 }
 
 impl<'a> Scanned<'a> {
-    fn new(n: usize, proxies: &'a [Arc<dyn Oracle>]) -> Self {
+    fn new(proxies: &'a [Arc<dyn Oracle>], is_large: bool) -> Self {
         let vectors = |proxy: &Arc<dyn Oracle>| {
-            let vectors = proxy.vectors().filter(|_| n > OFTEN)?;
+            let vectors = proxy.vectors().filter(|_| is_large)?;
             let mut single = Array2::zeros(vectors.dim());
             single.zip_mut_with(&vectors, |single, &value| *single = value as f32);
             Some(single)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use landmark_core::oracle::OracleShape;
+use landmark_core::oracle::{Coin, OracleShape};
 use landmark_core::parameter::BadParameter;
 
 /// Candidates an item, at least: at a few calls an item, kriging has something to choose from.
@@ -10,6 +10,9 @@ const FEWEST_CANDIDATES: usize = 64;
 
 /// Calls an item up to which the single nearest item is found best by reranking the proxy's.
 const PLAIN_CALLS: usize = 5;
+
+/// Share of the calls that ask for one order of a pair, where only the best pairs are asked for in both.
+const EXPLORING: f64 = 0.75;
 
 /// Rows of the columns that are evaluated first, to see whether the others are worth their calls: a twelfth of all, within these.
 const TRIAL_ROWS: (usize, usize) = (48, 256);
@@ -45,6 +48,10 @@ pub struct RoundsParams {
     pub pairs: bool,
     /// Each round asks for this part of what was asked before, and `rounds` is not read: for who stops by a rule of his own.
     pub growth: Option<f64>,
+    /// Seed of the coin that draws one order of each pair of an asymmetric score: three quarters of the calls ask for one order of as many
+    /// pairs, the others for the other order of the best of them. Without it every pair is asked for in both orders. Nothing to a score of one call
+    /// per pair.
+    pub one_order: Option<u64>,
 }
 
 impl Default for RoundsParams {
@@ -63,6 +70,7 @@ impl Default for RoundsParams {
             pairwise: true,
             pairs: false,
             growth: None,
+            one_order: None,
         }
     }
 }
@@ -122,6 +130,8 @@ pub struct Bill {
     pub first: u64,
     /// Pairs of the rounds.
     pub rounds: Vec<u64>,
+    /// Pairs, of those that were asked for in one order, that are asked for in the other order at the end.
+    pub second_orders: u64,
     /// True where there are too few calls for columns: all of them go to the proxy's best pairs, and a list has those first that were
     /// evaluated.
     pub is_plain: bool,
@@ -133,11 +143,15 @@ impl Rounds {
         &self.0
     }
 
+    /// Asks for one order of a pair first, by the coin of this seed unless another was named.
+    pub fn in_one_order(&mut self, seed: u64) {
+        self.0.one_order.get_or_insert(seed);
+    }
+
     /// Calls of a search, exactly. Pure: no oracle is asked.
     pub fn bill(&self, shape: OracleShape, has_proxy: bool) -> Bill {
         let n = shape.len as u64;
-        let all = n * n.saturating_sub(1) / 2;
-        let pairs = (n.saturating_mul(self.0.calls_per_item as u64) / shape.evaluations_per_pair.max(1)).min(all);
+        let (pairs, second_orders) = self.affordable(shape, n * n.saturating_sub(1) / 2);
         let columns = self.columns(shape.len, pairs, has_proxy);
         let column_pairs = column_pairs(shape.len, columns);
         let trial = if has_proxy { (columns * self.trial_rows(shape.len, columns)) as u64 } else { 0 };
@@ -148,8 +162,29 @@ impl Rounds {
             (false, _) => 0,
         };
         let rounds = self.rounds(pairs, pairs - column_pairs - first);
-        let calls = pairs * shape.evaluations_per_pair;
-        Bill { pairs, calls, columns, column_pairs, trial, first, rounds, is_plain }
+        let calls = pairs * self.price(shape) + second_orders;
+        Bill { pairs, calls, columns, column_pairs, trial, first, rounds, second_orders, is_plain }
+    }
+
+    /// The seed of the coin, where a score has two orders and one of them is asked for first.
+    pub(super) fn coin(&self, shape: OracleShape) -> Option<Coin> {
+        self.0.one_order.filter(|_| shape.evaluations_per_pair == 2).map(Coin::new)
+    }
+
+    /// Calls of a pair when it is first asked for.
+    pub(super) fn price(&self, shape: OracleShape) -> u64 {
+        if self.coin(shape).is_some() { 1 } else { shape.evaluations_per_pair }
+    }
+
+    /// Of `all` pairs those that the calls are enough for, and how many of them get their other order.
+    fn affordable(&self, shape: OracleShape, all: u64) -> (u64, u64) {
+        let calls = (shape.len as u64).saturating_mul(self.0.calls_per_item as u64);
+        if self.coin(shape).is_none() {
+            return ((calls / shape.evaluations_per_pair.max(1)).min(all), 0);
+        }
+        // a part of a count that fits in an f64
+        let pairs = ((EXPLORING * calls as f64).ceil() as u64).min(all);
+        (pairs, (calls - pairs).min(pairs))
     }
 
     /// The bill of a search that stands on so many known pairs ([`Search::knowing`](super::Search::knowing)): new calls alone. No columns are
@@ -157,16 +192,17 @@ impl Rounds {
     pub fn bill_beyond(&self, shape: OracleShape, has_proxy: bool, known: u64) -> Bill {
         let n = shape.len as u64;
         let left = (n * n.saturating_sub(1) / 2).saturating_sub(known);
-        let pairs = (n.saturating_mul(self.0.calls_per_item as u64) / shape.evaluations_per_pair.max(1)).min(left);
+        let (pairs, second_orders) = self.affordable(shape, left);
         let first = if has_proxy { pairs.min(n.saturating_mul(self.0.first as u64)) } else { 0 };
         Bill {
             pairs,
-            calls: pairs * shape.evaluations_per_pair,
+            calls: pairs * self.price(shape) + second_orders,
             columns: 0,
             column_pairs: 0,
             trial: 0,
             first,
             rounds: self.rounds(pairs, pairs - first),
+            second_orders,
             is_plain: false,
         }
     }
@@ -238,7 +274,7 @@ impl Rounds {
     }
 
     /// Candidates that every item keeps, of n items.
-    pub(super) fn width(&self, n: usize) -> usize {
+    pub fn width(&self, n: usize) -> usize {
         let wanted = self.0.candidates.saturating_mul(self.0.calls_per_item);
         wanted.max(2 * self.0.k).max(FEWEST_CANDIDATES).min(n.saturating_sub(1))
     }

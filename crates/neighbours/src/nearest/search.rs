@@ -10,19 +10,23 @@ use super::columns::Columns;
 use super::kriging::JUDGES;
 use super::pairwise::Pairwise;
 use super::places::{highest, places, ranked};
-use super::pool::{FAILED, Pool, scan};
+use super::pool::{FAILED, OFTEN, Pool, scan};
 use super::rank_transform::RankTransform;
 use super::rounds::{Bill, Rounds};
 use super::{NeighbourError, PROXY, require_symmetric, trial};
 use arms::Arm;
 use estimates::ColumnPopularity;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleShape, Pair};
+use landmark_core::oracle::{Coin, Oracle, OracleShape, Pair};
+use orders::OneOrder;
 
 mod arms;
 mod estimates;
+mod given;
 mod known;
+mod orders;
 
+pub use given::Candidates;
 pub use known::Known;
 
 /// The first pairs, as a multiple of those that are looked at by each proxy of a search with a seed, over all proxies.
@@ -36,12 +40,16 @@ pub enum Step {
     Trial,
     /// Full columns of uniform items.
     Columns,
+    /// Pairs that the caller brought.
+    Given,
     /// The proxy's best pairs.
     First,
     /// A round's share for the proxy's best pairs; rounds count from 0.
     Proxy(usize),
     /// Calls left of a round, for the best pairs by the estimate.
     Estimate(usize),
+    /// The other order of the best pairs that were asked for in one.
+    SecondOrder,
 }
 
 /// Pairs to be evaluated next.
@@ -49,8 +57,10 @@ pub enum Step {
 pub struct Batch {
     /// Its purpose.
     pub step: Step,
-    /// The pairs, each of two items and none of them twice in a search.
+    /// The pairs, each of two items and none of them twice in a search, but for their second order.
     pub pairs: Vec<Pair>,
+    /// Draws the order in which each pair is to be asked for, once; otherwise the score itself is wanted, which is made of both.
+    pub order: Option<Coin>,
 }
 
 /// An item, how similar it is, and whether that is known.
@@ -90,6 +100,8 @@ pub struct Found {
     pub lists: Vec<Vec<Neighbour>>,
     /// Pairs that were handed out.
     pub pairs: u64,
+    /// Calls that these pairs take.
+    pub calls: u64,
     /// Pairs whose score could not be had.
     pub failed: u64,
     /// Numbers of the proxies as they were handed over, in the order in which they predict columns: the first gives the kernel and the
@@ -110,6 +122,8 @@ pub struct Found {
 pub struct Search {
     rounds: Rounds,
     bill: Bill,
+    /// Calls of a pair when it is first asked for.
+    price: u64,
     proxies: Vec<Arc<dyn Oracle>>,
     /// Numbers of the proxies as they were handed over, the main one first.
     proxy_order: Vec<usize>,
@@ -133,11 +147,23 @@ pub struct Search {
     next: Next,
     asked: u64,
     failed: u64,
+    /// Pairs of which one order was asked for, where the other follows.
+    orders: Option<OneOrder>,
     reports: Vec<RoundReport>,
     /// True where the main proxy, or the second, was fitted to the columns.
     is_seeded: bool,
     /// Pairs that each way of choosing would take, of a round under way of a search with a seed.
     looks: Vec<(Arm, Vec<Pair>)>,
+    /// Candidates that the caller brought, one list an item; none at all where there are none.
+    given: Vec<Vec<u32>>,
+    /// Pairs of these among the first.
+    given_first: usize,
+    /// True where an index has found the candidates, in the place of a pass over all pairs.
+    has_index: bool,
+    /// Its lists, until they are part of the pool.
+    indexed: Vec<Vec<u32>>,
+    /// True where there are so many items that all pairs are looked at as seldom as can be, in single precision.
+    pub(super) is_large: bool,
     /// Mean gain of each way in the round before.
     gains: Vec<(Arm, f64)>,
     /// The way whose pairs were best in the last round.
@@ -162,6 +188,7 @@ impl fmt::Debug for Search {
 enum Next {
     Trial,
     Columns,
+    Given,
     First,
     /// A look at a proxy, of a search with a seed and other proxies.
     Look(usize),
@@ -170,6 +197,8 @@ enum Next {
     Proxy(usize),
     /// The round, and how many pairs of it are left.
     Estimate(usize, usize),
+    SecondOrder,
+    End,
 }
 
 impl Search {
@@ -194,11 +223,8 @@ impl Search {
         if given < wanted || landmarks.len() != n {
             return Err(NeighbourError::TooFewLandmarks { wanted, given });
         }
-        let tried = |free: &[usize]| {
-            if bill.trial > 0 { trial::rows(rounds.trial_rows(n, wanted), free) } else { Vec::new() }
-        };
         Ok(Self {
-            columns: Columns::new(n, landmarks.order()[..wanted].to_vec(), tried),
+            columns: columns_of(&rounds, &bill, n, landmarks.order()[..wanted].to_vec()),
             popularity: [(); 2].map(|()| ColumnPopularity::unknown(n)),
             by_rank: false,
             judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
@@ -212,12 +238,19 @@ impl Search {
             next: Next::Trial,
             asked: 0,
             failed: 0,
+            orders: rounds.coin(shape).map(OneOrder::new),
             reports: Vec::new(),
             is_seeded: false,
             looks: Vec::new(),
+            given: Vec::new(),
+            given_first: 0,
+            has_index: false,
+            indexed: Vec::new(),
+            is_large: n > OFTEN,
             gains: Vec::new(),
             best_arm: Arm::Seed,
             lists_known_first: bill.is_plain,
+            price: rounds.price(shape),
             rounds,
             bill,
             proxy_order: (0..proxies.len()).collect(),
@@ -238,6 +271,11 @@ impl Search {
     /// Pairs that were handed out so far.
     pub fn asked(&self) -> u64 {
         self.asked
+    }
+
+    /// Calls that the pairs handed out so far take.
+    pub fn calls(&self) -> u64 {
+        self.asked * self.price + self.orders.as_ref().map_or(0, OneOrder::second_orders)
     }
 
     /// True where pairs of the round under way are still to be handed out.
@@ -281,9 +319,15 @@ impl Search {
                     (Step::Trial, self.columns.trial_to_ask())
                 }
                 Next::Columns => {
-                    self.next = Next::First;
+                    self.next = Next::Given;
                     self.judge_trial()?;
                     (Step::Columns, self.columns.pairs())
+                }
+                Next::Given => {
+                    self.next = Next::First;
+                    let pairs = self.by_given(at_most(self.bill.first))?;
+                    self.given_first = pairs.len();
+                    (Step::Given, pairs)
                 }
                 Next::First if self.is_worth_looks() => {
                     self.next = Next::Look(0);
@@ -291,12 +335,12 @@ impl Search {
                 }
                 Next::First => {
                     self.next = Next::Proxy(0);
-                    (Step::First, self.by_proxy(at_most(self.bill.first))?)
+                    (Step::First, self.by_proxy(at_most(self.bill.first) - self.given_first)?)
                 }
                 Next::Look(proxy) => {
                     self.next = if proxy + 1 < self.proxies.len() { Next::Look(proxy + 1) } else { Next::AfterLooks };
                     // as many by each, or the one that chose fewer would look better among pairs of which all are high by the other
-                    let count = at_most(self.bill.first) / (LOOKS * self.proxies.len());
+                    let count = (at_most(self.bill.first) - self.given_first) / (LOOKS * self.proxies.len());
                     self.pool()?;
                     (Step::First, self.chosen(count, |pool, slot| pool.proxies(slot)[proxy]))
                 }
@@ -305,14 +349,29 @@ impl Search {
                     self.order_seeded();
                     (Step::First, self.by_proxy(at_most(self.bill.first.saturating_sub(self.asked)))?)
                 }
+                // further rounds may follow
+                Next::Proxy(round) if round >= self.bill.rounds.len() && self.orders.is_none() => return Ok(None),
+                Next::Proxy(round) if round >= self.bill.rounds.len() => {
+                    self.next = Next::SecondOrder;
+                    continue;
+                }
+                Next::SecondOrder => {
+                    self.next = Next::End;
+                    let pairs = self.finalists()?;
+                    if pairs.is_empty() {
+                        continue;
+                    }
+                    return Ok(Some(Batch { step: Step::SecondOrder, pairs, order: None }));
+                }
+                Next::End => return Ok(None),
                 Next::Proxy(round) if self.is_seeded => {
-                    let Some(&count) = self.bill.rounds.get(round) else { return Ok(None) };
+                    let count = self.bill.rounds[round];
                     let pairs = self.look(at_most(count))?;
                     self.next = Next::Estimate(round, at_most(count) - pairs.len());
                     (Step::Proxy(round), pairs)
                 }
                 Next::Proxy(round) => {
-                    let Some(&count) = self.bill.rounds.get(round) else { return Ok(None) };
+                    let count = self.bill.rounds[round];
                     self.estimate(false)?;
                     let share = if self.proxies.is_empty() { 0.0 } else { self.rounds.params().share };
                     // a part of a count that fits in an f64
@@ -329,9 +388,28 @@ impl Search {
             };
             if !pairs.is_empty() {
                 self.asked += pairs.len() as u64;
-                return Ok(Some(Batch { step, pairs }));
+                return Ok(Some(Batch { step, pairs, order: self.orders.as_ref().map(OneOrder::coin) }));
             }
         }
+    }
+
+    /// Takes scores as [`record`](Self::record) does, of one order each where `batch` was asked for so.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record).
+    ///
+    /// # Panics
+    /// When there is not one score a pair.
+    pub fn record_part(&mut self, batch: &Batch, pairs: &[Pair], scores: &[f64]) -> Result<(), NeighbourError> {
+        let Some(orders) = self.orders.as_mut().filter(|_| batch.order.is_some()) else {
+            return self.record(pairs, scores);
+        };
+        let corrected: Vec<f64> =
+            pairs.iter().zip(scores).map(|(&pair, &score)| orders.corrected(pair, score)).collect();
+        self.record(pairs, &corrected)?;
+        let orders = self.orders.as_mut().expect("there are some");
+        pairs.iter().zip(scores).for_each(|(&pair, &score)| orders.observe(pair, score));
+        Ok(())
     }
 
     /// Takes scores, of all or of some pairs; one that is not finite counts as failed: it is not asked for again, teaches nothing and is
@@ -350,6 +428,9 @@ impl Search {
                 return Err(NeighbourError::NoPair { i, j, len });
             }
             let kept = if score.is_finite() { score } else { FAILED };
+            if let Some(orders) = &mut self.orders {
+                orders.settle((i, j));
+            }
             self.failed += u64::from(!score.is_finite());
             let is_placed = match &mut self.pool {
                 Some(pool) => pool.set(i, j, kept),
@@ -376,7 +457,7 @@ impl Search {
         self.estimate(true).map_err(|error| self.numbered(error))?;
         let known_first = self.lists_known_first;
         let (pool, estimates) = (self.pool.as_ref().expect("estimated"), &self.estimates);
-        let value = |slot: usize| value(pool, estimates, slot);
+        let value = |slot: usize| self.value(pool, slot);
         let listed = |i: usize| {
             let mut slots = ranked(pool, i, &value);
             slots.retain(|&slot| pool.scores[slot] != FAILED);
@@ -385,8 +466,14 @@ impl Search {
                 slots.sort_by_key(|&slot| !pool.is_asked(slot));
             }
             let neighbour = |slot| {
-                let exact = pool.is_asked(slot);
-                let score = if exact { pool.raw(slot) } else { pool.estimated(estimates[slot]) };
+                let observed = self.is_observed(pool, slot);
+                let exact = pool.is_asked(slot) && !observed;
+                let estimate = pool.estimated(estimates[slot]);
+                let score = match () {
+                    () if observed => orders::blended(pool.raw(slot), estimate),
+                    () if exact => pool.raw(slot),
+                    () => estimate,
+                };
                 Neighbour { item: pool.other(slot), score, exact }
             };
             slots.into_iter().take(depth).map(neighbour).collect()
@@ -400,7 +487,8 @@ impl Search {
     /// As [`candidates`](Self::candidates).
     pub fn finish(mut self) -> Result<Found, NeighbourError> {
         let lists = self.last_candidates(self.rounds.params().k)?;
-        Ok(Found { lists, pairs: self.asked, failed: self.failed, proxies: self.proxy_order, rounds: self.reports })
+        let (pairs, calls) = (self.asked, self.calls());
+        Ok(Found { lists, pairs, calls, failed: self.failed, proxies: self.proxy_order, rounds: self.reports })
     }
 
     /// An error that names a proxy by its number as it was handed over.
@@ -459,18 +547,24 @@ impl Search {
             });
         }
         let width = self.rounds.width(n);
-        let lists = if self.is_seeded {
-            self.seeded_candidates(width)?
-        } else if is_without && !self.proxies.is_empty() {
-            scan(n, &self.proxies, None, width)?
+        let link = if self.is_seeded || (is_without && !self.proxies.is_empty()) {
+            None
         } else {
             let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
             if self.order_proxies(&columns) {
                 columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
             }
-            let link = self.fit_link(&columns);
-            scan(n, &self.proxies, Some((&link, &self.popularity().items)), width)?
+            Some(self.fit_link(&columns))
         };
+        let mut lists = match (std::mem::take(&mut self.indexed), link) {
+            (lists, _) if self.has_index => self.with_popular(lists),
+            (_, None) if self.is_seeded => self.seeded_candidates(width)?,
+            (_, link) => {
+                let link = link.as_ref().map(|link| (link, &self.popularity().items));
+                scan(n, &self.proxies, link, width, self.is_large)?
+            }
+        };
+        lists.iter_mut().zip(&self.given).for_each(|(list, given)| list.extend(given));
         let mut pool = Pool::new(lists, &known, &self.proxies)?;
         if self.is_seeded {
             pool.set_fitted(self.fitted());
@@ -504,7 +598,7 @@ impl Search {
     }
 
     fn by_estimate(&mut self, count: usize) -> Vec<Pair> {
-        let pairs = self.chosen(count, |pool, slot| value(pool, &self.estimates, slot));
+        let pairs = self.chosen(count, |pool, slot| self.value(pool, slot));
         self.is_estimated = false;
         pairs
     }
@@ -512,14 +606,29 @@ impl Search {
     /// The unknown pairs that stand highest by `value`: in the list of either item, or in that of all pairs.
     fn chosen(&self, count: usize, value: impl Fn(&Pool, usize) -> f64 + Sync) -> Vec<Pair> {
         let pool = self.pool.as_ref().expect("made before anything is chosen");
-        let value = |slot: usize| value(pool, slot);
-        if self.rounds.params().pairs { highest(pool, count, value) } else { places(pool, count, value) }
+        self.highest_of(count, |slot| value(pool, slot), |slot| !pool.is_asked(slot))
+    }
+
+    /// The pairs among the `open` that stand highest.
+    fn highest_of(&self, count: usize, value: impl Fn(usize) -> f64 + Sync, open: impl Fn(usize) -> bool) -> Vec<Pair> {
+        let pool = self.pool.as_ref().expect("made before anything is chosen");
+        if self.rounds.params().pairs { highest(pool, count, value, open) } else { places(pool, count, value, open) }
+    }
+
+    /// F: the score where there is one, else the estimate; of a pair that was asked for in one order some of both.
+    fn value(&self, pool: &Pool, slot: usize) -> f64 {
+        match pool.is_asked(slot) {
+            false => self.estimates[slot],
+            true if self.is_observed(pool, slot) => orders::blended(pool.scores[slot], self.estimates[slot]),
+            true => pool.scores[slot],
+        }
     }
 }
 
-/// F: the score where there is one, else the estimate.
-fn value(pool: &Pool, estimates: &[f64], slot: usize) -> f64 {
-    if pool.is_asked(slot) { pool.scores[slot] } else { estimates[slot] }
+/// Columns of these of n items, with the trial of a bill.
+fn columns_of(rounds: &Rounds, bill: &Bill, n: usize, columns: Vec<usize>) -> Columns {
+    let rows = if bill.trial > 0 { rounds.trial_rows(n, columns.len()) } else { 0 };
+    Columns::new(n, columns, |free| if rows > 0 { trial::rows(rows, free) } else { Vec::new() })
 }
 
 /// A count of pairs that are kept in memory.

@@ -11,7 +11,9 @@ use landmark_core::oracle::{
 };
 use landmark_core::stream::stream;
 
+mod given;
 mod known;
+mod orders;
 mod trial;
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -318,9 +320,8 @@ fn errors_name_the_proxy_and_the_next_step() {
     let (other, _) = problem(31, 6);
     let error = nearest(&oracle, &[Arc::new(other)], &rounds, &landmarks(30)).unwrap_err();
     assert_eq!(error.to_string(), "proxy 1 is over 31 items, the score over 30; hand over one over the same items");
-    let asymmetric =
-        Precomputed::new(Array2::from_shape_fn((9, 9), |(i, j)| (i + 2 * j) as f64), AsymmetryPolicy::Keep);
-    let error = nearest(&asymmetric.unwrap(), &[], &rounds, &landmarks(9)).unwrap_err();
+    let asymmetric = OracleShape { symmetry: Symmetry::Asymmetric, ..OracleShape::symmetric(9) };
+    let error = Search::new(rounds.clone(), asymmetric, Vec::new(), &landmarks(9)).unwrap_err();
     assert!(error.to_string().contains("symmetrise"), "{error}");
     for (params, message) in [
         (RoundsParams { k: 0, ..RoundsParams::default() }, "`k` is 0, but must be at least 1"),

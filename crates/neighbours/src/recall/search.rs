@@ -323,7 +323,8 @@ fn whole_columns(known: Known, n: usize) -> Known {
 pub fn growing(params: RoundsParams, n: usize) -> RoundsParams {
     let columns = params.columns.unwrap_or(COLUMNS).min(n.saturating_sub(1) / 2);
     let columns = if columns < 2 { 0 } else { columns };
-    RoundsParams { columns: Some(columns), growth: Some(params.growth.unwrap_or(GROWTH)), ..params }
+    // audited rows are of both orders, and so are the pairs that they are compared with
+    RoundsParams { one_order: None, columns: Some(columns), growth: Some(params.growth.unwrap_or(GROWTH)), ..params }
 }
 
 fn ask(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {

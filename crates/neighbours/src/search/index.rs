@@ -1,17 +1,20 @@
 //! The index: what past queries teach about items, and the search of a new one.
 //!
 //! ```text
-//! R = C − link,   Z = rows of R, scaled to length 1,   G = (P + ZZᵀ) / 2
+//! R = C − link,   Z = rows of R, Y = rows of C less the means of columns, both scaled to length 1,   G = P/2 + (ZZᵀ + YYᵀ)/4
 //! F_j = link(p_qj, h_j, 0) + Σ_a w_a R_ja,             w = P_qA (P_AA + ρI)⁻¹
 //! round: E = F + G[:, O] (G[O, O] + ρI)⁻¹ (y − F)[O];  ask for the best unknown items, a fifth of them by P, the others by E
 //! ```
-//! O are the items asked so far and y their scores; ρ = .3. Without a proxy G = ZZᵀ and F is popularity alone. All of b goes to candidates, none to uniform
+//! O are the items asked so far and y their scores; ρ = .3. Without a proxy G = (ZZᵀ + YYᵀ)/2 and F is popularity alone. The estimates of a query are
+//! so those of a Gaussian process over pairs of queries and items, in two steps: over queries in F, over items in E. Its kernel of the rows Y is that of
+//! [`nearest`](crate::nearest). All of b goes to candidates, none to uniform
 //! items. This project's own method; ANNCUR and AXN solve the same problem. Scores stay as they are: learning from their ranks, which [`nearest`](crate::nearest)
 //! gains much by on skewed ones, moved recall@10 by .02 at most here (tweets, recipes, questions), up to γ = 1.25 and b = 50.
 //!
-//! Cost: n·a calls offline, b a query. Building O(n·a + a³); a query O(rounds · n(d + a) + b³) for vectors of length d. Memory 8n(2a + d) bytes.
+//! Cost: n·a calls offline, b a query. Building O(n·a + a³); a query O(rounds · n(d + a) + b³) for vectors of length d. Memory 8n(4a + d) bytes.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis, aview1};
+use ndarray::{Array1, Array2, ArrayView2, Axis, aview1, concatenate, s};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Asking};
@@ -24,14 +27,17 @@ use landmark_core::oracle::OracleError;
 use landmark_core::parameter::BadParameter;
 
 /// Parameters of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IndexParams {
     /// Rounds that the calls of a query are spent in.
+    #[schemars(range(min = 1))]
     pub rounds: usize,
     /// Share of a round that goes to the proxy's best, 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     pub share: f64,
     /// ρ > 0, added to the diagonal of kernels whose mean is 1.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub ridge: f64,
 }
 
@@ -86,7 +92,7 @@ pub struct Anchors<'a> {
 #[derive(Debug, Clone)]
 pub struct Index {
     parts: IndexParts,
-    /// Rows of R scaled to length 1, n × a.
+    /// Z and Y next to each other, over √2: n × 2a.
     profiles: Array2<f64>,
     /// Of P_AA + ρI; none without a proxy, or with one that is not positive definite even so.
     anchor_factor: Option<Cholesky>,
@@ -101,6 +107,8 @@ pub struct IndexParts {
     pub link: PopularityLink,
     /// h of the items, length n.
     pub popularity: Array1<f64>,
+    /// C, n × a.
+    pub scores: Array2<f64>,
     /// R = C − link, n × a.
     pub residual: Array2<f64>,
     /// P_AA, a × a; none without a proxy.
@@ -134,6 +142,7 @@ impl Index {
             params,
             link,
             popularity: popularity.items,
+            scores: anchors.scores.to_owned(),
             residual,
             anchor_proxy: anchors.proxy.map(|(_, among)| among.to_owned()),
             item_proxy: items,
@@ -148,6 +157,7 @@ impl Index {
         let params = parts.params.check()?;
         let (n, a) = parts.residual.dim();
         check_matrix("the residual", parts.residual.view(), (n, a))?;
+        check_matrix("the scores with the anchors", parts.scores.view(), (n, a))?;
         check_line("the popularity", &parts.popularity.to_vec(), n)?;
         if let Some(among) = &parts.anchor_proxy {
             check_matrix("the proxy among the anchors", among.view(), (a, a))?;
@@ -162,11 +172,14 @@ impl Index {
             }
             _ => {}
         }
-        let mut profiles = parts.residual.clone();
-        for mut row in profiles.rows_mut() {
-            let length = balance::length(row.view());
-            if length > 0.0 {
-                row /= length;
+        let means = parts.scores.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(a));
+        let mut profiles = concatenate![Axis(1), parts.residual, &parts.scores - &means];
+        for half in [s![.., ..a], s![.., a..]] {
+            for mut row in profiles.slice_mut(half).rows_mut() {
+                let length = balance::length(row.view()) * std::f64::consts::SQRT_2;
+                if length > 0.0 {
+                    row /= length;
+                }
             }
         }
         let factor = |among: &Array2<f64>| {

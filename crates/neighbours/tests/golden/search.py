@@ -1,6 +1,6 @@
 """Golden cases of the search of queries among items (search.json), by NumPy alone: python3 search.py > search.json
 
-An independent twin of crates/core/src/search: dense kernels and general solvers instead of factors and combinations.
+An independent twin of crates/neighbours/src/search: dense kernels and general solvers instead of factors and combinations.
 """
 
 import json
@@ -38,7 +38,10 @@ def build(C, p_items, p_anchors, P):
     t = np.linalg.solve(X.T @ X + ridge, X.T @ C.ravel())
     R = C - (X @ t).reshape(C.shape)
     Z = R / np.linalg.norm(R, axis=1, keepdims=True)
-    G = Z @ Z.T if P is None else (P + Z @ Z.T) / 2
+    Y = C - column
+    Y = Y / np.linalg.norm(Y, axis=1, keepdims=True)
+    profiles = (Z @ Z.T + Y @ Y.T) / 2
+    G = profiles if P is None else (P + profiles) / 2
     return dict(t=t, mu=mu, dev=dev, h=h, R=R, G=G, anchors=p_anchors)
 
 

@@ -18,29 +18,22 @@ use crate::encoder::{ModelError, Weights};
 
 /// Spans represented at a time: bounds the padded copy of their states.
 const SPANS_AT_A_TIME: usize = 1024;
-/// Spans of more words share a width.
 pub(super) const WIDTHS: usize = 21;
 
-/// A scorer, or one that is being trained.
 #[derive(Debug)]
 pub struct Network {
     pub(super) weights: BTreeMap<String, Tensor>,
     device: Device,
 }
 
-/// Sizes of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sizes {
-    /// Length of a state.
     pub(super) state: usize,
-    /// Width of the hidden layers.
     pub(super) hidden: usize,
-    /// Numbers that encode the width.
     pub(super) width: usize,
 }
 
 impl Sizes {
-    /// Names and shapes of all weights.
     pub(super) fn shapes(self, goal: Goal) -> Vec<(String, Vec<usize>)> {
         let Self { state, hidden, width } = self;
         let mention = 3 * state + width;
@@ -181,7 +174,6 @@ impl Network {
         Ok(Tensor::f_cat(&[x.f_select(1, 0)?, end, weighted, width], 1)?)
     }
 
-    /// Scores of spans before the sigmoid.
     pub(super) fn span_logits(&self, mentions: &Tensor, dropout: &Dropout) -> Result<Tensor, CorefError> {
         let hidden = self.linear(&dropout.apply(mentions)?, "span.0")?.f_relu()?;
         Ok(self.linear(&dropout.apply(&hidden)?, "span.1")?.f_squeeze_dim(1)?)
@@ -232,7 +224,6 @@ impl Network {
         Ok(PairLayers { first: layer("pair.0")?, hidden: layer("pair.1")?, output: layer("pair.2")? })
     }
 
-    /// All weights, by name.
     pub(super) fn leaves(&self) -> Vec<Tensor> {
         self.weights.values().map(Tensor::shallow_clone).collect()
     }

@@ -19,7 +19,6 @@ fn states(corpus: &MentionCorpus, window: usize, folder: &Path) -> TokenStates {
     TokenStates::find_or_compute(corpus, &choice(window), Device::Cpu, folder, &mut |_, _| {}).unwrap()
 }
 
-/// Gold mentions of the topics of a part.
 fn groups(corpus: &MentionCorpus, states: &TokenStates, part: CorefPart) -> Vec<Group> {
     let of = |topic: &str| {
         let mentions = corpus.mentions_of(topic, MentionKinds::Both);

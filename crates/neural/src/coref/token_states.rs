@@ -18,10 +18,8 @@ use crate::encoder::{Encoder, EncoderConfig, ModelError, Sequence, Tokenizer, We
 
 /// Documents that go through the encoder between two reports of progress.
 const DOCUMENTS_AT_A_TIME: usize = 16;
-/// The name of the tensor in the file.
 const STATES: &str = "states";
 
-/// The states of all validated words of a corpus.
 #[derive(Debug)]
 pub struct TokenStates {
     states: Tensor,
@@ -80,12 +78,10 @@ impl TokenStates {
         &self.states
     }
 
-    /// Length of a state.
     pub fn hidden(&self) -> usize {
         self.hidden
     }
 
-    /// A digest of corpus, encoder and window.
     pub fn identity(&self) -> Identity {
         self.identity
     }
@@ -99,15 +95,12 @@ impl TokenStates {
     }
 }
 
-/// A document as the encoder reads it.
 struct Layout {
-    /// By segment: ids, and for each of its words the tokens.
     segments: Vec<Segment>,
 }
 
 struct Segment {
     sequence: Sequence,
-    /// The first word of the segment in the document.
     first_word: usize,
     /// Tokens of each word, counted without the special ones; never empty.
     words: Vec<Range<usize>>,
@@ -155,7 +148,6 @@ fn never_empty(words: Vec<Range<usize>>, tokens: usize) -> Vec<Range<usize>> {
 
 type WordRows = Vec<Option<(usize, usize)>>;
 
-/// Gives rows to the tokens of validated sentences, document by document; the number of rows beside them.
 fn number_rows(documents: &[NewsDocument], layouts: &[Layout]) -> (Vec<WordRows>, usize) {
     let mut next = 0;
     let mut all = Vec::with_capacity(documents.len());
@@ -172,7 +164,6 @@ fn number_rows(documents: &[NewsDocument], layouts: &[Layout]) -> (Vec<WordRows>
     (all, next)
 }
 
-/// The words of a segment that are kept, with their tokens.
 fn kept_words<'a>(
     document: &'a NewsDocument,
     segment: &'a Segment,

@@ -25,27 +25,19 @@ use super::{CorefError, TokenStates};
 use crate::adamw::{AdamW, AdamWParams, Rounding};
 use crate::encoder::{ModelError, Weights};
 
-/// A scorer that was trained.
 #[derive(Debug)]
 pub struct Trained {
-    /// The weights of the best epoch.
     pub network: Network,
     pub curve: Vec<ScorerEpoch>,
 }
 
-/// A recipe and its ingredients.
 #[derive(Debug, Clone, Copy)]
 pub struct Training<'a> {
     pub goal: Goal,
-    /// Hyperparameters of the training.
     pub params: ScorerParams,
-    /// The states that spans refer to.
     pub states: &'a TokenStates,
-    /// Training examples, topic by topic.
     pub groups: &'a [Group],
-    /// Names the random streams and the folder.
     pub dataset: &'a str,
-    /// Every draw follows from it.
     pub seed: u64,
 }
 
@@ -69,7 +61,6 @@ impl Examples {
     }
 }
 
-/// Adam without decay of weights or clipping.
 const ADAM: AdamWParams = AdamWParams {
     beta1: 0.9,
     beta2: 0.999,
@@ -82,7 +73,6 @@ const ADAM: AdamWParams = AdamWParams {
 const BEST: &str = "best.safetensors";
 const CURVE: &str = "curve.json";
 
-/// Weights and moments after an epoch.
 fn checkpoint(folder: &Path, epoch: usize) -> PathBuf {
     folder.join(format!("epoch-{epoch}.safetensors"))
 }
@@ -222,7 +212,6 @@ impl Training<'_> {
         Ok(ScorerEpoch { number, loss, score, seconds: start.elapsed().as_secs_f64() })
     }
 
-    /// All batches of an epoch in random order.
     fn batches(&self, rng: &mut Rng) -> Vec<Batch> {
         let size = self.params.batch;
         let mut batches = Vec::new();

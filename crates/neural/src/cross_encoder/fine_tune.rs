@@ -17,7 +17,7 @@ use std::time::Instant;
 use landmark_core::stats::pearson;
 use landmark_core::stream::{Rng, stream};
 use landmark_oracles::neural::{
-    CURVE, Epoch, FineTune, FineTuned, LabelledPairs, Loss, ModelFiles, Precision, Target, sigmoid,
+    CURVE, Epoch, FineTune, FineTuned, LabelledPairs, Loss, ModelFiles, Precision, Target, TuningProgress, sigmoid,
 };
 use rand::Rng as _;
 use rand::seq::SliceRandom;
@@ -35,8 +35,8 @@ use average::Average;
 use checkpoint::Checkpoint;
 use trainable::Trainable;
 
-/// Trains, or goes on with a training that was interrupted, or finds the result of one that was not. `on_epoch` hears of
-/// each epoch as it ends.
+/// Trains, or goes on with a training that was interrupted, or finds the result of one that was not. `on_progress` hears of
+/// each step and each epoch as it ends.
 ///
 /// # Errors
 /// [`ModelError`]: the base model, the disk, libtorch; a loss that is no number.
@@ -44,7 +44,7 @@ pub fn fine_tune(
     recipe: &FineTune<'_>,
     models: &Path,
     device: Device,
-    on_epoch: &mut dyn FnMut(&Epoch),
+    on_progress: &mut dyn FnMut(TuningProgress<'_>),
 ) -> Result<FineTuned, ModelError> {
     if let Some(finished) = recipe.finished(models)? {
         return Ok(finished);
@@ -53,8 +53,8 @@ pub fn fine_tune(
     std::fs::create_dir_all(&folder).map_err(ModelError::io(&folder))?;
     let mut training = Training::start(recipe, &folder, device)?;
     while !training.is_over() {
-        let epoch = training.epoch()?;
-        on_epoch(&epoch);
+        let epoch = training.epoch(on_progress)?;
+        on_progress(TuningProgress::Epoch(&epoch));
     }
     let curve = training.curve;
     checkpoint::finish(recipe.base, &folder, &serde_json::to_vec_pretty(&curve).unwrap_or_default(), CURVE)?;
@@ -75,7 +75,6 @@ fn sequences(
     Ok(part.pairs.iter().zip(part.targets).map(pair).collect())
 }
 
-/// A pair in both orders.
 struct PairTokens {
     forward: Sequence,
     backward: Sequence,
@@ -137,7 +136,7 @@ impl<'a> Training<'a> {
     }
 
     /// Trains on every pair once, looks at the development pairs, and writes the checkpoint.
-    fn epoch(&mut self) -> Result<Epoch, ModelError> {
+    fn epoch(&mut self, on_progress: &mut dyn FnMut(TuningProgress<'_>)) -> Result<Epoch, ModelError> {
         let start = Instant::now();
         let params = self.recipe.params;
         let number = self.curve.len() + 1;
@@ -150,6 +149,8 @@ impl<'a> Training<'a> {
         for (k, batch) in batches.iter().enumerate() {
             let rate = params.learning_rate * params.schedule((number - 1) * batches.len() + k, steps);
             loss += self.step(batch, rate)? * batch.len() as f64;
+            let (done, all, seconds) = (k + 1, batches.len(), start.elapsed().as_secs_f64());
+            on_progress(TuningProgress::Steps { epoch: number, done, all, seconds });
         }
         let seconds = start.elapsed().as_secs_f64();
         let loss = loss / self.train.len().max(1) as f64;
@@ -238,7 +239,6 @@ impl<'a> Training<'a> {
         Ok((self.judge(&forward), self.judge(&mean)))
     }
 
-    /// The scores of the development pairs, in one order.
     fn outputs(&self, order: impl Fn(&PairTokens) -> &Sequence) -> Result<Vec<f64>, ModelError> {
         let classifier = self.model.classifier();
         let _no_gradients = tch::no_grad_guard();
@@ -268,7 +268,6 @@ impl<'a> Training<'a> {
 /// Batches that are sorted by length together: enough that many are of one length, few enough that a batch is a random one.
 const BATCHES_OF_A_POOL: usize = 50;
 
-/// The first epoch of the best score.
 fn best(curve: &[Epoch]) -> Option<&Epoch> {
     curve.iter().reduce(|best, epoch| if epoch.score > best.score { epoch } else { best })
 }

@@ -94,7 +94,6 @@ impl CrossEncoder {
     }
 }
 
-/// Digest of texts and their order.
 fn digest(texts: &[String]) -> Identity {
     let mut hasher = blake3::Hasher::new();
     for text in texts {
@@ -121,10 +120,8 @@ fn pairs_above(mut lengths: Vec<usize>, most: usize) -> u64 {
     above
 }
 
-/// What the limit means for scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cutting {
-    /// The limit as it stands in the identity.
     limit: usize,
     /// Two texts can both be cut in an odd room, of which earlier versions left the odd token to the first.
     is_of_odd_room: bool,

@@ -20,17 +20,14 @@ const BATCHES_OF_A_GPU: usize = 4;
 /// Sequences that keep a GPU busy at all; a core has enough of one.
 const FEWEST_ON_GPU: usize = 64;
 
-/// The number of a job and the outputs of its sequences.
 type Answer = (usize, Result<Vec<Vec<f32>>, ModelError>);
 
-/// Sequences to score, and where the answer goes.
 struct Job {
     number: usize,
     sequences: Vec<Sequence>,
     reply: Sender<Answer>,
 }
 
-/// The threads that own a model.
 pub(super) struct Workers {
     jobs: Option<Mutex<Sender<Job>>>,
     threads: Vec<JoinHandle<()>>,
@@ -61,22 +58,18 @@ impl Workers {
         Ok(Self { jobs: Some(Mutex::new(sender)), threads, identity, outputs, longest, device })
     }
 
-    /// A digest of the model.
     pub(super) fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// Outputs of the head.
     pub(super) fn outputs(&self) -> i64 {
         self.outputs
     }
 
-    /// Tokens it takes at most.
     pub(super) fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Sequences that are scored at once.
     pub(super) fn at_once(&self) -> usize {
         self.threads.len() * if self.device.is_cuda() { FEWEST_ON_GPU } else { 1 }
     }

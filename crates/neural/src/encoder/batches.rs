@@ -16,7 +16,6 @@ const TOKENS_ON_GPU: usize = 1 << 16;
 /// Rows come in multiples of this: oneDNN builds a kernel for each height that it meets, which takes as long as dozens of products.
 const ROWS: usize = 16;
 
-/// Tokens that fill a batch on this device.
 pub(crate) fn tokens_at_once(device: Device) -> usize {
     if device.is_cuda() { TOKENS_ON_GPU } else { TOKENS_ON_CPU }
 }
@@ -31,26 +30,19 @@ pub(crate) fn fitting(lengths: impl IntoIterator<Item = usize>, tokens: usize) -
     lengths.into_iter().take_while(fits).count().max(1)
 }
 
-/// Consecutive sequences of one length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Number of the first of them in the batch.
     pub(super) sequence: i64,
-    /// Row of its first token.
     pub(super) row: i64,
-    /// Number of sequences.
     pub(super) count: i64,
-    /// Tokens of each.
     pub(super) length: i64,
 }
 
 impl Run {
-    /// Its rows of a matrix of all tokens.
     pub(super) fn rows(&self, matrix: &Tensor) -> Result<Tensor, ModelError> {
         Ok(matrix.f_narrow(0, self.row, self.count * self.length)?)
     }
 
-    /// Its rows of a matrix of all sequences.
     pub(super) fn sequences(&self, matrix: &Tensor) -> Result<Tensor, ModelError> {
         Ok(matrix.f_narrow(0, self.sequence, self.count)?)
     }
@@ -61,14 +53,12 @@ impl Run {
 pub struct TokenBatch {
     ids: Vec<i64>,
     types: Vec<i64>,
-    /// Place of each token in its sequence.
     places: Vec<i64>,
     lengths: Vec<usize>,
     runs: Vec<Run>,
 }
 
 impl TokenBatch {
-    /// Puts sequences one after the other.
     pub fn new<'a>(sequences: impl IntoIterator<Item = &'a Sequence>) -> Self {
         let (mut ids, mut types, mut places) = (Vec::new(), Vec::new(), Vec::new());
         let (mut lengths, mut runs) = (Vec::new(), Vec::<Run>::new());
@@ -86,27 +76,22 @@ impl TokenBatch {
         Self { ids, types, places, lengths, runs }
     }
 
-    /// Number of sequences.
     pub fn len(&self) -> usize {
         self.lengths.len()
     }
 
-    /// True where there is no sequence.
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
 
-    /// Tokens of each sequence.
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
     }
 
-    /// Tokens of the longest sequence.
     pub fn longest(&self) -> usize {
         self.lengths.iter().copied().max().unwrap_or(0)
     }
 
-    /// Tokens of all sequences.
     pub fn tokens(&self) -> usize {
         self.ids.len()
     }
@@ -146,7 +131,6 @@ pub struct Batcher {
 }
 
 impl Batcher {
-    /// For a device.
     pub fn new(device: Device) -> Self {
         Self { tokens_at_once: tokens_at_once(device) }
     }
@@ -249,23 +233,5 @@ mod tests {
         assert_eq!(fitting([600, 1], 512), 1);
         assert_eq!(fitting([200, 300, 12, 1], 512), 3);
         assert_eq!(fitting([], 512), 1);
-    }
-
-    #[test]
-    fn tokens_stand_one_after_the_other_and_their_number_is_round() {
-        let batch = TokenBatch::new(&[sequence(3, 7), sequence(1, 8), sequence(1, 9)]);
-        assert_eq!(batch.ids, [7, 7, 7, 8, 9]);
-        assert_eq!(batch.places, [0, 1, 2, 0, 0]);
-        let run = |sequence, row, count, length| Run { sequence, row, count, length };
-        assert_eq!(batch.runs(), [run(0, 0, 1, 3), run(1, 3, 2, 1)]);
-        assert_eq!((batch.len(), batch.longest(), batch.tokens()), (3, 3, 5));
-        let [ids, types, places] = batch.to_device(Device::Cpu).unwrap();
-        let first = batch.first_rows(Device::Cpu).unwrap();
-        for (tensor, wanted) in
-            [(ids, [7, 7, 7, 8, 9, 0]), (types, [0; 6]), (places, [0, 1, 2, 0, 0, 0]), (first, [0, 3, 4, 0, 0, 0])]
-        {
-            let values: Vec<i64> = Vec::try_from(tensor).unwrap();
-            assert_eq!((values.len(), &values[..6]), (ROWS, &wanted[..]));
-        }
     }
 }

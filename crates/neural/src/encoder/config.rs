@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use super::ModelError;
 
-/// Family of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Architecture {
     /// Devlin et al. 2019: `[CLS] a [SEP] b [SEP]`, token types, a pooler.
@@ -20,42 +19,30 @@ pub enum Architecture {
 pub enum Activation {
     /// x·Φ(x).
     Gelu,
-    /// Its approximation by tanh.
     GeluTanh,
     /// max(x, 0).
     Relu,
 }
 
-/// The shape of an encoder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncoderConfig {
-    /// Family.
     pub architecture: Architecture,
-    /// Length of a hidden state.
     pub hidden: i64,
     pub layers: usize,
     /// Attention heads; they divide `hidden`.
     pub heads: i64,
-    /// Width of the feed-forward layer.
     pub intermediate: i64,
-    /// Rows of the word embeddings.
     pub vocabulary: i64,
-    /// Rows of the position embeddings.
     pub positions: i64,
-    /// Rows of the token-type embeddings.
     pub token_types: i64,
     pub layer_norm_eps: f64,
     /// Dropout of embeddings and layer outputs while training.
     pub hidden_dropout: f64,
-    /// Dropout of attention weights while training.
     pub attention_dropout: f64,
-    /// The non-linearity.
     pub activation: Activation,
-    /// Id of the padding token.
     pub padding: i64,
 }
 
-/// The keys as the files have them.
 #[derive(Deserialize)]
 struct File {
     model_type: Option<String>,

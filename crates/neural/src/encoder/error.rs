@@ -4,86 +4,41 @@ use std::path::{Path, PathBuf};
 
 use landmark_oracles::neural::ModelFileError;
 
-/// A fault of a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     #[error(transparent)]
     Files(#[from] ModelFileError),
-    /// A configuration that is no JSON or lacks a key.
     #[error("`{}` is not the configuration of an encoder: {why}", path.display())]
     Config { path: PathBuf, why: String },
-    /// Another family of models.
     #[error("`{}` describes the architecture `{seen}`; want `bert` or `roberta`", path.display())]
     Architecture {
         path: PathBuf,
         /// Its `model_type`.
         seen: String,
     },
-    /// Weights that are no safetensors, or cut off.
     #[error("`{}` is no whole safetensors file: {why}. Fetch it again", path.display())]
     Weights { path: PathBuf, why: String },
-    /// A tensor that is not there.
     #[error("`{}` has no tensor `{name}`, which the configuration calls for", path.display())]
-    MissingTensor {
-        path: PathBuf,
-        /// The tensor.
-        name: String,
-    },
-    /// A tensor of another shape.
+    MissingTensor { path: PathBuf, name: String },
     #[error("the tensor `{name}` of `{}` is {seen:?}, but the configuration calls for {wanted:?}: these two files belong to different models", path.display())]
-    WrongShape {
-        path: PathBuf,
-        /// The tensor.
-        name: String,
-        /// Its shape.
-        seen: Vec<i64>,
-        /// The shape wanted.
-        wanted: Vec<i64>,
-    },
-    /// A tokenizer that is no tokenizer, or another model's.
+    WrongShape { path: PathBuf, name: String, seen: Vec<i64>, wanted: Vec<i64> },
     #[error("`{}` is not the tokenizer of this model: {why}", path.display())]
     Tokenizer { path: PathBuf, why: String },
-    /// A text that could not be cut into tokens.
     #[error("the text `{text}` can't be cut into tokens: {why}")]
-    Text {
-        /// Its beginning.
-        text: String,
-        why: String,
-    },
-    /// More tokens than the model has positions.
+    Text { text: String, why: String },
     #[error("a sequence has {seen} tokens, but the model takes at most {wanted}; cut it when it is built")]
-    TooLong {
-        /// Its tokens.
-        seen: usize,
-        /// Positions of the model.
-        wanted: usize,
-    },
-    /// A model without a head where one is needed.
+    TooLong { seen: usize, wanted: usize },
     #[error("`{}` has no classification head: it encodes one text, and scores no pair. Use it as a proxy of a score, `methods: [{{ id: shift_ridge, proxy: {{ kind: embedding_cosine, model: {} }} }}]`, or fine-tune it on labelled pairs as `configs/stsb.yaml` does (`fine_tune`), which leaves a folder to name as `model`", path.display(), path.parent().unwrap_or(path).display())]
-    NoHead {
-        /// The weights.
-        path: PathBuf,
-    },
-    /// A head of another number of outputs.
+    NoHead { path: PathBuf },
     #[error("the classification head has {seen} outputs, but {wanted} are needed here")]
-    Outputs {
-        /// Its outputs.
-        seen: i64,
-        wanted: i64,
-    },
-    /// Precision `int8` where there is none.
+    Outputs { seen: i64, wanted: i64 },
     #[error("precision `int8` scores on a processor, and {asked}; use `bf16` or `f32`")]
-    Int8 {
-        /// Why not here.
-        asked: &'static str,
-    },
-    /// Memory of the device, even for a single sequence.
+    Int8 { asked: &'static str },
     #[error(
         "the device has no memory for a single sequence of {tokens} tokens; lower `max_length`, or use `device: cpu`"
     )]
     OutOfMemory { tokens: usize },
-    /// libtorch.
     #[error("libtorch failed: {0}")]
     Torch(#[from] tch::TchError),
 }

@@ -14,7 +14,6 @@ use super::linear::Linear;
 use super::network::{identity, read_config, unstacked};
 use super::{Architecture, DropoutRates, Encoder, EncoderConfig, ModelError, TokenBatch, Weights};
 
-/// An encoder with a classification head.
 #[derive(Debug)]
 pub struct Classifier {
     encoder: Encoder,
@@ -23,7 +22,6 @@ pub struct Classifier {
     identity: Identity,
 }
 
-/// Names of the two matrices of a head.
 fn names(architecture: Architecture) -> (&'static str, &'static str) {
     match architecture {
         Architecture::Bert => ("pooler.dense", "classifier"),
@@ -31,14 +29,10 @@ fn names(architecture: Architecture) -> (&'static str, &'static str) {
     }
 }
 
-/// Standard deviation of fresh weights, as published.
 const FRESH: f64 = 0.02;
 
 impl Classifier {
     /// Reads a model that was fine-tuned, for use as it is.
-    ///
-    /// # Errors
-    /// As [`Encoder::open`]; [`ModelError::NoHead`].
     pub fn open(files: &ModelFiles, device: Device, precision: Precision) -> Result<Self, ModelError> {
         let config = read_config(files)?;
         let weights = Weights::of(files, device)?;
@@ -108,7 +102,6 @@ impl Classifier {
         }
     }
 
-    /// The encoder below.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
     }
@@ -124,9 +117,6 @@ impl Classifier {
     }
 
     /// Outputs before any sigmoid or softmax: batch × outputs, f32.
-    ///
-    /// # Errors
-    /// As [`Encoder::first_states`].
     pub fn logits(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
         let training = dropout != DropoutRates::default();
         // the head is small: it is computed in f32 always

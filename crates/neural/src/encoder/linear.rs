@@ -23,7 +23,6 @@ pub(super) struct Linear {
 
 /// The largest |q|; −128 is left out, so that both signs reach as far.
 const LARGEST: f64 = 127.0;
-/// Stands for the scale of a row of zeros.
 const SMALLEST: f64 = 1e-30;
 
 impl Linear {

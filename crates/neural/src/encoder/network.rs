@@ -19,13 +19,10 @@ use super::{Activation, Batcher, EncoderConfig, ModelError, Sequence, TokenBatch
 /// Shares of values that are set to 0 while training; none otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct DropoutRates {
-    /// Of embeddings and of what each half of a layer adds.
     pub hidden: f64,
-    /// Of attention weights.
     pub attention: f64,
 }
 
-/// A layer norm.
 #[derive(Debug)]
 struct Norm {
     scale: Tensor,
@@ -75,16 +72,13 @@ struct Layer {
     down_norm: Norm,
 }
 
-/// Tokens whose hidden states a layer computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tokens {
-    /// Those of all.
     All,
     /// That of the first, which looks at all others: all that a head on it needs of the last layer, for a sixth of the flops.
     First,
 }
 
-/// The three projections in the order they are stacked.
 const QKV: [&str; 3] = ["query", "key", "value"];
 
 impl Layer {
@@ -278,17 +272,14 @@ impl Encoder {
         self.layers.iter_mut().try_for_each(|layer| layer.round(precision))
     }
 
-    /// Its shape.
     pub fn config(&self) -> &EncoderConfig {
         &self.config
     }
 
-    /// Device it computes on.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// Precision that products are computed in.
     pub fn precision(&self) -> Precision {
         self.precision
     }
@@ -309,9 +300,6 @@ impl Encoder {
 
     /// The last layer's hidden states of the first tokens alone: sequences × hidden, otherwise as
     /// [`hidden_states`](Self::hidden_states), without most of the last layer's work.
-    ///
-    /// # Errors
-    /// As [`hidden_states`](Self::hidden_states).
     pub fn first_states(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
         Ok(self.last_states(batch, dropout, Tokens::First)?.f_narrow(0, 0, whole(batch.len()))?)
     }

@@ -12,9 +12,6 @@ use super::{Batcher, DropoutRates, Encoder, ModelError, Sequence};
 
 impl Encoder {
     /// The mean hidden state of each sequence, special tokens included, divided by its length: sequences × hidden.
-    ///
-    /// # Errors
-    /// As [`token_states`](Self::token_states).
     pub fn embeddings(&self, sequences: &[Sequence]) -> Result<Array2<f64>, ModelError> {
         let hidden = usize::try_from(self.config().hidden).unwrap_or(0);
         let _no_gradients = tch::no_grad_guard();

@@ -9,7 +9,6 @@ use tokenizers::Tokenizer as Inner;
 
 use super::{Architecture, EncoderConfig, ModelError};
 
-/// A tokenizer that fits its model.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
     inner: Inner,
@@ -19,23 +18,18 @@ pub struct Tokenizer {
     path: PathBuf,
 }
 
-/// A sentence given word by word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
-    /// Token ids, without special tokens.
     pub ids: Vec<i64>,
-    /// The tokens of each word; empty for a word that became none.
     pub words: Vec<Range<usize>>,
 }
 
 /// Input of the encoder: ids with special tokens, and which of the two texts each belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// Token ids.
     pub ids: Vec<i64>,
     /// Token types; all 0 for RoBERTa.
     pub types: Vec<i64>,
-    /// Number of tokens cut off.
     pub cut: usize,
 }
 
@@ -52,9 +46,6 @@ impl Tokenizer {
 
     /// Reads the bytes of a `tokenizer.json` for a model of this shape; `path` is for complaints. Truncation and padding
     /// written in the file are ignored: both are ours to do.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn parse(bytes: &[u8], path: &Path, config: &EncoderConfig) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Tokenizer { path: path.to_owned(), why };
         let inner = contained(|| Inner::from_bytes(bytes)).map_err(wrong)?;
@@ -80,7 +71,6 @@ impl Tokenizer {
         Ok(Self { inner, architecture: config.architecture, first, separator, path: path.to_owned() })
     }
 
-    /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -116,7 +106,6 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Tokens that a pair has besides those of its texts.
     fn specials_of_pair(&self) -> usize {
         match self.architecture {
             Architecture::Bert => 3,

@@ -21,10 +21,6 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// The weights of a model.
-    ///
-    /// # Errors
-    /// As [`parse`](Self::parse).
     pub fn of(files: &ModelFiles, device: Device) -> Result<Self, ModelError> {
         Self::parse(&files.weights_bytes()?, &files.weights(), device)
     }
@@ -64,7 +60,6 @@ impl Weights {
         Self::write_with(tensors, None, path)
     }
 
-    /// The same with facts in the header.
     pub(crate) fn write_with(
         tensors: &BTreeMap<String, Tensor>,
         facts: Option<HashMap<String, String>>,
@@ -94,12 +89,10 @@ impl Weights {
         std::fs::rename(&unfinished, path).map_err(ModelError::io(path))
     }
 
-    /// Its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// True where a tensor of this name is there.
     pub fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)
     }
@@ -131,7 +124,6 @@ impl Weights {
         self.tensors.iter().filter(|(name, _)| within(name)).map(|(_, tensor)| tensor.shallow_clone()).collect()
     }
 
-    /// Rows of a tensor, where it is there.
     pub fn rows(&self, name: &str) -> Option<i64> {
         self.tensors.get(name).and_then(|tensor| tensor.size().first().copied())
     }

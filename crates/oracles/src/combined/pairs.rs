@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_pairs};
 
-use super::{BoxedOracle, CombineError, WeightedSum};
+use super::CombineError;
 
 /// k(item of x, item of y): a kernel over items as one over examples.
 pub struct OnItems {
@@ -75,16 +75,6 @@ impl Oracle for OnItems {
         let of_items: Vec<Pair> = pairs.iter().map(|&(x, y)| (self.items[x], self.items[y])).collect();
         score_distinct(&self.inner, &of_items, out)
     }
-}
-
-/// k(x₁, y₁) + k(x₂, y₂): the pair kernel of Croce, Filice & Basili (2016), where x₁ is the question and x₂ the comment of example x.
-///
-/// # Errors
-/// As [`OnItems::new`]; lists of different lengths.
-pub fn pair_sum(inner: Arc<dyn Oracle>, first: Vec<usize>, second: Vec<usize>) -> Result<WeightedSum, CombineError> {
-    let first: BoxedOracle = Box::new(OnItems::new(inner.clone(), first)?);
-    let second: BoxedOracle = Box::new(OnItems::new(inner, second)?);
-    WeightedSum::new(vec![(1.0, first), (1.0, second)])
 }
 
 /// k(x₁, y₁) k(x₂, y₂) + k(x₁, y₂) k(x₂, y₁): for pairs without an order, such as paraphrases.

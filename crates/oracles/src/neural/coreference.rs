@@ -1,12 +1,12 @@
 //! Spans of words, and the recipe of a coreference scorer.
 
 use landmark_data::MentionCorpus;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The rows of the states of a span: `first..=last`, and how many words it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpanRows {
-    /// The first row.
     pub first: usize,
     /// The last row, at least `first`.
     pub last: usize,
@@ -15,7 +15,6 @@ pub struct SpanRows {
 }
 
 impl SpanRows {
-    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.last - self.first + 1
     }
@@ -35,7 +34,7 @@ pub fn candidate_spans(corpus: &MentionCorpus, document: usize, longest: usize) 
 }
 
 /// The question that a scorer learns to answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
     /// Spans that are mentions.
@@ -45,7 +44,7 @@ pub enum Goal {
 }
 
 /// Settings of a training; defaults are those of Cattan et al. 2021.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScorerParams {
     /// Width of the hidden layers.
@@ -104,13 +103,11 @@ impl ScorerParams {
 /// The spans of a topic in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Rows of each span.
     pub spans: Vec<SpanRows>,
     /// The cluster of each; none for a span that is no mention.
     pub clusters: Vec<Option<usize>>,
 }
 
-/// Figures of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ScorerEpoch {
     /// From 1.

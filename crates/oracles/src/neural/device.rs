@@ -12,9 +12,7 @@ pub enum DeviceChoice {
     /// The first GPU if there is one, else the CPU.
     #[default]
     Auto,
-    /// The CPU.
     Cpu,
-    /// This GPU.
     Cuda(usize),
 }
 
@@ -29,7 +27,6 @@ pub struct TorchReport {
     pub threads: usize,
     /// True where it was built with Intel's MKL (the next field: oneDNN); sums differ in the last digits between builds.
     pub mkl: bool,
-    /// As above.
     pub mkldnn: bool,
 }
 

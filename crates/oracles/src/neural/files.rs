@@ -12,13 +12,10 @@ pub const MODELS_VARIABLE: &str = "LANDMARK_MODELS";
 /// The folder of models where nothing else is said.
 const MODELS: &str = "models";
 
-/// The files that make a model.
 const NAMES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 
-/// A model whose contents are known.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownModel {
-    /// Its name.
     pub name: &'static str,
     /// The repository on the HuggingFace hub.
     pub hub: &'static str,
@@ -26,18 +23,13 @@ pub struct KnownModel {
     pub revision: &'static str,
     /// A package of the Python index that holds the same files in its folder `model/`, where there is one.
     pub package: Option<&'static str>,
-    /// Licence.
     pub licence: &'static str,
-    /// Its files.
     pub files: [KnownFile; 3],
 }
 
-/// A file whose contents are known.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownFile {
-    /// Its name.
     pub name: &'static str,
-    /// Its size in bytes.
     pub bytes: u64,
     /// Its sha256.
     pub sha256: &'static str,
@@ -94,16 +86,13 @@ const fn known(name: &'static str, bytes: u64, sha256: &'static str) -> KnownFil
 }
 
 impl KnownModel {
-    /// The known model of this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         KNOWN_MODELS.iter().find(|model| model.name == name)
     }
 }
 
-/// The three files of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFiles {
-    /// None for the tiny model inside.
     folder: Option<PathBuf>,
 }
 
@@ -115,7 +104,6 @@ const TINY_FILES: [&[u8]; 3] = [
     include_bytes!("../../embedded/tiny-bert/model.safetensors"),
 ];
 
-/// How to come by a model: fetched where that is possible.
 fn where_from(name: &str) -> String {
     let folder = "name a folder that holds config.json, tokenizer.json and model.safetensors";
     match KnownModel::find(name) {

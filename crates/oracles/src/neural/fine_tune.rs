@@ -9,41 +9,30 @@ use super::{Epoch, FineTuneParams, ModelFileError, ModelFiles, Target};
 /// Pairs with the scores they should have.
 #[derive(Debug, Clone, Copy)]
 pub struct LabelledPairs<'a> {
-    /// The texts.
     pub texts: &'a [String],
-    /// Pairs of them.
     pub pairs: &'a [(usize, usize)],
     /// One a pair, between 0 and 1.
     pub targets: &'a [f64],
 }
 
-/// A model that was fine-tuned.
 #[derive(Debug, Clone)]
 pub struct FineTuned {
     /// The weights of the best epoch.
     pub files: ModelFiles,
-    /// All epochs.
     pub curve: Vec<Epoch>,
 }
 
-/// A recipe and its ingredients.
 #[derive(Debug, Clone, Copy)]
 pub struct FineTune<'a> {
-    /// The model to start from.
     pub base: &'a ModelFiles,
     /// Names the random streams.
     pub dataset: &'a str,
-    /// Training pairs.
     pub train: LabelledPairs<'a>,
     /// Development pairs, by which the epochs are judged.
     pub dev: LabelledPairs<'a>,
-    /// Target of the training.
     pub target: Target,
-    /// Settings of the training.
     pub params: FineTuneParams,
-    /// Tokens of a pair at most.
     pub max_length: usize,
-    /// Every draw follows from it.
     pub seed: u64,
 }
 
@@ -81,9 +70,6 @@ impl FineTune<'_> {
     }
 
     /// The folder of the result below `models`.
-    ///
-    /// # Errors
-    /// As [`recipe`](Self::recipe).
     pub fn folder(&self, models: &Path) -> Result<PathBuf, ModelFileError> {
         Ok(models.join("fine-tuned").join(format!("{}-{}", self.dataset, self.recipe()?.short())))
     }

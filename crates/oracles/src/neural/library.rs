@@ -17,7 +17,6 @@ use super::{DeviceChoice, LIBRARY_VARIABLE, NEXT_STEP_VARIABLE, Neural, NeuralEr
 pub type StampFunction = extern "C" fn() -> *const c_char;
 /// `landmark_neural_open`: the device, the threads of an operation (libtorch's own choice where none), and who hears of warnings.
 pub type OpenFunction = fn(DeviceChoice, Option<usize>, Warn) -> Result<Arc<dyn Neural>, NeuralError>;
-/// A listener to warnings.
 pub type Warn = fn(&str);
 
 /// The build that [`Neural`] belongs to: version, compiler, a digest of the sources of all crates whose types cross.
@@ -50,7 +49,6 @@ fn places() -> Vec<PathBuf> {
     [folder.join("deps"), folder.to_owned(), folder.join("../lib")].map(|folder| folder.join(&name)).into()
 }
 
-/// The entry of a library whose stamp is ours.
 fn opened(file: &Path) -> Result<OpenFunction, NeuralError> {
     let failed = |error: libloading::Error| NeuralError::DoesNotLoad {
         file: file.to_owned(),

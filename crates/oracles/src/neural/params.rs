@@ -1,9 +1,10 @@
 //! Settings of a cross-encoder and of its fine-tuning.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Numbers that products are computed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// 24 bits of significance.
@@ -16,7 +17,6 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// As a configuration has it.
     pub fn id(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -40,7 +40,7 @@ impl Precision {
 }
 
 /// The score that is made of a pair's outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Score {
     /// σ of a single output; of several, the softmax of the second.
@@ -53,7 +53,6 @@ pub enum Score {
 }
 
 impl Score {
-    /// As a configuration has it.
     pub fn id(self) -> &'static str {
         match self {
             Self::Probability => "probability",
@@ -98,7 +97,6 @@ pub struct CrossEncoderParams {
     /// Tokens of a pair at most, special tokens included; what is longer is cut. The model's own limit if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<usize>,
-    /// Precision of products.
     pub precision: Precision,
 }
 
@@ -109,7 +107,7 @@ impl Default for CrossEncoderParams {
 }
 
 /// The answer that a model is trained to give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
     /// A grade: an epoch is judged by Pearson's correlation.
@@ -119,7 +117,7 @@ pub enum Target {
 }
 
 /// The loss, with one output x and its target t in 0..1.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
     /// Cross-entropy of σ(x) and t.
@@ -130,7 +128,7 @@ pub enum Loss {
 }
 
 /// Settings of a fine-tuning.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FineTuneParams {
     /// Passes over the training pairs.
@@ -145,7 +143,7 @@ pub struct FineTuneParams {
     pub weight_decay: f64,
     /// The largest norm of the gradient.
     pub clip: f64,
-    /// Loss that is minimised.
+    /// Loss to minimize.
     pub loss: Loss,
     /// Dropout of hidden states and attention; the model's own where absent.
     pub dropout: Option<f64>,
@@ -153,7 +151,7 @@ pub struct FineTuneParams {
     pub random_order: bool,
     /// Precision of products; where absent, bf16 where the device is quick with it.
     pub precision: Option<Precision>,
-    /// Ends when so many epochs in a row were no better than the best.
+    /// Stop when this many epochs in a row are no better than the best.
     pub patience: Option<usize>,
     /// Running mean of the weights, which is then what is judged and kept: the share of the old mean that stays at each step. The
     /// weights themselves where absent.
@@ -227,7 +225,32 @@ impl FineTuneParams {
     }
 }
 
-/// Figures of an epoch.
+/// What a fine-tuning reports while it runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TuningProgress<'a> {
+    /// Steps of an epoch, after each of them.
+    Steps {
+        /// From 1.
+        epoch: usize,
+        done: usize,
+        all: usize,
+        /// Since the epoch began.
+        seconds: f64,
+    },
+    /// An epoch has ended.
+    Epoch(&'a Epoch),
+}
+
+impl TuningProgress<'_> {
+    /// Seconds that the whole epoch takes, from the steps so far.
+    pub fn seconds_per_epoch(&self) -> f64 {
+        match *self {
+            Self::Steps { done, all, seconds, .. } => seconds * all as f64 / done.max(1) as f64,
+            Self::Epoch(epoch) => epoch.seconds,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// From 1.

@@ -2,7 +2,6 @@
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 
-/// Scores of pairs, into a slice of their number.
 type Scores = dyn Fn(&[Pair], &mut [f64]) -> Result<(), OracleError> + Send + Sync;
 
 /// A cross-encoder over texts.
@@ -13,13 +12,11 @@ pub struct TextScorer {
     pub identity: Identity,
     /// A digest of model and settings.
     pub identity_apart_from_texts: Identity,
-    /// The scores of pairs.
     pub scores: Box<Scores>,
     /// Texts that are cut even if they are alone, and the tokens those lose.
     pub cut: (usize, usize),
     /// Pairs of two different texts that are cut, whichever comes first.
     pub cut_pairs: u64,
-    /// Tokens of a pair at most.
     pub longest: usize,
     /// Texts without a token.
     pub empty: usize,

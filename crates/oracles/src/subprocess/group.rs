@@ -7,7 +7,6 @@
 use std::io;
 use std::process::{Child, Command};
 
-/// A program and its group.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) child: Child,
@@ -38,7 +37,6 @@ mod living {
 }
 
 impl Group {
-    /// Starts a program at the head of a group of its own.
     pub(super) fn start(mut command: Command) -> io::Result<Self> {
         #[cfg(unix)]
         {
@@ -52,7 +50,6 @@ impl Group {
         Ok(Self { child: command.spawn()?, owner: std::process::id() })
     }
 
-    /// True in the process that started it.
     pub(super) fn is_own(&self) -> bool {
         self.owner == std::process::id()
     }

@@ -42,12 +42,10 @@ impl ScoredItems {
         self.ids.is_empty()
     }
 
-    /// Ids.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
 
-    /// Texts.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }

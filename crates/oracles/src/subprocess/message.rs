@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::ScoredItems;
 
-/// The version of the protocol.
 pub(super) const VERSION: u32 = 1;
 
 /// Bytes of an identity, which is printed and kept with every result: 16 KiB.
@@ -17,14 +16,12 @@ pub(super) const LONGEST_IDENTITY: usize = 1 << 14;
 /// Characters of an error that a program gives for a pair.
 const LONGEST_MESSAGE: usize = 1000;
 
-/// Example of a greeting, for messages.
 pub(super) const EXAMPLE: &str = r#"{"landmark": 1, "identity": "my scorer, version 3", "symmetric": true}"#;
 
 /// Form of an item in a pair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairForm {
-    /// Its text.
     #[default]
     Text,
     /// Its id, as the user's file has it.
@@ -50,7 +47,6 @@ impl PairForm {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Greeting {
-    /// Version of the protocol.
     pub landmark: u32,
     /// Names everything that moves a score: model, weights, parameters. Another identity, another matrix.
     pub identity: String,
@@ -65,7 +61,6 @@ pub struct Greeting {
 }
 
 impl Greeting {
-    /// Reads the first line.
     pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
         let is_object = line.trim_ascii_start().starts_with(b"{");
         let greeting: Self = serde_json::from_slice(line).map_err(|error| match is_object {
@@ -92,12 +87,10 @@ impl Greeting {
     }
 }
 
-/// Our first line.
 pub(super) fn hello(items: usize) -> Vec<u8> {
     format!("{{\"landmark\":{VERSION},\"items\":{items}}}\n").into_bytes()
 }
 
-/// One batch as a line.
 pub(super) fn batch(number: u64, pairs: &[Pair], form: PairForm, items: &ScoredItems) -> Vec<u8> {
     let mut line = Vec::with_capacity(32 * pairs.len() + 64);
     line.extend(format!("{{\"batch\":{number},\"pairs\":[").bytes());
@@ -130,7 +123,6 @@ pub(super) struct Answer {
     pub(super) scores: Vec<Score>,
 }
 
-/// Answer of a program to one pair.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Score {
     Number(f64),

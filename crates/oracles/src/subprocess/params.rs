@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
@@ -11,10 +12,12 @@ use landmark_core::parameter::BadParameter;
 use super::SubprocessError;
 
 /// The program, and how it is treated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["command"]))]
 pub struct SubprocessParams {
     /// The program and its arguments.
+    #[schemars(example = ["python3", "score.py"])]
     pub command: Vec<String>,
     /// Number of its processes that run at a time; each answers batches of its own.
     pub processes: usize,
@@ -26,7 +29,7 @@ pub struct SubprocessParams {
     pub start_seconds: f64,
     /// Treatment of a pair that it cannot score.
     pub failed_pairs: FailedPairs,
-    /// Variables it sees beside ours.
+    /// Environment variables to add to those of the run.
     pub environment: BTreeMap<String, String>,
     /// The folder it runs in; ours where absent.
     #[serde(skip)]
@@ -34,7 +37,7 @@ pub struct SubprocessParams {
 }
 
 /// Treatment of a pair that the program refuses, or that ends it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedPairs {
     /// The run ends and names it.
@@ -45,7 +48,6 @@ pub enum FailedPairs {
 }
 
 impl FailedPairs {
-    /// The score of a failed pair, where it has one.
     pub fn stand_in(self) -> Option<f64> {
         if let Self::Score(score) = self { Some(score) } else { None }
     }
@@ -108,7 +110,6 @@ impl SubprocessParams {
         Duration::from_secs_f64(self.start_seconds)
     }
 
-    /// The command line, for messages.
     pub(super) fn in_words(&self) -> String {
         self.command.join(" ")
     }

@@ -23,12 +23,10 @@ const LONGEST_LINE: usize = 1 << 26;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Lines of standard error that are kept for a message.
 const LINES_KEPT: usize = 8;
-/// Lines that may wait on either side.
 const WAITING: usize = 4;
 /// Time that an ending program may take to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// A program that runs.
 pub(super) struct Process {
     group: Group,
     orders: Option<SyncSender<Vec<u8>>>,
@@ -36,13 +34,11 @@ pub(super) struct Process {
     complaints: Arc<Mutex<VecDeque<String>>>,
 }
 
-/// Output of the program, a line at a time.
 pub(super) enum Heard {
     Line(Vec<u8>),
     TooLong(Vec<u8>),
 }
 
-/// Why nothing came out of it.
 pub(super) struct Lost {
     /// `exited with status 3`, `was killed by signal 9`, `gave no answer for 60 s`.
     pub(super) what: String,
@@ -51,7 +47,6 @@ pub(super) struct Lost {
 }
 
 impl Process {
-    /// Starts it.
     pub(super) fn start(params: &SubprocessParams) -> io::Result<Self> {
         let mut command = Command::new(&params.command[0]);
         command.args(&params.command[1..]).envs(&params.environment);
@@ -83,7 +78,6 @@ impl Process {
         }
     }
 
-    /// The next line, if it comes in time.
     pub(super) fn hear(&mut self, patience: Duration) -> Result<Heard, Lost> {
         match self.answers.recv_timeout(patience) {
             Ok(heard) => Ok(heard),
@@ -110,7 +104,6 @@ impl Process {
         format!("; it said: {}", lines.iter().map(String::as_str).collect::<Vec<_>>().join(" / "))
     }
 
-    /// Waits a little for it to end.
     fn ended(&mut self) -> Option<std::process::ExitStatus> {
         let start = Instant::now();
         while start.elapsed() < FAREWELL {

@@ -21,12 +21,10 @@ pub struct Forest {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForestError {
-    /// More nodes or labels than are numbered.
     #[error("tree {tree} has {nodes} nodes; want fewer than 2^32 nodes and labels. Cut it at sentences")]
     TooLarge {
         /// The tree, from 0.
         tree: usize,
-        /// Its nodes.
         nodes: usize,
     },
 }
@@ -44,7 +42,6 @@ impl TreeView<'_> {
         self.label.len()
     }
 
-    /// The children of a node.
     pub(super) fn children(&self, node: usize) -> std::ops::Range<usize> {
         let first = self.first_child[node] as usize;
         first..first + self.degree[node] as usize
@@ -162,21 +159,6 @@ fn breadth_first(tree: &Tree) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn children_stand_side_by_side_after_their_parent() {
-        let trees: Vec<Tree> = ["(a (b c d) (e (b f)))", "(f)"].iter().map(|t| t.parse().unwrap()).collect();
-        let forest = Forest::new(&trees).unwrap();
-        let names = |tree: TreeView<'_>, nodes: std::ops::Range<usize>| -> Vec<String> {
-            nodes.map(|node| forest.labels()[tree.label[node] as usize].clone()).collect()
-        };
-        let tree = forest.tree(0);
-        assert_eq!(names(tree, 0..tree.len()), ["a", "b", "e", "c", "d", "b", "f"]);
-        assert_eq!(names(tree, tree.children(0)), ["b", "e"]);
-        assert_eq!(names(tree, tree.children(1)), ["c", "d"]);
-        assert_eq!(names(tree, tree.children(5)), ["f"]);
-        assert_eq!((forest.len(), forest.nodes(), forest.tree(1).len()), (2, 8, 1));
-    }
 
     #[test]
     fn the_identity_moves_with_shape_labels_and_order() {

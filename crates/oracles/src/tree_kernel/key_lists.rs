@@ -10,7 +10,6 @@ pub(super) struct KeyLists {
     nodes: Vec<u32>,
 }
 
-/// The list of one tree.
 #[derive(Clone, Copy)]
 pub(super) struct KeyList<'a> {
     keys: &'a [u32],

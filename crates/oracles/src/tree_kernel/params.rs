@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kernel", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TreeKernelParams {
-    /// Complete subtrees.
     St {
         /// Decay λ > 0.
         #[serde(default = "default_decay")]
@@ -17,7 +16,6 @@ pub enum TreeKernelParams {
         #[serde(default = "default_leaves")]
         leaves: bool,
     },
-    /// Subset trees.
     Sst {
         /// Decay λ > 0.
         #[serde(default = "default_decay")]
@@ -26,7 +24,6 @@ pub enum TreeKernelParams {
         #[serde(default = "default_leaves")]
         leaves: bool,
     },
-    /// Partial trees.
     Ptk {
         /// Decay λ > 0 of gaps.
         #[serde(default = "default_decay")]
@@ -73,7 +70,6 @@ fn default_smoothed_terminal_factor() -> f64 {
 pub struct TreeKernelValidParams(TreeKernelParams);
 
 impl TreeKernelValidParams {
-    /// The parameters behind it.
     pub fn params(&self) -> &TreeKernelParams {
         &self.0
     }
@@ -85,7 +81,6 @@ impl TreeKernelParams {
         Self::Ptk { lambda: default_decay(), mu: default_decay(), terminal_factor: default_terminal_factor() }
     }
 
-    /// The stable id.
     pub fn id(&self) -> &'static str {
         match self {
             Self::St { .. } => "st",
@@ -121,7 +116,6 @@ impl TreeKernelParams {
         Ok(TreeKernelValidParams(self))
     }
 
-    /// The numbers, for an identity.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let numbers = match *self {
             Self::St { lambda, leaves } | Self::Sst { lambda, leaves } => vec![lambda, f64::from(u8::from(leaves))],

@@ -42,34 +42,12 @@ pub trait BoundSimilarity: Send + Sync {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimilarityError {
-    /// Not a similarity.
     #[error("the similarity of `{first}` and `{second}` is {value}; want a number between 0 and 1")]
-    Range {
-        /// A label.
-        first: String,
-        /// Another.
-        second: String,
-        /// Value that was given.
-        value: f64,
-    },
-    /// Two entries of a table that disagree.
+    Range { first: String, second: String, value: f64 },
     #[error("the table says {value} and {other} for `{first}` and `{second}`; want one number for a pair in any order")]
-    Disagree {
-        /// A label.
-        first: String,
-        /// Another.
-        second: String,
-        /// One entry.
-        value: f64,
-        /// The other.
-        other: f64,
-    },
-    /// A threshold that is none.
+    Disagree { first: String, second: String, value: f64, other: f64 },
     #[error("the threshold is {value}; want a number between 0 and 1")]
-    Threshold {
-        /// Value that was given.
-        value: f64,
-    },
+    Threshold { value: f64 },
 }
 
 /// The word and part of speech of a lexical label, `LEX##word::p`; `None` for any other label.
@@ -259,7 +237,6 @@ pub(super) trait Labels: Send + Sync {
     fn similarity(&self, first: u32, second: u32) -> f64;
 }
 
-/// Labels are alike when they are equal.
 #[derive(Debug)]
 pub(super) struct EqualLabels;
 

@@ -12,7 +12,6 @@ pub(super) struct Subset {
     productions: KeyLists,
     /// The production of every node; leaves have none and hold [`LEAF`].
     production: Vec<Vec<u32>>,
-    /// Leaves by label, where equal ones count.
     leaves: Option<KeyLists>,
     lambda: f64,
 }

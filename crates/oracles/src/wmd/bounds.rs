@@ -22,7 +22,6 @@ use super::word_clouds::WordClouds;
 /// Documents on one side of a piece of a block: two pieces of centroids fit in the second cache.
 const PIECE: usize = 64;
 
-/// Pairs of a block that are scored at a time.
 const PAIRS: usize = 1 << 16;
 
 /// Relaxed word mover's distance of the masses `a` and `b` (each of sum 1) under `costs` (a.len() × b.len(), row by row): at

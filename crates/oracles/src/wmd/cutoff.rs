@@ -47,7 +47,6 @@ impl Cutoff {
         self.skipped.load(Ordering::Relaxed)
     }
 
-    /// Distances, or their bounds from the cutoff on.
     pub(super) fn evaluate(&self, clouds: &WordClouds, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.centroids.evaluate(pairs, out)?;
         let is_near = |&k: &usize| out[k] < self.distance;

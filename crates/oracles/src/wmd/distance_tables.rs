@@ -25,11 +25,9 @@ const WORDS_A_TASK: usize = 64;
 
 const NO_TWIN: u32 = u32::MAX;
 
-/// A pair with the distances between its words.
 pub(super) struct PairTable<'a> {
     /// The document whose words choose rows of the table.
     pub(super) row: Cloud<'a>,
-    /// The document of the table.
     pub(super) column: Cloud<'a>,
     /// True where (row, column) is the pair as asked for in the order (smaller, larger) index.
     pub(super) row_comes_first: bool,
@@ -46,7 +44,6 @@ impl<'a> PairTable<'a> {
         &self.table[self.places[k] as usize * m..][..m]
     }
 
-    /// The smallest of them.
     pub(super) fn nearest(&self, k: usize) -> f64 {
         self.nearest[self.places[k] as usize]
     }
@@ -58,7 +55,6 @@ impl<'a> PairTable<'a> {
     }
 }
 
-/// A pair to be scored, and where its score goes.
 #[derive(Clone, Copy)]
 struct Job {
     row: usize,
@@ -66,10 +62,8 @@ struct Job {
     index: usize,
 }
 
-/// The part of a batch that shares a column.
 struct Group {
     column: usize,
-    /// Words of the column document.
     m: usize,
     /// Its first place among the batch's words, and its first entry in the table.
     first_place: usize,

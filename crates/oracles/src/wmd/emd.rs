@@ -44,33 +44,18 @@ impl std::fmt::Display for Side {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmdError {
-    /// The costs are not m × n.
     #[error("{seen} costs for {rows} × {columns} points; want {rows} rows of {columns}, row by row")]
     Shape {
         /// Masses in `a`.
         rows: usize,
         /// Masses in `b`.
         columns: usize,
-        /// Costs handed over.
         seen: usize,
     },
-    /// A mass is negative, infinite or NaN.
     #[error("mass {index} of `{side}` is {value}; want a finite number ≥ 0")]
-    Mass {
-        /// Side of the mass.
-        side: Side,
-        /// Index of the mass.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
-    /// A side has no mass at all: there is nothing to move.
+    Mass { side: Side, index: usize, value: f64 },
     #[error("`{side}` has no mass; want at least one mass > 0")]
-    NoMass {
-        /// Side without mass.
-        side: Side,
-    },
-    /// The sides weigh differently.
+    NoMass { side: Side },
     #[error("the masses sum to {a} and to {b}; normalise both sides to the same sum")]
     Unbalanced {
         /// Sum of `a`.
@@ -78,33 +63,21 @@ pub enum EmdError {
         /// Sum of `b`.
         b: f64,
     },
-    /// A cost is infinite or NaN.
     #[error("the cost of ({row}, {column}) is {value}; want a finite number")]
-    Cost {
-        /// Row of the cost.
-        row: usize,
-        /// Column of the cost.
-        column: usize,
-        /// Its value.
-        value: f64,
-    },
+    Cost { row: usize, column: usize, value: f64 },
 }
 
 /// Room for [`emd`], reused from one pair to the next and grown to the largest problem seen (8·mn + 80·(m + n) bytes).
 #[derive(Debug, Clone, Default)]
 pub struct EmdScratch {
     pub(super) problem: Transportation,
-    /// The rows and columns that have mass, and how much.
     pub(super) rows: Support,
     pub(super) columns: Support,
 }
 
-/// The points of one side that have mass.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Support {
-    /// Their indices, ascending.
     pub(super) points: Vec<u32>,
-    /// Their whole units.
     pub(super) units: Vec<f64>,
 }
 
@@ -170,7 +143,6 @@ impl Scale {
     /// Exponents of two up to which costs are solved as they are: with 53 bits of flow and as many of tolerance nothing leaves the range of f64.
     const PLAIN: i32 = 600;
 
-    /// That of costs of which this is the largest by size.
     fn of(largest: f64) -> Self {
         let exponent = if largest > 0.0 { largest.log2().floor() as i32 } else { 0 };
         Self { exponent: if exponent.abs() > Self::PLAIN { exponent } else { 0 } }
@@ -196,9 +168,6 @@ impl Scale {
 }
 
 /// As [`emd`], with the flow and the potentials. Allocates its result.
-///
-/// # Errors
-/// As [`emd`].
 pub fn emd_with_flow(costs: &[f64], a: &[f64], b: &[f64], scratch: &mut EmdScratch) -> Result<Transport, EmdError> {
     let (m, n) = (a.len(), b.len());
     let mass = prepare(costs, a, b, scratch)?;

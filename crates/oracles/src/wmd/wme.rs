@@ -61,23 +61,10 @@ impl Default for WmeParams {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WmeError {
-    /// A parameter outside its range.
     #[error("`{parameter}` is {value}, but must be from 1 to {most}")]
-    Parameter {
-        /// Its name in a configuration.
-        parameter: &'static str,
-        /// The value seen.
-        value: usize,
-        /// The largest there can be.
-        most: usize,
-    },
-    /// There is no word to draw others around.
+    Parameter { parameter: &'static str, value: usize, most: usize },
     #[error("none of the {documents} documents has a word; random documents need the range of their word vectors")]
-    NoWords {
-        /// Number of true documents.
-        documents: usize,
-    },
-    /// A random document beyond those drawn.
+    NoWords { documents: usize },
     #[error("random document {document} was asked for, but only {drawn} are drawn; raise `documents`")]
     NotDrawn {
         /// Its number, from 0.
@@ -107,7 +94,6 @@ impl WmeParams {
 /// covers the true documents with their vectors, the seed and Dmax, but not R.
 #[derive(Debug, Clone)]
 pub struct RandomDocuments {
-    /// Over the true and the random documents.
     wmd: Wmd,
     /// n.
     documents: usize,

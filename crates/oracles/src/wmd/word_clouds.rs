@@ -28,44 +28,20 @@ pub enum EmptyDocuments {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WordCloudError {
-    /// Documents without any known word, and no fill distance.
     #[error(
         "{} of {total} documents have no word with a vector: {}; drop them (`oracle.empty_documents: drop`), set their distance from all others (`{{ distance: 1.0 }}`), or load vectors that cover them",
         ids.len(),
         first_few(ids)
     )]
-    EmptyDocuments {
-        /// Their ids.
-        ids: Vec<String>,
-        /// Number of all documents.
-        total: usize,
-    },
-    /// A word without a row in the vectors.
+    EmptyDocuments { ids: Vec<String>, total: usize },
     #[error(
         "document `{id}` has the word {word}, but there are vectors for {vocabulary} words; build both from one vocabulary"
     )]
-    UnknownWord {
-        /// The document.
-        id: String,
-        /// Its word.
-        word: u32,
-        /// Rows of the vectors.
-        vocabulary: usize,
-    },
-    /// A vector of a word in use is not finite.
+    UnknownWord { id: String, word: u32, vocabulary: usize },
     #[error("the vector of word {word} holds {value}; want finite numbers")]
-    NotFinite {
-        /// The word.
-        word: u32,
-        /// The number.
-        value: f32,
-    },
-    /// A fill distance that is not one.
+    NotFinite { word: u32, value: f32 },
     #[error("the fill distance for empty documents is {value}; want a finite number ≥ 0")]
-    FillDistance {
-        /// The number.
-        value: f64,
-    },
+    FillDistance { value: f64 },
 }
 
 fn first_few(ids: &[String]) -> String {
@@ -83,7 +59,6 @@ pub struct WordClouds {
     weights: Vec<f64>,
     /// The weights in whole units, see `emd.rs`.
     units: Vec<f64>,
-    /// Of the words in use.
     vectors: Points<f32>,
     dimension: usize,
     empty: Vec<usize>,
@@ -91,7 +66,6 @@ pub struct WordClouds {
     identity: Identity,
 }
 
-/// The words of one document.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cloud<'a> {
     pub(super) words: &'a [u32],
@@ -222,7 +196,6 @@ impl WordClouds {
         Cloud { words: &self.words[range.clone()], weights: &self.weights[range.clone()], units: &self.units[range] }
     }
 
-    /// The vectors of the words in use.
     pub(super) fn vectors(&self) -> &Points<f32> {
         &self.vectors
     }
@@ -245,7 +218,6 @@ impl WordClouds {
         }
     }
 
-    /// The documents as row numbers of a table.
     pub(super) fn check_documents(&self, documents: &[usize]) -> Result<Vec<u32>, OracleError> {
         let out_of_range = |index| OracleError::OutOfRange { index, len: self.len() };
         documents
@@ -275,7 +247,6 @@ impl WordClouds {
     }
 }
 
-/// The distinct words of all documents, ascending.
 fn words_in_use(bags: &BagsOfWords, vocabulary: usize) -> Result<Vec<u32>, WordCloudError> {
     let mut in_use = BTreeSet::new();
     for i in 0..bags.len() {

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // a test file
 
-#[path = "../../benches/tree_kernels/twin.rs"]
 mod twin;
 
 mod golden;

@@ -96,19 +96,6 @@ fn all_four_are_positive_semi_definite_and_bounded_when_normalised() {
 }
 
 #[test]
-fn trees_of_one_node_match_by_their_label() {
-    let trees = trees(&["(x)", "(x)", "(y)", "(x y)"]);
-    let ptk = kernel(&trees, TreeKernelParams::ptk());
-    let leaf = 0.4 * 0.4 * 0.4 * 5.0;
-    assert_close(score(&ptk, 0, 1), leaf, "x and x");
-    assert_eq!(score(&ptk, 0, 2), 0.0);
-    // a leaf against a node with a child of the same label
-    assert_close(score(&ptk, 0, 3), leaf, "x and (x y)");
-    let sst = |leaves| kernel(&trees, TreeKernelParams::Sst { lambda: 0.4, leaves });
-    assert_eq!((score(&sst(true), 0, 1), score(&sst(false), 0, 1)), (0.4, 0.0));
-}
-
-#[test]
 fn trees_of_two_thousand_nodes_flat_deep_or_mixed_are_scored() {
     let flat: Tree = format!("(S {})", "a ".repeat(1999)).parse().unwrap();
     let deep: Tree = format!("{}a{}", "(S ".repeat(1999), ")".repeat(1999)).parse().unwrap();
@@ -128,29 +115,6 @@ fn trees_of_two_thousand_nodes_flat_deep_or_mixed_are_scored() {
             }
         }
     }
-}
-
-#[test]
-fn a_chain_scores_as_the_closed_form_says() {
-    // two chains of k equal nodes and a leaf: pairs at depth d from the bottom have Δ_d = µ (λ² + Δ_{d−1}), Δ_0 a leaf's
-    let (lambda, mu, k) = (0.4_f64, 0.5_f64, 50);
-    let chain: Tree = format!("{}b{}", "(a ".repeat(k), ")".repeat(k)).parse().unwrap();
-    let ptk = kernel(&[chain], TreeKernelParams::Ptk { lambda, mu, terminal_factor: 1.0 });
-    let mut wanted = mu * lambda * lambda; // b and b
-    let mut equal_depth = mu * lambda * lambda;
-    for _ in 0..k {
-        equal_depth = mu * (lambda * lambda + equal_depth);
-        wanted += equal_depth;
-    }
-    // pairs of different depth end where the shorter has its leaf, which is no `a`
-    for difference in 1..k {
-        let mut value = 0.0;
-        for _ in 0..k - difference {
-            value = mu * (lambda * lambda + value);
-            wanted += 2.0 * value;
-        }
-    }
-    assert_close(score(&ptk, 0, 0), wanted, "a chain with itself");
 }
 
 #[test]
@@ -182,7 +146,6 @@ fn words_are_as_similar_as_their_vectors_and_only_within_a_part_of_speech() {
     assert_eq!(score(&kernel, 4, 4), 3.0);
 }
 
-/// Similarity by the first letter, asked by name.
 struct FirstLetter;
 
 impl LabelSimilarity for FirstLetter {

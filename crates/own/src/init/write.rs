@@ -228,14 +228,11 @@ impl Sketch {
             let _ = writeln!(out, "error_estimate: {} # calls that estimate the error of the factors", self.estimate());
             let _ = match self.score {
                 Some(ScoreKind::Chat) => {
-                    writeln!(
-                        out,
-                        "# budget: {{ money: 5 }} # a hard limit, by `oracle.price`; also `entries`, `seconds`"
-                    )
+                    writeln!(out, "# budget: {{ money: 5 }} # a hard limit, by `oracle.price`; also `calls`, `seconds`")
                 }
                 _ => writeln!(
                     out,
-                    "# budget: {{ entries: 100_000 }} # a hard limit; also `seconds`, or `money` with `cost_per_entry`"
+                    "# budget: {{ calls: 100_000 }} # a hard limit; also `seconds`, or `money` with `cost_per_entry`"
                 ),
             };
         }

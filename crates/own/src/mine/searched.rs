@@ -17,7 +17,7 @@ use miette::{IntoDiagnostic, Report, Result};
 
 use super::{Found, Mined, Own, PAIRS_AT_A_TIME, Wanted};
 use crate::calls::{checks, known_in_words, opened, proxies};
-use crate::known::{Basis, basis, stored_scores};
+use crate::known::{Basis, SearchScores, basis, stored_scores};
 
 /// Equal items that each item is listed with, of those that the store holds.
 const MOST_EQUAL: usize = 100;
@@ -36,7 +36,6 @@ impl Own {
             return Ok(Found { text, ..Found::default() });
         }
         self.refuse_another_gamma(context)?;
-        let oracle = context.similarities(self.factors.info.gamma).into_diagnostic()?;
         let Basis { known, note } = basis(context)?;
         let mut text = note + &known_in_words(&known);
         let mut evaluated = Evaluated::new();
@@ -46,34 +45,36 @@ impl Own {
         let price = context.metered.shape().evaluations_per_pair.max(1);
         let allowed = budget.saturating_sub(context.most_checks()) / price;
         let per_item = usize::try_from(allowed * price / n.max(1) as u64).unwrap_or(usize::MAX);
-        let mut asked = 0;
+        let mut calls = 0;
+        let params =
+            RoundsParams { k: NEIGHBORS, calls_per_item: per_item.max(1), pairs: true, ..RoundsParams::default() };
+        let rounds = params.check().into_diagnostic()?;
+        let (scores, rounds) = SearchScores::of(context, self.factors.info.gamma, &rounds).into_diagnostic()?;
+        let oracle = scores.wanted();
         if per_item > 0 {
-            let params =
-                RoundsParams { k: NEIGHBORS, calls_per_item: per_item, pairs: true, ..RoundsParams::default() };
-            let rounds = params.check().into_diagnostic()?;
             let (_, proxies) = proxies(context)?;
             let landmarks = context.problem.uniform_landmarks(context.run.seed, 0);
-            let mut search = opened(rounds, OracleShape::of(&oracle), proxies, &landmarks, known).map_err(failed)?;
-            let (progress, mut done) = self.progress_over(search.bill().pairs, "pairs scored");
-            while let Some(batch) = search.next_batch().map_err(failed)? {
-                let scores = self.as_far_as_allowed(&oracle, &batch.pairs)?;
-                let pairs = &batch.pairs[..scores.len()];
-                search.record(pairs, &scores).map_err(failed)?;
-                pairs.iter().zip(scores).for_each(|(&pair, score)| keep(&mut evaluated, pair, score));
-                asked = search.asked();
-                done(asked as f64 / search.bill().pairs.max(1) as f64);
-                if pairs.len() < batch.pairs.len() {
-                    break;
+            let mut search = opened(rounds, OracleShape::of(oracle), proxies, &landmarks, known).map_err(failed)?;
+            let (progress, mut done) = self.progress_over(search.bill().calls, "calls");
+            'search: while let Some(batch) = search.next_batch().map_err(failed)? {
+                for pairs in batch.pairs.chunks(PAIRS_AT_A_TIME) {
+                    match scores.ask(&mut search, &batch, pairs) {
+                        Ok(both) => both.into_iter().for_each(|(pair, score)| keep(&mut evaluated, pair, score)),
+                        Err(error) if error.is_exhausted() => break 'search,
+                        Err(error) => return Err(RunError::from(error).into()),
+                    }
                 }
+                calls = search.calls();
+                done(calls as f64 / search.bill().calls.max(1) as f64);
             }
             drop(progress);
         }
-        let further = usize::try_from(allowed.saturating_sub(asked)).unwrap_or(usize::MAX);
+        let further = usize::try_from((allowed * price).saturating_sub(calls) / price).unwrap_or(usize::MAX);
         let best = self.best_of_others(further.saturating_add(evaluated.len())).into_iter();
         let mut best: Vec<Pair> = best.map(|pair| (pair.first, pair.second)).collect();
         best.retain(|&pair| !evaluated.contains_key(&ordered(pair)));
         best.truncate(further);
-        let scores = self.as_far_as_allowed(&oracle, &best)?;
+        let scores = self.as_far_as_allowed(oracle, &best)?;
         best.iter().zip(scores).for_each(|(&pair, score)| keep(&mut evaluated, pair, score));
         let stored = context.metered.stored_pairs(MOST_EQUAL);
         for pairs in stored.chunks(PAIRS_READ) {

@@ -1,14 +1,15 @@
 //! Error and recall against landmarks, from nested prefixes of the columns that a run has evaluated: no call is made for them.
 //!
 //! The factors of the first s′ < s landmarks are fitted from the store. Their error is measured as that of all; their recall@10 at the columns of the
-//! landmarks behind them, which that fit has not seen: the ten true nearest of such an item against the ten that exact entries of the first s′ and
-//! factors for the rest would list. It needs uniform landmarks. Of a matrix that is given the recall is the true one, of all s landmarks too, at every other item.
+//! later landmarks, which that fit treats like any other item: the ten true nearest of such an item against the ten that exact entries of the first s′
+//! and factors for the rest would list. It needs uniform landmarks. The proxy's own recall at the same items stands next to that of the largest prefix.
+//! Of a matrix that is given the recall is the true one, of all s landmarks too, at every other item.
 //! Cost: fits at s/8, s/4, s/2 and 3s/4, less than twice the one at s; of a given matrix about 2n² comparisons for each.
 
 use std::collections::HashSet;
 
 use landmark_core::approximation::Approximation;
-use landmark_core::oracle::block_of;
+use landmark_core::oracle::{Oracle, block_of};
 use landmark_core::rank::RankCmp;
 use landmark_report::{Chapter, Interval, Mark, Metric, Notation, Plot, PlotAxis, ResultRow, half_width};
 use ndarray::{Array2, Axis};
@@ -22,6 +23,8 @@ use landmark_harness::sweep::{Cell, Setting};
 
 /// Comparison of the rows of a curve.
 const PREFIX: &str = "prefix";
+/// Comparison of the row of the proxy's own recall.
+const PROXY: &str = "proxy alone";
 /// Prefixes, in eighths of the landmarks.
 const EIGHTHS: [usize; 4] = [1, 2, 4, 6];
 /// Smallest prefix.
@@ -56,6 +59,9 @@ pub(super) fn rows(context: &SweepContext<'_>, cell: &Cell, gamma: Option<f64>) 
             rows.extend(prefix_rows(context, errors, &prefix, cell.rank, gamma)?);
         }
     }
+    // next to the largest prefix: the judged items of the others are not the same
+    let last = of_curve(&rows, Metric::RecallAt10).last().map_or(0, |row| row.count("rank"));
+    rows.retain(|row| row.comparison != PROXY || row.count("rank") == last);
     Ok(rows)
 }
 
@@ -70,7 +76,7 @@ pub(super) fn true_recall(
     if context.problem.is_priced || context.metered.other_order().is_some() {
         return Ok(None);
     }
-    let recall = recall(context, cell, cell.rank, gamma, whole)?;
+    let recall = recall(context, cell, cell.rank, gamma, &Lists::Factors(whole))?;
     Ok(recall.map(|recall| recall.row(blank).compared_at(PREFIX)))
 }
 
@@ -81,7 +87,7 @@ fn prefix_rows(
     all: usize,
     gamma: Option<f64>,
 ) -> Result<Vec<ResultRow>, JobError> {
-    let (approximation, spent) = match context.fit_at(prefix, Setting::at(gamma)) {
+    let (approximation, spent) = match context.fit_without_later(prefix, Setting::at(gamma)) {
         Ok(fitted) => fitted,
         Err(error) => {
             // a prefix too small for its method is no reason to lose the run
@@ -95,9 +101,37 @@ fn prefix_rows(
     rows.retain(|row| matches!(row.metric, Metric::OffDiagonalError | Metric::UnevaluatedError));
     let is_fair = !context.problem.is_priced || held_out::not_uniform(context.matrix).is_none();
     if is_fair && context.metered.other_order().is_none() {
-        rows.extend(recall(context, prefix, all, gamma, &made.approximation)?.map(|recall| recall.row(&blank)));
+        rows.extend(
+            recall(context, prefix, all, gamma, &Lists::Factors(&made.approximation))?.map(|one| one.row(&blank)),
+        );
+        let wanted = context.sweep.method(prefix).proxy.as_ref();
+        if let Some(proxy) = context.problem.proxies(wanted, gamma)?.first() {
+            let alone = recall(context, prefix, all, gamma, &Lists::Proxy(proxy.as_ref()))?;
+            rows.extend(alone.map(|one| one.row(&blank).compared_at(PROXY)));
+        }
     }
     Ok(rows)
+}
+
+/// What lists are made from.
+enum Lists<'a> {
+    /// Factors, and the exact entries of their landmarks.
+    Factors(&'a Approximation),
+    /// A proxy alone.
+    Proxy(&'a dyn Oracle),
+}
+
+impl Lists<'_> {
+    fn block(&self, rows: &[usize], cols: &[usize]) -> Result<Array2<f64>, JobError> {
+        match self {
+            Self::Proxy(proxy) => Ok(block_of(*proxy, rows, cols)?),
+            Self::Factors(approximation) => {
+                let mut estimate = Array2::zeros((rows.len(), cols.len()));
+                approximation.block(rows, cols, estimate.view_mut())?;
+                Ok(estimate)
+            }
+        }
+    }
 }
 
 /// Mean recall@10, and half its 95 % interval where it is learned from a part of the items.
@@ -122,7 +156,7 @@ fn recall(
     prefix: &Cell,
     all: usize,
     gamma: Option<f64>,
-    approximation: &Approximation,
+    lists: &Lists<'_>,
 ) -> Result<Option<Recall>, JobError> {
     let n = context.problem.items();
     let landmarks = context.landmarks(prefix)?;
@@ -140,11 +174,13 @@ fn recall(
     let mut shares: Vec<f64> = Vec::with_capacity(judged.len());
     for judged in judged.chunks(JUDGED.1) {
         let truth = block_of(oracle.as_ref(), &items, judged)?;
-        let mut estimate = Array2::zeros((judged.len(), n));
-        approximation.block(judged, &items, estimate.view_mut())?;
+        let estimate = lists.block(judged, &items)?;
+        let has_exact = matches!(lists, Lists::Factors(_));
         shares.extend(judged.iter().enumerate().map(|(place, &item)| {
             let truth = truth.index_axis(Axis(1), place);
-            let ours = |other: usize| if known.contains(&other) { truth[other] } else { estimate[[place, other]] };
+            let ours = |other: usize| {
+                if has_exact && known.contains(&other) { truth[other] } else { estimate[[place, other]] }
+            };
             share_found(item, |other| truth[other], ours, n)
         }));
     }
@@ -180,6 +216,11 @@ pub(super) fn best_recall(rows: &[ResultRow]) -> Option<&ResultRow> {
     of_curve(rows, Metric::RecallAt10).pop()
 }
 
+/// The proxy's own recall at the same items.
+pub(super) fn proxy_recall(rows: &[ResultRow]) -> Option<f64> {
+    rows.iter().find(|row| row.metric == Metric::RecallAt10 && row.comparison == PROXY).map(|row| row.value)
+}
+
 /// The law y = a·sᵇ through the last points, at least three of them, all positive: (a, b) with b ≤ 0, else nothing.
 fn power_law(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let last = &points[points.len().checked_sub(FITTED)?..];
@@ -211,26 +252,29 @@ pub(super) fn chapter(rows: &[ResultRow]) -> Option<Chapter> {
         brings.extend(at_twice.map(|error| format!("the error to about {error:.3}")));
     }
     if !recalls.is_empty() {
-        let (plot, at_twice) = plot(&recalls, rank, "recall of the ten nearest", true);
+        let (mut plot, at_twice) = plot(&recalls, rank, "recall of the ten nearest", true);
+        if let (Some(proxy), Some(first), Some(last)) = (proxy_recall(rows), recalls.first(), recalls.last()) {
+            let points = [first, last].map(|row| (row.along("rank"), proxy)).to_vec();
+            plot.marks.push(Mark::Dashed { name: "proxy alone".to_owned(), ink: 2, points });
+        }
         plots.push(plot);
         brings.extend(at_twice.map(|recall| format!("the recall to about {:.0} %", 100.0 * recall)));
     }
     let twice = match brings.is_empty() {
         true if 2.0 * rank >= items => "Twice the budget would evaluate every pair".to_owned(),
-        true => "The last points show no gain, so nothing is said of twice the budget".to_owned(),
+        true => "The last points show no gain".to_owned(),
         false => format!("Twice the budget, {:.0} landmarks, would bring {}", 2.0 * rank, brings.join(" and ")),
     };
     (!plots.is_empty()).then(|| Chapter {
         id: "curve".to_owned(),
         title: "What more landmarks bring".to_owned(),
         caption: format!(
-            "Factors of the first so many landmarks, from entries that are there anyway: no call was made for this. {}. The dashed line is the power \
-             law a·sᵇ through the last {FITTED} points; it is an extrapolation without a bound.{}",
-            twice,
+            "Error and recall of smaller fits from the same scores; no call was made for this. {twice}. The dashed line extrapolates the last \
+             {FITTED} points by a power law, without a bound.{}",
             match recalls.first() {
                 None => "",
-                Some(row) if row.interval.is_none() => " Recall is the true one, at all items that are no landmark.",
-                Some(_) => " Recall is judged at columns of landmarks behind each prefix, with the 95 % interval over them.",
+                Some(row) if row.interval.is_none() => " Recall is exact, at all items that are no landmarks.",
+                Some(_) => " Recall is judged at landmarks that the smaller fit did not use.",
             }
         ),
         plots,
@@ -246,17 +290,16 @@ fn plot(points: &[&ResultRow], rank: f64, label: &str, is_recall: bool) -> (Plot
     // columns of every item are no approximation
     let law = law.filter(|_| points.iter().all(|row| 2.0 * rank < row.subject.items as f64));
     let at = |(a, b): (f64, f64), s: f64| missed(a * s.powf(b));
-    let mut marks = vec![Mark::Line { name: label.to_owned(), ink: 0, points: places.clone(), is_dashed: false }];
-    let interval = |row: &&ResultRow| row.interval.map(|Interval { lower, upper }| (row.along("rank"), lower, upper));
-    let ends: Vec<_> = points.iter().filter_map(interval).collect();
-    if !ends.is_empty() {
-        marks.push(Mark::Intervals { ink: 0, ends });
-    }
-    marks.push(Mark::Dots { name: String::new(), ink: 0, points: places.clone(), is_hollow: false });
+    let point = |row: &&ResultRow| {
+        let Interval { lower, upper } = row.interval.unwrap_or(Interval { lower: row.value, upper: row.value });
+        (row.along("rank"), row.value, lower, upper)
+    };
+    let name = label.to_owned();
+    let mut marks = vec![Mark::Curve { name, ink: 0, points: points.iter().map(point).collect() }];
     if let (Some(law), Some(&(last, _))) = (law, places.last()) {
         let steps = (0..=16).map(|step| last * (2.0 * rank / last).powf(f64::from(step) / 16.0));
         let line = steps.map(|s| (s, at(law, s))).collect();
-        marks.push(Mark::Line { name: "extrapolated".to_owned(), ink: 1, points: line, is_dashed: true });
+        marks.push(Mark::Dashed { name: "extrapolated".to_owned(), ink: 1, points: line });
         let name = "at twice the budget".to_owned();
         marks.push(Mark::Dots { name, ink: 1, points: vec![(2.0 * rank, at(law, 2.0 * rank))], is_hollow: true });
     }

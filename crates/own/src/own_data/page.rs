@@ -184,8 +184,8 @@ fn show(run: &FinishedRun<'_>, landmarks: &[usize], gathered: Gathered, page: &m
     };
     page.map = Some(ItemMap {
         caption: format!(
-            "{all}: near one another where the factors say that they are alike, as far as a plane can show it (these two axes hold {:.0} % of the \
-             variation). Point at an item to read it, click for its nearest{}.",
+            "{all}. Items that the factors find similar are close, as far as a plane can show it (the two principal axes hold {:.0} % of the \
+             variation). Point at an item to read it; click it for its nearest neighbors{}.",
             100.0 * gathered.plane.1,
             if is_given { " in the matrix itself" } else { "" }
         ),
@@ -208,14 +208,14 @@ fn layouts(gathered: &Gathered) -> Vec<MapLayout> {
     let mut layouts = Vec::new();
     if let Some(points) = &gathered.arranged {
         layouts.push(MapLayout {
-            name: "neighbours kept (t-SNE)".to_owned(),
-            note: "t-SNE of the listed similarities: who stands together is alike; distances between groups, and their sizes, say little.".to_owned(),
+            name: "neighbors kept (t-SNE)".to_owned(),
+            note: "t-SNE of the similarities: close items are similar; distances between groups, and their sizes, mean little.".to_owned(),
             points: arrangement::gathered(points),
         });
     }
     layouts.push(MapLayout {
         name: "principal axes (PCA)".to_owned(),
-        note: "The two principal axes of the centred K̃: distances are to scale, and what lies in other directions is projected onto these.".to_owned(),
+        note: "The two principal axes of the approximation: distances are to scale; other directions are projected onto these.".to_owned(),
         points: gathered.plane.0.clone(),
     });
     layouts
@@ -225,7 +225,7 @@ fn landmark_colours(landmarks: &[usize], items: &[usize]) -> Colouring {
     let landmarks: std::collections::HashSet<usize> = landmarks.iter().copied().collect();
     Colouring {
         name: "landmarks".to_owned(),
-        names: vec!["landmark: its whole column was evaluated".to_owned(), "other item".to_owned()],
+        names: vec!["landmark: compared with every item".to_owned(), "other item".to_owned()],
         of: items.iter().map(|item| Some(usize::from(!landmarks.contains(item)))).collect(),
     }
 }
@@ -270,17 +270,17 @@ fn lead(run: &FinishedRun<'_>) -> String {
     let mut text = if !facts.is_given {
         let estimate = match calls.estimate {
             0 => String::new(),
-            some => format!(", {} of them to learn the error", count(some)),
+            some => format!(", {} of them for the error estimate", count(some)),
         };
         format!(
-            "{items} and {rank:.0} landmarks took {} calls{estimate}; all pairs would have taken {}, so that {} of them were made.",
+            "{items} and {rank:.0} landmarks took {} calls{estimate}: {} of the {} that all pairs take.",
             count(spent),
-            count(calls.all),
-            share(spent, calls.all)
+            share(spent, calls.all),
+            count(calls.all)
         )
     } else {
         format!(
-            "{items} and {rank:.0} landmarks: the matrix is given, and the factors read {} of its {} different entries ({}).",
+            "{items} and {rank:.0} landmarks. The matrix is given, and the factors read {} of its {} different entries ({}).",
             count(calls.fit),
             count(calls.all),
             share(calls.fit, calls.all)
@@ -292,14 +292,14 @@ fn lead(run: &FinishedRun<'_>) -> String {
     let error = rows.iter().find(|row| row.metric == Metric::OffDiagonalError);
     if let Some(error) = error {
         text += &format!(
-            " Off the diagonal the factors are wrong by {:.3} of the norm of K{}.",
+            " The relative error off the diagonal is {:.3}{}.",
             error.value,
             bounds(error, &error_level(matrix))
         );
     }
     if let Some(recall) = curve::best_recall(rows) {
         text += &format!(
-            " Of the ten nearest of an item {:.0} % are found from {} landmarks{}.",
+            " The factors of {1} landmarks find {0:.0} % of the ten nearest of an item{2}.",
             100.0 * recall.value,
             recall.count("rank"),
             match recall.interval {
@@ -316,7 +316,7 @@ fn lead(run: &FinishedRun<'_>) -> String {
 fn bounds(row: &ResultRow, level: &str) -> String {
     match row.interval {
         Some(Interval { lower, upper }) => format!(" ({level} interval {lower:.3} to {upper:.3})"),
-        None => " (exact, against all of K)".to_owned(),
+        None => " (exact)".to_owned(),
     }
 }
 
@@ -347,32 +347,30 @@ fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
         });
     } else {
         let note =
-            "not measured: `error_estimate: 1000` in the configuration buys 1,000 entries to learn it".replace('`', "");
+            "not measured; `error_estimate: 1000` in the configuration evaluates 1,000 pairs for it".replace('`', "");
         tiles.push(Tile { label: "relative error".to_owned(), value: "unknown".to_owned(), note });
     }
     if let Some(recall) = curve::best_recall(rows) {
         let interval = recall.interval.map_or_else(String::new, |Interval { lower, upper }| {
             format!("{:.0} to {:.0} % with 95 % confidence, ", 100.0 * lower, 100.0 * upper)
         });
+        let judged = match facts.is_given {
+            true => "exact, at all items that are no landmarks".to_owned(),
+            false => format!("{interval}from {} landmarks, judged at the others", recall.count("rank")),
+        };
+        let proxy = curve::proxy_recall(rows)
+            .map_or_else(String::new, |proxy| format!("; the proxy alone finds {:.0} %", 100.0 * proxy));
         tiles.push(Tile {
             label: "recall of the ten nearest".to_owned(),
             value: format!("{:.0} %", 100.0 * recall.value),
-            note: match !facts.is_given {
-                true => {
-                    format!(
-                        "{interval}by the first {} landmarks, judged at the columns of the others",
-                        recall.count("rank")
-                    )
-                }
-                false => "exact, at all items that are no landmark".to_owned(),
-            },
+            note: judged + &proxy,
         });
     }
     if let Some(correlation) = find(Metric::ScoreCorrelation) {
         tiles.push(Tile {
-            label: "correlation with the score".to_owned(),
+            label: "correlation with the exact score".to_owned(),
             value: format!("{:.3}", correlation.value),
-            note: "at sampled pairs that the fit never saw".to_owned(),
+            note: "at sampled pairs that the fit did not use".to_owned(),
         });
     }
     tiles
@@ -385,61 +383,71 @@ fn spectrum(eigenvalues: &[f64], n: usize, drawn: usize) -> Option<Chapter> {
     if squares(&values) == 0.0 {
         return None;
     }
-    let bar = |(place, &value): (usize, &f64)| [place as f64 + 0.6, place as f64 + 1.4, value.min(0.0), value.max(0.0)];
-    let bars = |keep: fn(f64) -> bool| {
-        values.iter().enumerate().filter(|(_, value)| keep(**value)).map(bar).collect::<Vec<_>>()
+    let most = values.iter().copied().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let dots = |name: &str, ink: usize, sign: f64| {
+        let of_sign = values.iter().enumerate().filter(|(_, value)| sign * **value > ROUNDING * most);
+        let points: Vec<_> = of_sign.map(|(place, value)| ((place + 1) as f64, value.abs())).collect();
+        Mark::Dots { name: name.to_owned(), ink, points, is_hollow: false }
     };
-    let negative: Vec<f64> = values.iter().copied().filter(|&value| value < 0.0).collect();
+    let negative: Vec<f64> = values.iter().copied().filter(|&value| value < -ROUNDING * most).collect();
     let scaled = if n > drawn {
         format!(" They are those of the drawn items, times {:.1}.", n as f64 / drawn as f64)
     } else {
         String::new()
     };
     let words = match negative.len() {
-        0 => "none is negative: K̃ is positive semidefinite".to_owned(),
+        0 => "None is negative: the approximation is positive semidefinite".to_owned(),
         some => format!(
-            "{} negative, with {:.1} % of the sum of squares: K̃ is indefinite, and no set of plain vectors has all of it",
-            if some == 1 { "one is".to_owned() } else { format!("{some} are") },
+            "{} negative, with {:.1} % of the sum of squares: no set of plain vectors has all of the approximation",
+            if some == 1 { "One is".to_owned() } else { format!("{some} are") },
             100.0 * squares(&negative) / squares(&values)
         ),
     };
     Some(Chapter {
         id: "spectrum".to_owned(),
         title: "Spectrum of the factors".to_owned(),
-        caption: format!("Eigenvalues of K̃ by size; {words}.{scaled}"),
+        caption: format!("Eigenvalues of the approximation, the largest first. {words}.{scaled}"),
         plots: vec![Plot {
-            title: "Eigenvalues of the factors by size, the negative ones below zero".to_owned(),
-            x: PlotAxis::linear("eigenvalue, by size", Notation::Whole),
-            y: PlotAxis::linear("eigenvalue", Notation::Fixed(2)).holding(&[0.0]),
-            marks: vec![
-                Mark::Bars { name: "positive".to_owned(), ink: 0, bars: bars(|value| value >= 0.0) },
-                Mark::Bars { name: "negative".to_owned(), ink: 1, bars: bars(|value| value < 0.0) },
-            ]
-            .into_iter()
-            .filter(|mark| !matches!(mark, Mark::Bars { bars, .. } if bars.is_empty()))
-            .collect(),
+            title: "Size of the eigenvalues of the factors, the largest first".to_owned(),
+            x: PlotAxis::linear("place by size", Notation::Whole),
+            y: PlotAxis::linear("size of the eigenvalue", Notation::Fixed(2)).logarithmic(),
+            marks: drawn_marks(vec![dots("positive", 0, 1.0), dots("negative", 1, -1.0)]),
         }],
         ..Chapter::default()
     })
 }
 
+/// Share of the largest eigenvalue below which others are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Those with something to draw.
+fn drawn_marks(marks: Vec<Mark>) -> Vec<Mark> {
+    let is_empty = |mark: &Mark| match mark {
+        Mark::Bars { bars, .. } => bars.is_empty(),
+        Mark::Curve { points, .. } => points.is_empty(),
+        Mark::Dashed { points, .. } | Mark::Dots { points, .. } => points.is_empty(),
+    };
+    marks.into_iter().filter(|mark| !is_empty(mark)).collect()
+}
+
 fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
-    let bars = |of: fn(&Bin) -> (u64, u64)| -> Vec<[f64; 4]> {
-        let bar = |bin: &Bin| {
-            let (low, high) = of(bin);
-            [bin.from, bin.to, low as f64, high as f64]
-        };
-        bins.iter().map(bar).filter(|bar| bar[3] > bar[2]).collect()
+    let bars = |of: fn(&Bin) -> u64| -> Vec<[f64; 3]> {
+        bins.iter().filter(|bin| of(bin) > 0).map(|bin| [bin.from, bin.to, of(bin) as f64]).collect()
     };
     let (exact, all): (u64, u64) =
         bins.iter().fold((0, 0), |(a, b), bin| (a + bin.exact, b + bin.exact + bin.estimated));
+    let whole = Mark::Bars {
+        name: "estimated".to_owned(),
+        ink: 5,
+        bars: if exact < all { bars(|bin| bin.exact + bin.estimated) } else { Vec::new() },
+    };
     Chapter {
         id: "similarities".to_owned(),
-        title: "How alike are two items?".to_owned(),
+        title: "Similarities of all pairs".to_owned(),
         caption: match is_given {
             true => format!("Similarities of all {} pairs of drawn items, read off the matrix.", count(all)),
             false => format!(
-                "Similarities of all {} pairs of drawn items; {} of them were evaluated ({}), the others are estimated by the factors.",
+                "Similarities of all {} pairs of drawn items. {} of them were evaluated ({}); the factors estimate the others, which stand on top.",
                 count(all),
                 count(exact),
                 share(exact, all)
@@ -449,17 +457,10 @@ fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
             title: "Histogram of similarities".to_owned(),
             x: PlotAxis::linear("similarity", Notation::Fixed(2)),
             y: PlotAxis::linear("pairs", Notation::Whole).holding(&[0.0]),
-            marks: vec![
-                Mark::Bars { name: "evaluated".to_owned(), ink: 0, bars: bars(|bin| (0, bin.exact)) },
-                Mark::Bars {
-                    name: "estimated".to_owned(),
-                    ink: 5,
-                    bars: bars(|bin| (bin.exact, bin.exact + bin.estimated)),
-                },
-            ]
-            .into_iter()
-            .filter(|mark| !matches!(mark, Mark::Bars { bars, .. } if bars.is_empty()))
-            .collect(),
+            marks: drawn_marks(vec![
+                whole,
+                Mark::Bars { name: "evaluated".to_owned(), ink: 0, bars: bars(|bin| bin.exact) },
+            ]),
         }],
         ..Chapter::default()
     }
@@ -475,11 +476,13 @@ fn pairs(pairs: &[(usize, usize, f64, bool)], drawn: &Drawn<'_>, is_given: bool)
         title: "Most similar pairs".to_owned(),
         caption: match is_given {
             true => "Read off the matrix; `landmark mine` lists more of them.",
-            false => "As far as the factors and the store know; `landmark mine` searches all items, and has the score itself check what it finds.",
+            false => {
+                "By the factors and the stored scores; `landmark mine` searches all items and scores what it finds."
+            }
         }
         .to_owned(),
         listings: vec![Listing {
-            head: ["similarity", "one", "other"].map(str::to_owned).to_vec(),
+            head: ["similarity", "first", "second"].map(str::to_owned).to_vec(),
             lines,
             ..Listing::default()
         }],
@@ -501,10 +504,10 @@ fn alone(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
     let lines: Vec<_> = nearest.iter().take(LINES / 2).map(line).collect();
     (!lines.is_empty()).then(|| Chapter {
         id: "alone".to_owned(),
-        title: "Items that nothing resembles".to_owned(),
-        caption: "Those whose nearest is farthest: outliers, other languages, broken texts.".to_owned(),
+        title: "Outliers".to_owned(),
+        caption: "Items whose nearest neighbor is least similar: outliers, other languages, broken texts.".to_owned(),
         listings: vec![Listing {
-            head: ["similarity to its nearest", "item", "its nearest"].map(str::to_owned).to_vec(),
+            head: ["similarity to the nearest", "item", "its nearest neighbor"].map(str::to_owned).to_vec(),
             lines,
             ..Listing::default()
         }],
@@ -524,8 +527,8 @@ fn hubs(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
         id: "hubs".to_owned(),
         title: "Hubs".to_owned(),
         caption: format!(
-            "Items that are among the {width} nearest of most others; on the mean an item is met {width} times, and {} are met by nobody. A hub that \
-             says nothing (boilerplate, a very short text) spoils lists of neighbours.",
+            "Items that are in the most lists of {width} nearest neighbors. The mean is {width} lists per item, and {} items are in none. A hub \
+             without content (boilerplate, a very short text) spoils lists of neighbors.",
             count(never)
         ),
         listings: vec![Listing {

@@ -1,25 +1,11 @@
-//! `results/README.md`: every table and figure of the papers, the runs that show ours, and a leaderboard.
+//! `results/README.md`: every table and figure of the papers, and the runs that show ours.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::published::{Published, PublishedRun};
 use super::{Claims, JudgedClaim, claims_sentence, claims_table};
 use crate::amounts::{count, counted, duration};
-use crate::results::{Direction, Metric, ResultRow};
 use crate::verdict_counts::VerdictCounts;
-
-/// Metrics of the leaderboard; what no run has is left out.
-const BOARD: [Metric; 6] = [
-    Metric::RelativeError,
-    Metric::Accuracy,
-    Metric::Pearson,
-    Metric::F1,
-    Metric::ConllF1,
-    Metric::MeanAveragePrecision,
-];
-/// Methods shown at each share.
-const SHOWN: usize = 3;
 
 /// The whole file.
 pub fn index(papers: &[(Claims, Vec<JudgedClaim>)], published: &Published) -> String {
@@ -36,9 +22,6 @@ pub fn index(papers: &[(Claims, Vec<JudgedClaim>)], published: &Published) -> St
         out += &exhibits_table(claims, published);
         let _ = writeln!(out, "\n<details><summary>The claims</summary>\n\n{}\n</details>", claims_table(judged));
     }
-    out += "\n## Leaderboard\n\nThe best methods on each matrix at each share of its entries, by their relative error where it was measured, at equal entries where runs have that, else at equal \
-            rank; methods that read all of K are left out.\n\n";
-    out += &leaderboard(&published.runs());
     out
 }
 
@@ -101,70 +84,12 @@ fn verdict_counts(run: &PublishedRun) -> VerdictCounts {
     serde_json::from_value(run.facts["verdicts"].clone()).unwrap_or_default()
 }
 
-/// A line for each of the best methods of each matrix and share.
-fn leaderboard(runs: &[&PublishedRun]) -> String {
-    let rows: Vec<&ResultRow> =
-        runs.iter().flat_map(|run| &run.rows).filter(|row| BOARD.contains(&row.metric)).collect();
-    let metrics: Vec<Metric> =
-        BOARD.into_iter().filter(|metric| rows.iter().any(|row| row.metric == *metric)).collect();
-    // matrix, n, basis, share → method → metric → values
-    type Board<'a> = BTreeMap<(&'a str, u64, &'a str, u64), BTreeMap<&'a str, BTreeMap<Metric, Vec<f64>>>>;
-    let mut board: Board<'_> = BTreeMap::new();
-    for row in rows.iter().filter(|row| is_contender(row)) {
-        let share = (1000.0 * row.count("columns") as f64 / row.subject.items as f64).round() as u64;
-        let place = (row.subject.dataset.as_str(), row.subject.items, row.comparison.as_str(), share);
-        let values = board.entry(place).or_default().entry(&row.subject.method).or_default();
-        values.entry(row.metric).or_default().push(row.value);
-    }
-    // where a matrix was compared at equal entries, equal ranks are left out: they compare unequal bills
-    let at_entries: Vec<(&str, u64)> =
-        board.keys().filter(|(_, _, basis, _)| *basis == "entries").map(|(matrix, n, ..)| (*matrix, *n)).collect();
-    board.retain(|(matrix, n, basis, _), _| *basis != "rank" || !at_entries.contains(&(*matrix, *n)));
-    let heads: Vec<String> = metrics.iter().map(|metric| metric.head()).collect();
-    let mut out = format!("| matrix | n | s/n | method | {} |\n", heads.join(" | "));
-    let _ = writeln!(out, "|---|---:|---:|---|{}", "---:|".repeat(metrics.len()));
-    for ((matrix, n, _, share), methods) in &board {
-        let mean = |of: &BTreeMap<Metric, Vec<f64>>, metric: Metric| {
-            of.get(&metric).map(|values| values.iter().sum::<f64>() / values.len() as f64)
-        };
-        // sorted by the first metric of the board that most of them have
-        let Some(by) = metrics.iter().copied().find(|metric| methods.values().any(|of| of.contains_key(metric))) else {
-            continue;
-        };
-        let mut ranked: Vec<_> = methods.iter().filter_map(|(method, of)| Some((mean(of, by)?, *method, of))).collect();
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if by.spec().better == Direction::Higher {
-            ranked.reverse();
-        }
-        for (_, method, of) in ranked.into_iter().take(SHOWN) {
-            let cells =
-                metrics.iter().map(|metric| mean(of, *metric).map_or_else(|| "–".to_owned(), |v| metric.show(v)));
-            let cells: Vec<String> = cells.collect();
-            let _ = writeln!(
-                out,
-                "| {matrix} | {} | {:.3} | {method} | {} |",
-                count(*n),
-                *share as f64 / 1000.0,
-                cells.join(" | ")
-            );
-        }
-    }
-    out
-}
-
-/// A method with a bill: rows of spectra, corpora and random features have none.
-fn is_contender(row: &ResultRow) -> bool {
-    let is_compared = !row.comparison.is_empty() || row.cost.cells > 0;
-    let (items, columns) = (row.subject.items, row.count("columns"));
-    is_compared && !row.subject.is_cap && columns > 0 && columns < items
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::claims::Exhibit;
     use crate::fixture;
-    use crate::results::ResultStore;
+    use crate::results::{ResultRow, ResultStore};
 
     #[test]
     fn a_place_is_said_once_with_the_largest_run_of_each_name_and_links_to_the_smaller_ones() {
@@ -188,7 +113,7 @@ mod tests {
         let lines: Vec<&str> = table.lines().skip(2).collect();
         assert_eq!(
             lines[0],
-            "| table 2 | accuracy | all documents | [`tweets`](p/tweets/summary.md) | n = 1,000, 3 replicates, `desk` | – | – | unknown | – | [`laptop`](p/tweets/laptop/summary.md) |"
+            "| table 2 | accuracy | all documents | [`tweets`](p/tweets/summary.md) | n = 1,000, 3 replicates, `medium` | – | – | unknown | – | [`laptop`](p/tweets/laptop/summary.md) |"
         );
         assert!(lines[1].starts_with("| | | | [`recipes`](recipes/summary.md) | ") && lines[1].ends_with(" | – |"));
         assert_eq!(lines[2], "| | | | `posts` | not published | – | – | – | – | – |");
@@ -202,23 +127,5 @@ mod tests {
         assert_eq!(verdict_counts(&run(serde_json::json!({ "verdicts": counted }))), counted);
         assert_eq!(verdict_counts(&run(serde_json::Value::Null)), VerdictCounts::default());
         assert_eq!(counted.in_words(), "2 better, 1 not run");
-    }
-
-    #[test]
-    fn the_best_methods_lead_at_equal_entries_and_caps_are_left_out() {
-        let run = PublishedRun {
-            name: "fixture".into(),
-            folder: "fixture".into(),
-            rows: fixture::rows(),
-            facts: serde_json::Value::Null,
-        };
-        let board = leaderboard(&[&run]);
-        let lines: Vec<&str> = board.lines().filter(|line| line.starts_with("| tweets | 1,000 | 0.100 ")).collect();
-        assert_eq!(lines.len(), SHOWN, "{board}");
-        assert!(
-            lines[0].starts_with("| tweets | 1,000 | 0.100 | RWMD proxy + shift_ridge + known | 0.196 | 75.7 |"),
-            "{board}"
-        );
-        assert!(!board.contains("Optimal"));
     }
 }

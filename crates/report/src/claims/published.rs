@@ -16,7 +16,7 @@ use crate::amounts::count;
 use crate::results::{ResultRow, ResultsError, rows_from_parquet};
 
 /// Profiles, the largest first.
-const LARGEST_FIRST: [&str; 4] = ["paper", "full", "desk", "laptop"];
+const LARGEST_FIRST: [&str; 4] = ["paper", "full", "medium", "laptop"];
 
 /// One run: its rows, and its `run.json`.
 #[derive(Debug, Clone)]
@@ -77,13 +77,6 @@ impl Published {
     pub fn runs_of(&self, name: &str) -> &[PublishedRun] {
         self.runs.get(name).map_or(&[], Vec::as_slice)
     }
-
-    /// The largest run of every name, by name.
-    pub fn runs(&self) -> Vec<&PublishedRun> {
-        let mut runs: Vec<_> = self.runs.values().filter_map(|runs| runs.first()).collect();
-        runs.sort_by(|a, b| a.name.cmp(&b.name));
-        runs
-    }
 }
 
 impl PublishedRun {
@@ -116,9 +109,13 @@ impl PublishedRun {
         Ok(Self { name, folder, rows, facts })
     }
 
-    /// The profile it ran in.
+    /// The profile it ran in, by its name of today.
     pub fn profile(&self) -> &str {
-        self.rows.first().map_or("", |row| row.profile.as_str())
+        match self.rows.first().map(|row| row.profile.as_str()) {
+            // rows that were published before the profile was renamed
+            Some("desk") => "medium",
+            profile => profile.unwrap_or_default(),
+        }
     }
 
     /// Items of its largest dataset.

@@ -125,6 +125,6 @@ fn the_largest_profile_is_what_counts() {
         crate::ResultStore::open(&folder.path().join(place)).unwrap().publish(&rows).unwrap();
     }
     let published = Published::read(folder.path(), ["fixture", "other"]).unwrap();
-    assert_eq!(published.run("fixture").unwrap().profile(), "desk");
+    assert_eq!(published.run("fixture").unwrap().profile(), "medium");
     assert!(published.run("other").is_none());
 }

@@ -32,6 +32,9 @@ where
             canvas.band(series, panel, corner, layout.plot)?;
         }
         for series in &panel.series {
+            canvas.rim(series, panel, corner, layout.plot)?;
+        }
+        for series in &panel.series {
             canvas.series(series, panel, corner, layout.plot)?;
         }
     }
@@ -98,8 +101,7 @@ where
     /// The interval around a curve, cut at the edge of the plot.
     fn band(&self, series: &Series, panel: &Panel, corner: (f64, f64), plot: (f64, f64)) -> Result<(), Failure> {
         let Shape::Curve(points) = &series.shape else { return Ok(()) };
-        let has_width = points.iter().any(|(_, _, low, high)| high > low);
-        if points.len() < 2 || !has_width {
+        if !series.has_band() {
             return Ok(());
         }
         // what a logarithm does not have lies far below
@@ -113,6 +115,27 @@ where
             return Ok(());
         }
         self.area.draw(&Polygon::new(outline, series.style.colour().mix(0.13).filled())).map_err(fail)
+    }
+
+    /// A pale rim around a curve that others lie on, so that it is seen below them.
+    fn rim(&self, series: &Series, panel: &Panel, corner: (f64, f64), plot: (f64, f64)) -> Result<(), Failure> {
+        let Shape::Curve(points) = &series.shape else { return Ok(()) };
+        if !series.style.has_rim() {
+            return Ok(());
+        }
+        let places = points.iter().filter_map(|&(x, mean, ..)| Some((panel.x.place(x)?, panel.y.place(mean)?)));
+        cut(&places.collect::<Vec<_>>()).into_iter().try_for_each(|piece| {
+            let pixel = |(x, y): (f64, f64)| (corner.0 + plot.0 * x, corner.1 + plot.1 * (1.0 - y));
+            self.pale(&piece.into_iter().map(pixel).collect::<Vec<_>>(), &series.style)
+        })
+    }
+
+    /// A wide pale line: wider if several curves lie on it.
+    fn pale(&self, points: &[(f64, f64)], style: &SeriesStyle) -> Result<(), Failure> {
+        let points: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
+        let width = style.width + 3.5 * style.covered_by as f64;
+        let stroke = style.colour().mix(0.35).stroke_width((width * self.scale).round() as u32);
+        self.area.draw(&PathElement::new(points, stroke)).map_err(fail)
     }
 
     fn series(&self, series: &Series, panel: &Panel, corner: (f64, f64), plot: (f64, f64)) -> Result<(), Failure> {
@@ -153,6 +176,9 @@ where
 
     fn legend_sample(&self, style: &SeriesStyle, (x, y): (f64, f64)) -> Result<(), Failure> {
         if style.width > 0.0 {
+            if style.has_rim() {
+                self.pale(&[(x, y), (x + sample(style), y)], style)?;
+            }
             self.dashed(&[(x, y), (x + sample(style), y)], style.dash, style.colour(), style.width)?;
         }
         self.marker(style, (x + sample(style) / 2.0, y), 3.9)

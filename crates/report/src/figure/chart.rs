@@ -6,7 +6,7 @@ use crate::amounts::count;
 use crate::error::ReportError;
 use crate::groups::{Group, Order, comparison_words, groups, panels};
 use crate::input::ReportInput;
-use crate::results::{Axis as Along, Notation, ResultRow};
+use crate::results::{Axis as Along, Direction, Notation, ResultRow};
 use crate::spec::{Caveat, FigureKind, FigureSpec};
 
 /// A figure before it is drawn.
@@ -53,6 +53,25 @@ pub(super) enum Shape {
     Segments(Vec<[(f64, f64); 2]>),
 }
 
+impl Panel {
+    /// Curves that are drawn with their interval.
+    fn bands(&self) -> usize {
+        self.series.iter().filter(|series| series.has_band()).count()
+    }
+}
+
+impl Series {
+    /// True of a curve with an interval.
+    pub(super) fn has_band(&self) -> bool {
+        matches!(&self.shape, Shape::Curve(points) if points.len() > 1 && points.iter().any(|(_, _, low, high)| high > low))
+    }
+
+    /// True of a curve of whose interval only the upper half is drawn somewhere.
+    fn has_half_band(&self) -> bool {
+        matches!(&self.shape, Shape::Curve(points) if points.iter().any(|(_, mean, low, high)| low == mean && high > mean))
+    }
+}
+
 impl Chart {
     pub(super) fn build(spec: &FigureSpec, input: &ReportInput<'_>) -> Result<Self, ReportError> {
         let groups = groups(input.rows, &spec.select)?;
@@ -74,8 +93,9 @@ impl Chart {
                 FigureKind::Graphs(_) => continue,
                 FigureKind::Curve { across, log_y, y_limits } => {
                     chart.x_label = Along::of(across).label.to_string();
-                    has_half_bands |= log_y && part.iter().any(reaches_zero);
-                    curves(part, &styles, across, log_y, y_limits, &mut chart.legend)
+                    let panel = curves(part, &styles, across, log_y, y_limits, &mut chart.legend);
+                    has_half_bands |= log_y && panel.series.iter().any(Series::has_half_band);
+                    panel
                 }
                 FigureKind::Points { across } => {
                     chart.x_label = Along::of(across).label.to_string();
@@ -96,6 +116,15 @@ impl Chart {
         if has_half_bands {
             let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
             chart.caveat = format!("{so_far}of an interval that reaches 0, which a logarithm lacks, the upper half");
+        }
+        if let Some(most) = chart.panels.iter().map(Panel::bands).max().filter(|most| *most > 0) {
+            let of = if most > 1 { " of the two curves that end best" } else { "" };
+            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
+            chart.caveat = format!("{so_far}shaded: 95 % interval{of}");
+        }
+        if chart.legend.iter().any(|(_, style)| style.has_rim()) {
+            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
+            chart.caveat = format!("{so_far}pale rim: another curve coincides with this one");
         }
         // one entry says what the heading says already
         if chart.legend.len() == 1 && !matches!(spec.kind, FigureKind::Curve { .. }) {
@@ -162,11 +191,6 @@ fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
         }
     }
     names
-}
-
-/// True of a mean above 0 whose interval is not.
-fn reaches_zero(group: &Group<'_>) -> bool {
-    group.estimate.mean > 0.0 && group.estimate.interval.is_some_and(|(low, _)| low <= 0.0)
 }
 
 /// A mean so many times the middle one has exploded: it is cut, and an arrow says where it is.
@@ -266,7 +290,58 @@ fn curves(
         series.push(Series { style: style_here, shape: Shape::Curve(points) });
     }
     let above = above(&series, &x, &y, spec.notation);
+    keep_two_bands(&mut series, spec.better);
+    tell_apart(&mut series, &x, &y);
+    for (method, one) in methods(part).into_iter().zip(&series) {
+        if let Some((_, style)) = legend.iter_mut().find(|(name, _)| name == method) {
+            style.covered_by = style.covered_by.max(one.style.covered_by);
+        }
+    }
     Panel { title: title(part[0].row), x, y, series, labels: Vec::new(), above }
+}
+
+/// Share of the height of a plot below which two points cannot be told apart.
+const SAME_PLACE: f64 = 0.015;
+
+/// Leaves the intervals of the two curves that end best: more of them hide each other.
+fn keep_two_bands(series: &mut [Series], better: Direction) {
+    let mut ends: Vec<(usize, f64)> = Vec::new();
+    for (place, one) in series.iter().enumerate().filter(|(_, one)| one.style.colour.is_some()) {
+        if let Shape::Curve(points) = &one.shape {
+            ends.extend(points.last().filter(|_| one.has_band()).map(|point| (place, point.1)));
+        }
+    }
+    ends.sort_by(|one, other| match better {
+        Direction::Higher => other.1.total_cmp(&one.1),
+        Direction::Lower => one.1.total_cmp(&other.1),
+        Direction::Neither => std::cmp::Ordering::Equal,
+    });
+    let kept: Vec<usize> = ends.into_iter().take(2).map(|(place, _)| place).collect();
+    for (_, one) in series.iter_mut().enumerate().filter(|(place, _)| !kept.contains(place)) {
+        if let Shape::Curve(points) = &mut one.shape {
+            points.iter_mut().for_each(|point| (point.2, point.3) = (point.1, point.1));
+        }
+    }
+}
+
+/// Counts for each curve the later ones that lie on it.
+fn tell_apart(series: &mut [Series], x: &Axis, y: &Axis) {
+    let places = |series: &Series| -> Vec<(f64, f64)> {
+        let Shape::Curve(points) = &series.shape else { return Vec::new() };
+        points.iter().filter_map(|&(at, mean, ..)| Some((x.place(at)?, y.place(mean)?))).collect()
+    };
+    let all: Vec<Vec<(f64, f64)>> = series.iter().map(places).collect();
+    for (place, one) in series.iter_mut().enumerate() {
+        let lies_on = |other: &&Vec<(f64, f64)>| {
+            let shared = other.iter().filter_map(|(x, y)| {
+                let here = all[place].iter().find(|(at, _)| (at - x).abs() < 1e-9)?;
+                Some((here.1 - y).abs())
+            });
+            let apart: Vec<f64> = shared.collect();
+            apart.len() > 1 && apart.iter().all(|apart| *apart < SAME_PLACE)
+        };
+        one.style.covered_by = all[place + 1..].iter().filter(lies_on).count();
+    }
 }
 
 /// An arrow with its value for every series that leaves the plot: at the place where it is highest.
@@ -325,7 +400,7 @@ fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String,
     ];
     let mut series = Vec::new();
     for (name, colour, marker, points) in signs {
-        let style = SeriesStyle { colour: Some(colour), marker, dash: &[], width: 0.0 };
+        let style = SeriesStyle::marks(colour, marker);
         let points: Vec<_> = points.into_iter().map(|(position, value)| (*position as f64, *value)).collect();
         if !points.is_empty() {
             remember(legend, name, style);
@@ -397,6 +472,8 @@ mod tests {
     /// Curves of the errors, where those of Nyström from `columns` on are far above all others; and the legend.
     fn exploding_from(columns: u64) -> (Vec<Curve>, Vec<String>) {
         let mut rows = fixture::rows();
+        // two methods and the optimum: both have a band
+        rows.retain(|row| row.subject.is_cap || ["Nyström", "SMS-Nyström"].contains(&row.subject.method.as_str()));
         let explodes = |row: &&mut ResultRow| {
             row.subject.method == "Nyström" && row.metric == Metric::RelativeError && row.count("columns") >= columns
         };
@@ -447,6 +524,7 @@ mod tests {
     #[test]
     fn an_interval_that_reaches_zero_has_its_upper_half_on_a_logarithmic_axis_and_the_figure_says_so() {
         let mut rows = fixture::rows();
+        rows.retain(|row| row.subject.is_cap || ["Nyström", "SMS-Nyström"].contains(&row.subject.method.as_str()));
         let is_it = |row: &ResultRow| row.metric == Metric::RelativeError && row.subject.method == "SMS-Nyström";
         let chart = |rows: &[ResultRow]| {
             let reference = fixture::reference();
@@ -466,6 +544,33 @@ mod tests {
         let points: Vec<_> = points.flatten().collect();
         assert!(points.iter().all(|(_, _, low, _)| *low > 0.0), "{points:?}");
         assert!(points.iter().any(|(_, mean, low, high)| low == mean && high > mean), "{points:?}");
+    }
+
+    /// Curves of three methods on the same places, the last of which is far above the others.
+    fn of_three(last: f64) -> Panel {
+        let curve = |place: usize, value: f64| Series {
+            style: SeriesStyle::of_method(place),
+            shape: Shape::Curve([1.0, 2.0].map(|x| (x, value, value - 0.1, value + 0.1)).to_vec()),
+        };
+        let (x, y) = (Axis::linear(0.0, 3.0, 5, Notation::Whole), Axis::linear(0.0, 2.0, 5, Notation::Fixed(1)));
+        let mut series = vec![curve(0, 1.0), curve(1, 1.01), curve(2, last)];
+        keep_two_bands(&mut series, Direction::Higher);
+        tell_apart(&mut series, &x, &y);
+        Panel { title: String::new(), x, y, series, labels: Vec::new(), above: Vec::new() }
+    }
+
+    #[test]
+    fn at_most_two_curves_have_a_band_and_they_are_the_best() {
+        let panel = of_three(1.8);
+        assert_eq!(panel.bands(), 2);
+        assert!(!panel.series[0].has_band(), "the lowest of three");
+    }
+
+    #[test]
+    fn a_curve_below_another_has_a_rim_and_one_apart_has_none() {
+        let covered = |last| of_three(last).series.iter().map(|one| one.style.covered_by).collect::<Vec<_>>();
+        assert_eq!(covered(1.8), [1, 0, 0]);
+        assert_eq!(covered(1.005), [2, 1, 0], "all three coincide");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use plotters::prelude::{BitMapBackend, SVGBackend};
 
 use super::canvas::{Failure, draw};
 use super::chart::Chart;
-use super::layout::Layout;
+use super::layout::{Layout, Size};
 use super::text::{Anchor, Text};
 use crate::error::ReportError;
 use crate::markup::escape_markup;
@@ -30,8 +30,8 @@ fn pixels(length: f64, scale: u32) -> u32 {
 }
 
 /// An SVG document of logical size, with a title for screen readers and type that stays type.
-pub(super) fn svg(chart: &Chart, title: &str) -> Result<String, ReportError> {
-    let layout = Layout::of(chart)?;
+pub(super) fn svg(chart: &Chart, title: &str, size: Size) -> Result<String, ReportError> {
+    let layout = Layout::of(chart, size)?;
     let (w, h) = (pixels(layout.width, SVG_SCALE), pixels(layout.height, SVG_SCALE));
     let mut text = String::new();
     draw(SVGBackend::with_string(&mut text, (w, h)), chart, &layout, f64::from(SVG_SCALE)).map_err(failed)?;
@@ -73,7 +73,7 @@ fn text_element(label: &Text) -> String {
 
 /// PNG bytes, the same on every machine.
 pub(super) fn png(chart: &Chart) -> Result<Vec<u8>, ReportError> {
-    let layout = Layout::of(chart)?;
+    let layout = Layout::of(chart, Size::Document)?;
     let scale = DENSITY * OVERSAMPLE;
     let (fine_width, fine_height) = (pixels(layout.width, scale), pixels(layout.height, scale));
     let mut fine = vec![0u8; fine_width as usize * fine_height as usize * 3];

@@ -43,14 +43,29 @@ pub(super) fn sample(style: &SeriesStyle) -> f64 {
     if style.width > 0.0 { 34.0 } else { 12.0 }
 }
 
+/// Where a figure is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// A file of its own: as wide as its panels need.
+    Document,
+    /// The page on a desktop.
+    Wide,
+    /// The page on a phone: one panel below the other.
+    Narrow,
+}
+
 impl Layout {
-    pub(super) fn of(chart: &Chart) -> Result<Self, ReportError> {
-        let columns = chart.panels.len().clamp(1, 3);
+    pub(super) fn of(chart: &Chart, size: Size) -> Result<Self, ReportError> {
+        let columns = if size == Size::Narrow { 1 } else { chart.panels.len().clamp(1, 3) };
         let rows = chart.panels.len().div_ceil(columns);
-        let (whole, plot_height) = match columns {
-            1 => (760.0, 370.0),
-            2 => (1000.0, 310.0),
-            _ => (1240.0, 280.0),
+        let (whole, plot_height) = match (size, columns) {
+            (Size::Narrow, _) => (380.0, 240.0),
+            (Size::Wide, 1) => (1000.0, 390.0),
+            (Size::Wide, 2) => (1000.0, 310.0),
+            (Size::Wide, _) => (1000.0, 230.0),
+            (Size::Document, 1) => (760.0, 370.0),
+            (Size::Document, 2) => (1000.0, 310.0),
+            (Size::Document, _) => (1240.0, 280.0),
         };
         let gaps = GAP * (columns - 1) as f64;
         let mut left = LEFT;
@@ -122,8 +137,15 @@ impl Layout {
             let y = top + high * (1.0 - panel.y.place_of_tick(*tick)) + 0.5 * CAPITALS * TICK;
             all.push(line(label, (left - 8.0, y), TICK, &Palette::MUTED, Anchor::End));
         }
+        let mut end = f64::NEG_INFINITY;
         for (tick, label) in &panel.x.ticks {
             let x = left + wide * panel.x.place_of_tick(*tick);
+            let half = 0.5 * width(label, TICK, false).unwrap_or(0.0);
+            // a label that would touch the one before is left out
+            if x - half < end + 6.0 {
+                continue;
+            }
+            end = x + half;
             all.push(line(label, (x, top + high + 19.0), TICK, &Palette::MUTED, Anchor::Middle));
         }
         for (x, y, text) in &panel.labels {
@@ -179,10 +201,26 @@ mod tests {
         let wide = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new(), above: Vec::new() };
         let (y_label, x_label) = ("y".to_owned(), "x".to_owned());
         let chart = Chart { panels: vec![wide], x_label, y_label, legend: Vec::new(), caveat: String::new() };
-        let all = Layout::of(&chart).unwrap().texts(&chart);
+        let all = Layout::of(&chart, Size::Document).unwrap().texts(&chart);
         let of = |text: &str| all.iter().find(|label| label.text == text).unwrap();
         let start = of("1,000,000").at.0 - width("1,000,000", TICK, false).unwrap();
         assert!(start > of("y").at.0 + 4.0, "the tick begins at {start}, the label ends at {}", of("y").at.0);
+    }
+
+    #[test]
+    fn labels_of_ticks_never_touch() {
+        let (x, y) = (Axis::log(10.0, 5000.0), Axis::bare(0.0, 1.0));
+        let panel = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new(), above: Vec::new() };
+        let (x_label, y_label) = ("x".to_owned(), "y".to_owned());
+        let chart = Chart { panels: vec![panel; 3], x_label, y_label, legend: Vec::new(), caveat: String::new() };
+        let all = Layout::of(&chart, Size::Wide).unwrap().texts(&chart);
+        let ticks: Vec<_> =
+            all.iter().filter(|text| text.text.starts_with(|sign: char| sign.is_ascii_digit())).collect();
+        assert!(ticks.len() > 12, "{ticks:?}");
+        for pair in ticks.windows(2).filter(|pair| pair[1].at.0 > pair[0].at.0) {
+            let half = |text: &Text| 0.5 * width(&text.text, TICK, false).unwrap();
+            assert!(pair[1].at.0 - half(pair[1]) > pair[0].at.0 + half(pair[0]), "{pair:?}");
+        }
     }
 
     #[test]

@@ -78,9 +78,21 @@ pub(super) struct SeriesStyle {
     /// On and off lengths; empty is solid.
     pub(super) dash: &'static [f64],
     pub(super) width: f64,
+    /// Number of later curves that run over this one: it is a wide pale line below them.
+    pub(super) covered_by: usize,
 }
 
 impl SeriesStyle {
+    /// Marks of this shape and colour, without a line.
+    pub(super) fn marks(colour: usize, marker: Marker) -> Self {
+        Self { colour: Some(colour % 8), marker, dash: &[], width: 0.0, covered_by: 0 }
+    }
+
+    /// A line of this colour without marks.
+    pub(super) fn line(colour: usize, dash: &'static [f64]) -> Self {
+        Self { width: 1.9, dash, ..Self::marks(colour, Marker::None) }
+    }
+
     /// The style of the method in this place. Two methods in the same figure never look alike in black and white.
     pub(super) fn of_method(place: usize) -> Self {
         use Marker::{Cross, Diamond, Disc, Plus, Ring, Square, Triangle, TriangleDown};
@@ -92,13 +104,19 @@ impl SeriesStyle {
             marker: MARKERS[(place + 4 * (place / 8)) % 8],
             dash: DASHES[(place + place / 8) % 4],
             width: 1.9,
+            covered_by: 0,
         }
     }
 
     /// The style of a method that reads all of K: the line to be beaten.
     pub(super) fn of_cap(place: usize) -> Self {
         let dash: &[f64] = if place.is_multiple_of(2) { &[1.5, 3.0] } else { &[9.0, 3.0, 1.5, 3.0] };
-        Self { colour: None, marker: Marker::None, dash, width: 1.6 }
+        Self { colour: None, marker: Marker::None, dash, width: 1.6, covered_by: 0 }
+    }
+
+    /// True of a curve with a rim: the two below the topmost one of those that coincide. More of them would hide each other.
+    pub(super) fn has_rim(&self) -> bool {
+        (1..=2).contains(&self.covered_by)
     }
 
     pub(super) fn colour(&self) -> RGBColor {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::browser::Browser;
 use crate::fixture;
+use crate::plot::{Mark, PlotAxis};
 use crate::results::Notation;
 
 /// A page of `count` items in a spiral, with evil texts.
@@ -51,9 +52,12 @@ pub(crate) fn page(count: usize) -> MatrixPage {
             x: PlotAxis::linear("landmarks", Notation::Whole).logarithmic(),
             y: PlotAxis::linear("error", Notation::Fixed(3)).holding(&[0.0]),
             marks: vec![
-                Mark::Line { name: "error".into(), ink: 0, points: vec![(10.0, 0.5), (100.0, 0.1)], is_dashed: false },
-                Mark::Bars { name: "bars".into(), ink: 1, bars: vec![[10.0, 20.0, 0.0, 0.3]] },
-                Mark::Intervals { ink: 0, ends: vec![(10.0, 0.4, 0.6)] },
+                Mark::Curve {
+                    name: "error".into(),
+                    ink: 0,
+                    points: vec![(10.0, 0.5, 0.4, 0.6), (100.0, 0.1, 0.1, 0.1)],
+                },
+                Mark::Bars { name: "bars".into(), ink: 1, bars: vec![[10.0, 20.0, 0.3]] },
                 Mark::Dots { name: "guess".into(), ink: 2, points: vec![(200.0, 0.05)], is_hollow: true },
             ],
         }],

@@ -57,7 +57,7 @@ const SIZE: &[Column] = &[Column::Columns, Column::Rank];
 pub const AXES: [Axis; 16] = [
     Axis { name: "columns", label: "columns s", head: "s = {}", columns: &[Column::Columns], ..PLAIN },
     Axis { name: "rank", label: "rank", head: "rank {}", columns: &[Column::Rank], ..PLAIN },
-    Axis { name: FRACTION, label: "s / n", head: "s/n = {}", notation: Notation::Fixed(2), ..PLAIN },
+    Axis { name: FRACTION, label: "share of landmarks s/n", head: "s/n = {}", notation: Notation::Fixed(2), ..PLAIN },
     Axis { name: "position", label: "position", head: "{}", columns: &[Column::Position], ..PLAIN },
     Axis { name: "trial", label: "trial", head: "trial {}", columns: &[Column::Position], ..PLAIN },
     Axis { name: "epoch", label: "epoch", head: "epoch {}", columns: &[Column::Position], ..PLAIN },
@@ -74,10 +74,10 @@ pub const AXES: [Axis; 16] = [
     Axis { name: "t", label: "budget of randomness t", head: "t = {}", is_logarithmic: true, columns: SIZE, ..PLAIN },
     Axis { name: "n", label: "dimension n", head: "n = {}", is_logarithmic: true, columns: SIZE, ..PLAIN },
     Axis { name: "recall", label: "recall stated", head: "ρ = {}", notation: Notation::Fixed(2), ..PLAIN },
-    Axis { name: "calls", label: "calls an item", head: "{} calls", is_logarithmic: true, columns: SIZE, ..PLAIN },
+    Axis { name: "calls", label: "calls per item", head: "{} calls", is_logarithmic: true, columns: SIZE, ..PLAIN },
     Axis {
         name: "query_calls",
-        label: "calls a query",
+        label: "calls per query",
         head: "{} calls",
         is_logarithmic: true,
         columns: &[Column::Columns],

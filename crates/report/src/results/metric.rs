@@ -122,9 +122,9 @@ metrics! {
     /// True recall of lists whose recall was stated.
     TrueRecall: "true_recall", "true recall", "true recall (%)", Neither, Percent, SCORE;
     /// Calls an item.
-    CallsPerItem: "calls_per_item", "calls an item", "calls an item", Lower, Fixed(1), POSITIVE;
+    CallsPerItem: "calls_per_item", "calls per item", "calls per item", Lower, Fixed(1), POSITIVE;
     /// Calls an item above those of a search that is told the truth.
-    Price: "price", "price of not knowing", "calls an item above knowing the truth", Lower, Fixed(1), SCORE;
+    Price: "price", "price of not knowing", "calls per item above knowing the truth", Lower, Fixed(1), SCORE;
     /// 1 where nothing was stated, 0 elsewhere.
     Refused: "refused", "refused", "refused (%)", Lower, Percent, POSITIVE;
     /// F1 of the positive class.

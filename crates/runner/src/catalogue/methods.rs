@@ -5,7 +5,8 @@ use landmark_core::approximate::{
 };
 use landmark_harness::config::method_entry::{MethodEntry, NoParams, read_method};
 use landmark_oracles::wmd::wme::WmeMethodParams;
-use landmark_yaml::parameter;
+use landmark_yaml::Keys;
+
 /// Every method, in the order of the papers, ours last.
 pub static METHODS: &[MethodEntry] = &[
     MethodEntry {
@@ -14,10 +15,10 @@ pub static METHODS: &[MethodEntry] = &[
         formula: "C W⁺ Cᵀ",
         entries: "n·s",
         source: "Williams & Seeger 2001; SMS-Nyström paper, §2",
-        parameters: &[],
+        keys: Keys::NONE,
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Nystrom)),
+        read: |section| read_method(section, |NoParams {}| Ok(Nystrom)),
     },
     MethodEntry {
         id: "sms_nystrom",
@@ -25,16 +26,10 @@ pub static METHODS: &[MethodEntry] = &[
         formula: "(C + eE)(W + eI)⁻¹(C + eE)ᵀ, e = −α·min(0, λmin(K[S2, S2]))",
         entries: "n·s1 + (s2 − s1)²",
         source: "SMS-Nyström paper, §3, algorithm 1",
-        parameters: &[
-            parameter("alpha", "1.5", "α ≥ 0, how far beyond λmin to shift"),
-            parameter("z", "2.0", "z ≥ 1, |S2| / |S1|"),
-            parameter("outer_shift", "true", "shift C as well as W; `false` is what the authors' program computes"),
-            parameter("correct_diagonal", "false", "subtract e again where K̃ carries it"),
-            parameter("rescale", "none", "divide by ‖W‖ / ‖W + eI‖: `none`, `spectral` or `frobenius`"),
-        ],
+        keys: Keys::of::<SmsNystromParams>(),
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, SmsNystromParams::check),
+        read: |section| read_method(section, SmsNystromParams::check),
     },
     MethodEntry {
         id: "skeleton",
@@ -42,10 +37,10 @@ pub static METHODS: &[MethodEntry] = &[
         formula: "K[:, S1] (K[S2, S1])⁺ K[S2, :], S1 and S2 independent, s1 = s2",
         entries: "n·(s1 + s2), less overlaps",
         source: "SMS-Nyström paper, §2",
-        parameters: &[],
+        keys: Keys::NONE,
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Skeleton)),
+        read: |section| read_method(section, |NoParams {}| Ok(Skeleton)),
     },
     MethodEntry {
         id: "sicur",
@@ -53,10 +48,10 @@ pub static METHODS: &[MethodEntry] = &[
         formula: "K[:, S1] (K[S2, S1])⁺ K[S2, :], S1 ⊂ S2",
         entries: "n·s2",
         source: "SMS-Nyström paper, §3",
-        parameters: &[parameter("ratio", "2.0", "|S2| / |S1| ≥ 1")],
+        keys: Keys::of::<SiCurParams>(),
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, SiCurParams::check),
+        read: |section| read_method(section, SiCurParams::check),
     },
     MethodEntry {
         id: "stacur",
@@ -64,10 +59,10 @@ pub static METHODS: &[MethodEntry] = &[
         formula: "(n/s)·C (CᵀC)⁺ K[S1, S2] K[S2, :]",
         entries: "n·s (same) or 2n·s",
         source: "SMS-Nyström paper, §3",
-        parameters: &[parameter("same", "true", "rows at the landmarks of the columns, or at independent ones")],
+        keys: Keys::of::<StaCur>(),
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, Ok::<StaCur, _>),
+        read: |section| read_method(section, Ok::<StaCur, _>),
     },
     MethodEntry {
         id: "wme",
@@ -75,10 +70,10 @@ pub static METHODS: &[MethodEntry] = &[
         formula: "φ(X) φ(X)ᵀ, φ_r(x) = exp(−γ·WMD(x, ω_r)) / √R, ω_r random documents",
         entries: "none of K; n·R distances to random documents",
         source: "Wu et al. 2018; SMS-Nyström paper, §4.1",
-        parameters: &[parameter("max_words", "9", "Dmax, the most words of a random document; R is the rank")],
+        keys: Keys::of::<WmeMethodParams>(),
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, WmeMethodParams::check),
+        read: |section| read_method(section, WmeMethodParams::check),
     },
     MethodEntry {
         id: "optimal",
@@ -86,10 +81,10 @@ pub static METHODS: &[MethodEntry] = &[
         formula: "Σ λᵢ vᵢ vᵢᵀ over the s largest |λᵢ|",
         entries: "n²",
         source: "Eckart & Young 1936",
-        parameters: &[],
+        keys: Keys::NONE,
         draws: false,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Optimal)),
+        read: |section| read_method(section, |NoParams {}| Ok(Optimal)),
     },
     MethodEntry {
         id: "exact",
@@ -97,10 +92,10 @@ pub static METHODS: &[MethodEntry] = &[
         formula: "K",
         entries: "n²",
         source: "SMS-Nyström paper, table 2",
-        parameters: &[],
+        keys: Keys::NONE,
         draws: false,
         sized: false,
-        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Exact)),
+        read: |section| read_method(section, |NoParams {}| Ok(Exact)),
     },
     MethodEntry {
         id: "shift_ridge",
@@ -108,23 +103,10 @@ pub static METHODS: &[MethodEntry] = &[
         formula: "C V g(w) Vᵀ Cᵀ, W = V diag(w) Vᵀ, g(w) = (w + a) / ((w + a)² + ρ²)",
         entries: "n·s",
         source: "this project",
-        parameters: &[
-            parameter(
-                "shifts",
-                "[0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0]",
-                "candidates for a, times max(0, −λmin(W))",
-            ),
-            parameter("ridges", "[0.0, 0.001, 0.003, 0.01, 0.02, 0.04, 0.08, 0.15]", "candidates for ρ, times max|w|"),
-            parameter("folds", "3", "how often a part of the landmarks is held out"),
-            parameter("held_out", "0.25", "the part held out, at most 0.5"),
-            parameter("validation_rows", "400", "rows a prediction is judged on, at most"),
-            parameter("clip", "false", "clip g at 0, so that K̃ is positive semi-definite"),
-            parameter("allow_zero", "false", "let K̃ = 0 compete, for residuals that may hold nothing"),
-            parameter("fixed", "null", "no choice: `{ shift: a, ridge: ρ }` in the units of K"),
-        ],
+        keys: Keys::of::<ShiftRidgeParams>(),
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, ShiftRidgeParams::check),
+        read: |section| read_method(section, ShiftRidgeParams::check),
     },
     MethodEntry {
         id: "stack",
@@ -133,17 +115,9 @@ pub static METHODS: &[MethodEntry] = &[
                   m = θ·[1, V, p, p², a_i + a_j, (a_i + a_j)²], V = q(P) + shift_ridge(R) and q(P) + Rα + (Rα)ᵀ − αᵀWα, R = C − q(P)",
         entries: "as many calls as n·s: n·s0 in columns, single pairs for the rest",
         source: "this project",
-        parameters: &[
-            parameter(
-                "columns",
-                "null",
-                "the part of the calls that goes to columns; chosen by what half of them hold unless said",
-            ),
-            parameter("rounds", "2", "rounds in which single pairs are chosen"),
-            parameter("degree", "2", "degree of the main proxy in q, 1 to 3"),
-        ],
+        keys: Keys::of::<StackParams>(),
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, StackParams::check),
+        read: |section| read_method(section, StackParams::check),
     },
 ];

@@ -10,7 +10,7 @@ pub const PROGRAM: &str = "landmark";
 /// The commands, as `--help` groups them.
 pub const GROUPS: [(&str, &[&str]); 3] = [
     ("Run an experiment", &["run", "init", "report", "list", "check"]),
-    ("Use your data", &["topk", "mine", "pairs", "project", "search", "cluster", "classify", "export"]),
+    ("Use your data", &["topk", "mine", "audit", "pairs", "project", "search", "cluster", "classify", "export"]),
     ("Manage files, score predictions", &["data", "model", "store", "score", "completions"]),
 ];
 
@@ -24,7 +24,7 @@ pub(crate) const FORMER: [(&str, &str); 6] = [
     ("verify", "`cargo xtask verify`"),
 ];
 
-const EXAMPLES: [(&str, &str); 3] = [
+const EXAMPLES: [(&str, &str); 4] = [
     (
         "init",
         "Examples:
@@ -46,6 +46,13 @@ const EXAMPLES: [(&str, &str); 3] = [
   landmark mine items.yaml --pairs 100
   landmark mine items.yaml --at-least 0.8 --budget 3000
   landmark mine items.yaml --at-least 0.8 --target-recall 0.9 --groups",
+    ),
+    (
+        "audit",
+        "Examples:
+  landmark audit items.yaml blocking.csv --at-least 0.8 --dry-run   # the calls
+  landmark audit items.yaml blocking.csv --at-least 0.8
+  landmark audit items.yaml index.tsv -k 10 --first query --second hit",
     ),
 ];
 
@@ -71,10 +78,7 @@ pub(super) fn arrange(program: Command, is_long: bool) -> Command {
     let template = if is_long { head + "\nOptions:\n{options}{after-help}" } else { head + "{after-help}" };
     let mut program = program
         .help_template(template)
-        .after_help(
-            "Every command takes -v, -q, --json and -h. `landmark run -h` lists the options of a run,\n\
-             `landmark --help` all options and the exit codes.",
-        )
+        .after_help("Every command takes -v, -q, --json and -h. `landmark --help` lists all options and exit codes.")
         .after_long_help(exit::help());
     for (name, examples) in EXAMPLES {
         program = program.mut_subcommand(name, |command| command.after_help(examples));

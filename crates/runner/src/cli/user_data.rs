@@ -70,6 +70,46 @@ pub enum UserDataCommand {
     ///
     /// Without `--rerank`, `--budget` or `--target-recall` the pairs are estimates of the factors.
     Mine(PairArgs),
+    /// State the recall of candidates that another tool made
+    ///
+    /// Candidates are pairs (`--at-least`) or lists of neighbors (`-k`) of a blocking rule, an index or a join. A uniform sample of all pairs, or
+    /// the whole rows of uniform items, are scored. No run is needed. The recall is below the printed bound with probability `--delta` at most.
+    #[command(group = clap::ArgGroup::new("truth").required(true).args(["at_least", "k"]))]
+    Audit {
+        /// Configuration with `experiment: own_data`: items and score
+        #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
+        config: PathBuf,
+        /// Candidates: TSV, CSV, JSONL or Parquet, the ids or texts of two items per row
+        ///
+        /// A list of neighbors has one row per neighbor, as in the tables of `landmark topk`.
+        #[arg(value_name = "CANDIDATES", value_hint = ValueHint::FilePath)]
+        candidates: PathBuf,
+        /// Audit pairs: the minimum score of a true pair
+        #[arg(long, value_name = "SCORE", allow_negative_numbers = true, value_parser = number)]
+        at_least: Option<f64>,
+        /// Audit lists: the number of true neighbors of an item
+        #[arg(short, long, value_name = "ITEMS", value_parser = at_least_one)]
+        k: Option<usize>,
+        /// Column of the first item; `first` or `id` by default
+        #[arg(long, value_name = "COLUMN")]
+        first: Option<String>,
+        /// Column of the second item; `second` or that of `landmark topk` by default
+        #[arg(long, value_name = "COLUMN")]
+        second: Option<String>,
+        /// Maximum number of calls; 4,000 pairs or the rows of 60 items by default
+        #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u64).range(1..))]
+        calls: Option<u64>,
+        /// Probability that the recall is below its bound
+        #[arg(long, value_name = "PROBABILITY", default_value_t = 0.1, value_parser = number)]
+        delta: f64,
+        /// Print the exact number of calls, without making any
+        #[arg(short = 'n', long)]
+        dry_run: bool,
+        #[command(flatten)]
+        overlay: OverlayArgs,
+        #[command(flatten)]
+        places: PlaceArgs,
+    },
     /// List the estimated scores of the pairs in a file
     Pairs {
         /// Configuration with `experiment: own_data` that was run
@@ -78,12 +118,14 @@ pub enum UserDataCommand {
         /// Pairs: the ids or texts of two items per row
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
-        /// Column of the first item
-        #[arg(long, value_name = "COLUMN", default_value = "first")]
-        first: String,
-        /// Column of the second item
-        #[arg(long, value_name = "COLUMN", default_value = "second")]
-        second: String,
+        /// Column of the first item; `first` by default
+        ///
+        /// A table of `landmark topk` is read as it is.
+        #[arg(long, value_name = "COLUMN")]
+        first: Option<String>,
+        /// Column of the second item; `second` by default
+        #[arg(long, value_name = "COLUMN")]
+        second: Option<String>,
         /// Column of numbers to compare with; `score` by default if it exists
         #[arg(long, value_name = "COLUMN")]
         against: Option<String>,
@@ -224,6 +266,12 @@ pub struct TopkArgs {
     /// Mode `search`: number of rounds; 4 by default
     #[arg(long, value_name = "ROUNDS", value_parser = at_least_one, hide_short_help = true)]
     pub rounds: Option<usize>,
+    /// Mode `search`: evaluate these candidates first
+    ///
+    /// A .npy array of item numbers, one row per item in the order of the items, as FAISS returns it (-1 for none), or a table of pairs with the
+    /// columns `first` and `second`.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub candidates: Option<PathBuf>,
     /// Modes `search` and `recall`: share of each round for the best pairs of the proxy; 0.2 by default
     #[arg(long, value_name = "SHARE", value_parser = number, hide_short_help = true)]
     pub proxy_share: Option<f64>,

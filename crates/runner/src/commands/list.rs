@@ -5,14 +5,18 @@ use miette::Result;
 use serde_json::{Map, Value as Json};
 
 use super::names::{self, entry_facts};
-use crate::catalogue::{self, KINDS, Kind};
+use crate::catalogue::{self, KINDS, Kind, schema};
 use crate::exit::UsageError;
 use crate::output::{Answer, columns};
 
-/// All lists, one of them, or the explanation of a name.
+/// What is no list: the schema that editors check configurations with.
+const SCHEMA: &str = "schema";
+
+/// All lists, one of them, the explanation of a name, or the schema of a configuration.
 pub(super) fn list(what: Option<&str>) -> Result<Answer> {
     let kinds: Vec<&Kind> = match what {
         None => KINDS.iter().collect(),
+        Some(SCHEMA) => return Ok(Answer::new(schema::text(), schema::schema())),
         Some(what) => match KINDS.iter().find(|kind| kind.plural == what || kind.singular == what) {
             Some(kind) => vec![kind],
             None => return names::explained(what).ok_or_else(|| unknown(what)),
@@ -25,7 +29,7 @@ pub(super) fn list(what: Option<&str>) -> Result<Answer> {
 
 fn unknown(what: &str) -> miette::Report {
     let ids: Vec<&str> = KINDS.iter().flat_map(|kind| (kind.entries)()).map(|entry| entry.id).collect();
-    let names = KINDS.iter().map(|kind| kind.plural).chain(ids);
+    let names = KINDS.iter().map(|kind| kind.plural).chain([SCHEMA]).chain(ids);
     let help = match did_you_mean(what, names) {
         Some(near) => format!("did you mean `{near}`?"),
         None if what.ends_with(".yaml") => {

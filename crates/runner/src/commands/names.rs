@@ -1,10 +1,9 @@
 //! `landmark list NAME`: one name of the catalogue explained.
 
-use landmark_harness::config::COLLECTION;
+use landmark_harness::config::proxy::MENTION_COSINE;
 use landmark_yaml::{Entry, Parameter};
 use serde_json::{Value as Json, json};
 
-use crate::catalogue::proxies::MENTION_COSINE;
 use crate::catalogue::{self, KINDS, Kind};
 use crate::output::{Answer, columns};
 
@@ -26,7 +25,8 @@ pub(super) fn explained(name: &str) -> Option<Answer> {
 
 /// A name of the registry as data.
 pub(super) fn entry_facts(kind: &Kind, entry: &Entry) -> Json {
-    let parameters = entry.parameters.iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
+    let parameters =
+        entry.keys.list().into_iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
     let mut json = json!({
         "id": entry.id,
         "summary": entry.summary,
@@ -50,12 +50,13 @@ fn explain(kind: &Kind, entry: &Entry) -> String {
     }
     facts.push(vec!["  source".to_owned(), entry.source.to_owned()]);
     text += &columns(&facts);
-    if !entry.parameters.is_empty() {
+    let keys = entry.keys.list();
+    if !keys.is_empty() {
         let row = |p: &Parameter| {
-            let default = if p.default.is_empty() { "required" } else { p.default };
-            vec![format!("  {}", p.name), default.to_owned(), p.doc.to_owned()]
+            let default = if p.default.is_empty() { "required" } else { p.default.as_str() };
+            vec![format!("  {}", p.name), default.to_owned(), p.doc.clone()]
         };
-        let rows: Vec<_> = entry.parameters.iter().map(row).collect();
+        let rows: Vec<_> = keys.iter().map(row).collect();
         text += &format!("\nParameters, with their defaults:\n{}", columns(&rows));
     }
     if let Some(example) = example(kind, entry) {
@@ -64,35 +65,27 @@ fn explain(kind: &Kind, entry: &Entry) -> String {
     text
 }
 
-/// The experiment whose `output` stands at the top of the file.
-const OWN_DATA: &str = "own_data";
-
 /// The keys of an experiment: a section named as it, unless they stand at the top of the file.
 fn sections(entry: &Entry, written: &[String]) -> String {
-    // a section of another name, where that of the experiment is taken
-    let prefix = entry.parameters.first().and_then(|parameter| parameter.name.split_once('.'));
-    if let Some((section, _)) = prefix {
-        let keys: Vec<&str> =
-            written.iter().map(|key| key.split_once('.').map_or(key.as_str(), |(_, key)| key)).collect();
-        return format!("  {section}: {{ {} }}\n", keys.join(", "));
-    }
-    let at_top = [COLLECTION, OWN_DATA].contains(&entry.id)
-        || entry.parameters.iter().any(|parameter| parameter.name == entry.id);
-    match (written, at_top) {
-        ([], _) => String::new(),
-        (keys, true) => keys.iter().map(|key| format!("  {key}\n")).collect(),
-        (keys, false) => format!("  {}: {{ {} }}\n", entry.id, keys.join(", ")),
+    match entry.keys.section() {
+        Some(section) => format!("  {section}: {{ {} }}\n", written.join(", ")),
+        None => written.iter().map(|key| format!("  {key}\n")).collect(),
     }
 }
 
 /// YAML that names it, with its defaults written out.
 fn example(kind: &Kind, entry: &Entry) -> Option<String> {
-    let value = |p: &Parameter| match p.default {
-        "none" | "all" | "null" => None,
-        "" => Some(format!("{}: {}", p.name, p.example)),
-        default => Some(format!("{}: {default}", p.name)),
+    let value = |p: Parameter| {
+        let key = p.name.rsplit_once('.').map_or(p.name.as_str(), |(_, key)| key);
+        match p.default.as_str() {
+            _ if p.example != "none" => Some(format!("{key}: {}", p.example)),
+            // which of the others go together depends on the experiment
+            default if kind.singular == "experiment" && !default.is_empty() => None,
+            "none" => None,
+            default => Some(format!("{key}: {default}")),
+        }
     };
-    let written: Vec<String> = entry.parameters.iter().filter_map(value).collect();
+    let written: Vec<String> = entry.keys.list().into_iter().filter_map(value).collect();
     let section = |key: &str| {
         let keys: Vec<String> = std::iter::once(format!("{key}: {}", entry.id)).chain(written.clone()).collect();
         format!("{{ {} }}", keys.join(", "))

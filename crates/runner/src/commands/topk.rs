@@ -27,7 +27,8 @@ pub(super) fn topk(invocation: &Invocation, arguments: &TopkArgs) -> Result<(Str
         Mode::Graph => matrix::top_k(invocation, Lists { approximate: Some(ef.unwrap_or(EF)), ..lists }),
         Mode::Search => {
             let per_item = calls_per_item.ok_or_else(|| lacks(Mode::Search, "--calls-per-item CALLS"))?;
-            let calls = Calls::in_rounds(k, per_item, rounds.unwrap_or(ROUNDS), share)?;
+            let candidates = arguments.candidates.clone();
+            let calls = Calls::in_rounds(k, per_item, rounds.unwrap_or(ROUNDS), share, candidates)?;
             matrix::top_k_by_calls(invocation, &calls, budget, dry_run)
         }
         Mode::Exact => matrix::top_k_by_calls(invocation, &Calls::Proven(k), budget, dry_run),
@@ -53,13 +54,14 @@ fn mode(arguments: &TopkArgs) -> Result<Mode> {
     };
     let mode = arguments.mode.unwrap_or(implied);
     let calling = [Mode::Search, Mode::Recall, Mode::Exact];
-    let options: [(&str, bool, &[Mode]); 12] = [
+    let options: [(&str, bool, &[Mode]); 13] = [
         ("--rerank", rerank.is_some(), &[Mode::Rerank]),
         ("--calls-per-item", calls_per_item.is_some(), &[Mode::Search, Mode::Recall]),
         ("--target-recall", target_recall.is_some(), &[Mode::Recall]),
         ("--budget", budget.is_some(), &[Mode::Rerank, Mode::Search, Mode::Recall, Mode::Exact]),
         ("--dry-run", *dry_run, &calling),
         ("--rounds", rounds.is_some(), &[Mode::Search]),
+        ("--candidates", arguments.candidates.is_some(), &[Mode::Search]),
         ("--proxy-share", proxy_share.is_some(), &[Mode::Search, Mode::Recall]),
         ("--ef", ef.is_some(), &[Mode::Graph]),
         ("--delta", delta.is_some(), &[Mode::Recall]),

@@ -7,7 +7,9 @@ use landmark_harness::invocation::Invocation;
 use landmark_harness::recorded::CommandRecord;
 use landmark_harness::run::{Ended, RunOptions};
 use landmark_own::own_data::export::Form;
-use landmark_own::{self as matrix, InitWanted, LabelColumns, ListedPairs, Queries, ScoreKind, Scoring, Wanted};
+use landmark_own::{
+    self as matrix, Candidates, InitWanted, LabelColumns, ListedPairs, Queries, ScoreKind, Scoring, Truth, Wanted,
+};
 use miette::Result;
 
 use crate::catalogue;
@@ -55,6 +57,25 @@ pub(super) fn user_data(command: UserDataCommand, log: LogArgs) -> Result<(Answe
             let invocation = Invocation { out, ..super::run::invocation(&config, &overlay, &places, log) };
             let invocation = invocation.recorded_in(&record);
             matrix::pairs(&invocation, &ListedPairs { file, first, second, against, rescore: evaluate, budget })?
+        }
+        UserDataCommand::Audit {
+            config,
+            candidates: file,
+            at_least,
+            k,
+            first,
+            second,
+            calls,
+            delta,
+            dry_run,
+            overlay,
+            places,
+        } => {
+            let invocation = super::run::invocation(&config, &overlay, &places, log).recorded_in(&record);
+            // clap sees to it that one of them is given
+            let truth = at_least.map_or(Truth::Nearest(k.unwrap_or(1)), Truth::AtLeast);
+            let candidates = Candidates { file, columns: (first, second), truth, delta, calls, dry_run };
+            matrix::audit(&invocation, &candidates)?
         }
         UserDataCommand::Project { config, items, embeddings, k, overlay, places } => {
             let invocation = super::run::invocation(&config, &overlay, &places, log).recorded_in(&record);

@@ -10,7 +10,6 @@ const KNOWN: &[&str] = &[];
 /// Segments of a module below the crate; none for `lib.rs`.
 type Module = Vec<String>;
 
-/// The modules of a crate with what each says, without comments and tests.
 fn modules(folder: &str) -> BTreeMap<Module, String> {
     let root = repository().join(folder).join("src");
     let code = |text: &str| {
@@ -122,7 +121,6 @@ fn resolve(all: &BTreeMap<Module, String>, here: &Module, path: &str) -> Option<
     Some((module, segments.next().map(str::to_owned)))
 }
 
-/// Modules that each module imports from, through what is passed on.
 fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut passed_on: HashMap<(Module, String), (Module, Option<String>)> = HashMap::new();
     for (module, code) in all {
@@ -180,7 +178,6 @@ fn circles(all: &BTreeMap<Module, String>) -> Vec<Vec<Module>> {
     groups.into_iter().collect()
 }
 
-/// True where one of them is the file whose folder holds all the others.
 fn is_file_and_folder(group: &[Module]) -> bool {
     group.iter().any(|top| !top.is_empty() && group.iter().all(|module| module.starts_with(top)))
 }

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
 
 mod circles;
-mod defaults;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
-/// Crates by the floor they stand on: each uses those below it alone.
 const FLOORS: &[(&str, usize)] = &[
     ("crates/core", 0),
     ("crates/yaml", 0),
@@ -37,7 +35,6 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/xtask", 9),
 ];
 
-/// Members that a plain build leaves out.
 const APART: [&str; 2] = ["crates/python", "crates/xtask"];
 
 fn repository() -> PathBuf {
@@ -141,40 +138,6 @@ fn python_knows_every_method_and_landmark_policy() {
     for id in methods.chain(policies) {
         assert!(text.contains(&format!("\"{id}\"")), "`{id}` is not in `crates/python/src/methods.rs`");
     }
-}
-
-/// `scripts/bench-peers` with stand-ins for cargo and for the peers: a missed aim ends neither the others nor the table.
-#[cfg(unix)]
-#[test]
-fn bench_peers_runs_all_and_ends_with_the_ratios() {
-    use std::os::unix::fs::PermissionsExt;
-    let root = repository();
-    let script = fs::read_to_string(root.join("scripts/bench-peers")).expect("the script");
-    let pins = script.split("pins='").nth(1).and_then(|rest| rest.split('\'').next()).expect("pins");
-    let scratch = tempfile::tempdir().expect("a folder");
-    let program = |name: &str, text: &str| {
-        let path = scratch.path().join(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a program");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
-    };
-    let target = scratch.path().join("target");
-    program(
-        "bin/cargo",
-        &format!("[ \"$1\" != metadata ] || echo '{{\"target_directory\": \"{}\"}}'", target.display()),
-    );
-    let row = "printf 'factor\\tnystrom over NumPy\\t2.000\\tat most 1\\tMISSED\\n' >> \"$PEERS_TABLE\"";
-    program("target/peers/bin/python", &format!("echo \"ran $1\"\ncase $1 in *factor.py) {row}; exit 3 ;; esac"));
-    fs::write(target.join("peers/pins"), pins).expect("pins");
-    let path = format!("{}:{}", scratch.path().join("bin").display(), std::env::var("PATH").unwrap_or_default());
-    let mut command = std::process::Command::new("bash");
-    let output = command.arg(root.join("scripts/bench-peers")).args(["factor", "sketch"]).env("PATH", path).output();
-    let output = output.expect("bash");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    let (runs, table) = said.split_once("== ratios and aims").expect("a table");
-    assert!(runs.contains("ran scripts/peers/factor.py") && runs.contains("ran scripts/peers/sketch.py"), "{said}");
-    assert!(table.contains("nystrom over NumPy") && table.contains("MISSED") && !table.contains("FAILED"), "{said}");
 }
 
 /// Bytes that a committed file may have: results are small tables and figures, and corpora, models and packages belong elsewhere.

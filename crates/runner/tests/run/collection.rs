@@ -2,7 +2,6 @@
 
 use crate::scratch::{MATRIX, Scratch, smooth_matrix};
 
-/// Two matrices, each in a configuration of its own, and a collection of both.
 fn collected(shown: &str) -> Scratch {
     let scratch = Scratch::with(&format!(
         "name: both\ntitle: Both of them\nexperiment: collection\nshown: {shown}\nmembers: [first.yaml, beside/../second.yaml]\n"
@@ -75,7 +74,9 @@ fn the_page_shows_what_is_there_and_names_what_is_not() {
 fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_profile() {
     let scratch = collected("in_turn");
     let mut first = std::fs::read_to_string(scratch.path("first.yaml")).unwrap();
-    first.push_str("profiles: { laptop: { title: The first on a laptop }, desk: { title: The first on a desk } }\n");
+    first.push_str(
+        "profiles: { laptop: { title: The first on a laptop }, medium: { title: The first at medium size } }\n",
+    );
     scratch.write("first.yaml", &first);
     let draw = |profile: &str| {
         let said = scratch.say(&["report", "config.yaml", "--profile", profile]);
@@ -83,31 +84,34 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
         std::fs::read_to_string(scratch.path(&format!("runs/{profile}/both/report.html"))).unwrap()
     };
     scratch.say(&["first.yaml", "--quiet"]);
-    for profile in ["desk", "paper"] {
+    for profile in ["medium", "paper"] {
         let page = draw(profile);
         assert!(page.contains("The first on a laptop</h1>"), "{profile}");
         // what has no results in any is named as it would be run for this page
         assert!(page.contains(&format!("<code>landmark second.yaml --profile {profile}</code>")), "{profile}");
     }
-    scratch.say(&["first.yaml", "--quiet", "--profile", "desk"]);
+    scratch.say(&["first.yaml", "--quiet", "--profile", "medium"]);
     for published in [false, true] {
         if published {
-            std::fs::remove_file(scratch.path("runs/desk/first/cells.jsonl")).unwrap();
+            std::fs::remove_file(scratch.path("runs/medium/first/cells.jsonl")).unwrap();
         }
         let page = draw("paper");
-        assert!(page.contains("The first on a desk</h1>") && !page.contains("The first on a laptop</h1>"), "{page}");
+        assert!(
+            page.contains("The first at medium size</h1>") && !page.contains("The first on a laptop</h1>"),
+            "{page}"
+        );
     }
-    assert!(draw("desk").contains("The first on a desk</h1>"));
+    assert!(draw("medium").contains("The first at medium size</h1>"));
     // a page of laptops shows no larger run, and none a test
     scratch.say(&["second.yaml", "--quiet", "--profile", "smoke"]);
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
     let page = std::fs::read_to_string(scratch.path("runs/both/report.html")).unwrap();
     assert!(page.contains("The first on a laptop</h1>") && !page.contains("The second matrix</h1>"));
 
-    scratch.write("runs/desk/first/run.json", "{ \"command\"");
+    scratch.write("runs/medium/first/run.json", "{ \"command\"");
     let torn = scratch.say(&["report", "config.yaml", "--profile", "paper"]);
     assert_eq!(torn.code, Some(2), "{}", torn.err);
-    assert!(torn.err.contains("`runs/desk/first/run.json` is no JSON"), "{}", torn.err);
+    assert!(torn.err.contains("`runs/medium/first/run.json` is no JSON"), "{}", torn.err);
 }
 
 #[test]

@@ -4,7 +4,6 @@ use crate::scratch::Scratch;
 #[cfg(feature = "torch")]
 use crate::scratch::number_before;
 
-/// A document of six words, each with its mark.
 fn document(marks: [&str; 6]) -> String {
     let rows: String = marks.iter().enumerate().map(|(k, mark)| format!("a\t0\t{k}\tw{k}\t{mark}\n")).collect();
     format!("#begin document (a); part 000\n{rows}#end document\n")
@@ -103,7 +102,7 @@ fn neighbours_of_mentions_are_looked_for_without_a_method() {
     assert_eq!(said.code, Some(0), "{}", said.err);
     let summary = std::fs::read_to_string(scratch.path("runs/news/summary.md")).unwrap();
     for wanted in
-        ["recall@10 against calls an item", "| rounds ", "| GAR ", "perfect candidates", "looked for within a topic"]
+        ["Recall@10 against calls per item", "| rounds ", "| GAR ", "perfect candidates", "looked for within a topic"]
     {
         assert!(summary.contains(wanted), "{wanted} is missing:\n{summary}");
     }

@@ -15,7 +15,6 @@ use crate::scratch::{Said, Scratch, number_before};
 const FACTORS: [&str; 3] = ["factors/vectors.npy", "factors/signature.npy", "factors/projector.npy"];
 const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "5", "--calls-per-item", "8"];
 
-/// Kills that a test makes, and the number that its moments are drawn from.
 fn kills() -> impl Iterator<Item = u64> {
     let count = std::env::var("LANDMARK_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(1);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
@@ -28,7 +27,6 @@ fn kills() -> impl Iterator<Item = u64> {
     })
 }
 
-/// Files of the results, by name.
 fn results(scratch: &Scratch, names: &[&str]) -> Vec<Vec<u8>> {
     names.iter().map(|name| std::fs::read(scratch.path(&format!("runs/mine/{name}"))).unwrap()).collect()
 }
@@ -38,7 +36,6 @@ fn well(scratch: &Scratch, arguments: &[&str]) {
     assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
 }
 
-/// Slow enough that a kill finds it at work.
 fn slow_place() -> Scratch {
     let scratch = place();
     scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.002; shift 2"));
@@ -70,13 +67,11 @@ fn killed(scratch: &Scratch, arguments: &[&str], mut is_time: impl FnMut() -> bo
     (!has_ended).then_some(in_flight(&log))
 }
 
-/// Calls that were in flight when this log ended.
 fn in_flight(log: &str) -> usize {
     let mut batches = log.lines().filter(|line| line.contains(" calls are under way"));
     batches.next_back().map_or(0, |line| number_before(line, " calls are under way") as usize)
 }
 
-/// The same command with so many file handles at most.
 fn with_handles(most: usize, command: &Command) -> Command {
     let mut limited = Command::new("/bin/sh");
     limited.args(["-c", "ulimit -n \"$0\" && exec \"$@\"", &most.to_string()]);

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use crate::scratch::{SAMPLE, Said, Scratch};
 
-/// The program with an empty cache, and this folder as the only mirror.
 fn with_mirror(scratch: &Scratch, mirror: &Path, arguments: &[&str]) -> Command {
     let mut command = scratch.command(arguments);
     command.env("LANDMARK_MIRROR", mirror).env("LANDMARK_MIRROR_ONLY", "1");

@@ -66,7 +66,7 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     };
     let text = page(&scratch);
     let error = off(&(&truth - &approximated)) / off(&truth);
-    assert!(text.contains(&format!("wrong by {error:.3} of the norm of K (exact, against all of K)")), "{error}");
+    assert!(text.contains(&format!("The relative error off the diagonal is {error:.3} (exact)")), "{error}");
     // the ten nearest of each item that is no landmark, by the columns of the landmarks and else by the factors
     let info = scratch.json("runs/mine/factors/factors.json");
     let landmarks: Vec<usize> =
@@ -91,7 +91,7 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     let rows = scratch.figures("runs/mine");
     let told = rows.iter().find(|row| row["metric"] == "recall_at_10" && row["rank"] == 6).unwrap();
     assert!((told["value"].as_f64().unwrap() - recall).abs() < 1e-12, "{recall}: {told}");
-    assert!(text.contains(" % are found from 6 landmarks."));
+    assert!(text.contains("The factors of 6 landmarks find "));
     assert!(text.contains("exact, at all items that are no landmark"));
     // what it lists is the matrix itself
     assert!(bytes(&map(&scratch)["exact"]).iter().all(|&exact| exact == 1));

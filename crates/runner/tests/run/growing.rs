@@ -6,13 +6,11 @@ use std::collections::HashSet;
 use crate::own_data::{CONFIG, PROGRAM, asked};
 use crate::scratch::{Scratch, number_before};
 
-/// A list of numbers as items; ids tell copies apart.
 fn write_list(scratch: &Scratch, numbers: &[i64]) {
     let rows: String = numbers.iter().enumerate().map(|(place, number)| format!("n{place}\t{number}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
 }
 
-/// Pairs of two numbers, whatever their order.
 fn pairs_asked(scratch: &Scratch) -> HashSet<(i64, i64)> {
     let pair = |line: &String| {
         let (one, other) = line.split_once(' ').unwrap();

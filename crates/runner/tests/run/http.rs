@@ -7,7 +7,6 @@ use std::process::{Child, Command, Stdio};
 
 use crate::scratch::{Scratch, number_before};
 
-/// The server, until the test ends; its address.
 struct Server(Child, String);
 
 impl Server {
@@ -197,7 +196,8 @@ fn vectors_of_a_proxy_are_asked_for_once_and_by_no_dry_run() {
     assert_eq!(scratch.files("embeddings"), kept);
     let both =
         "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, model: m, endpoint: { url: 'http://x/' } } }]";
-    scratch.complains(&["--set", both], &["`endpoint` and a `model`"]);
+    scratch
+        .complains(&["--set", both], &["`methods[0].proxy.endpoint` and `methods[0].proxy.model` exclude each other"]);
     let nowhere = "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, endpoint: { url: nowhere } } }]";
     scratch.complains(&["--set", nowhere], &["proxy.endpoint", "`url`"]);
 }

@@ -8,7 +8,6 @@ use serde_json::Value as Json;
 
 use crate::scratch::{Said, Scratch, data_folder};
 
-/// Dataset and oracle, and the identity.
 type Case = (&'static str, &'static str, &'static str);
 
 const DOCUMENTS: &str = "dataset: { name: embedded, limit: 12, vectors: { kind: ppmi_svd, dimension: 4 } }";
@@ -80,7 +79,6 @@ const CROSS_ENCODERS: &[Case] = &[
     ),
 ];
 
-/// Own items, a program that scores them, a matrix and vectors.
 fn place(dataset: &str, rest: &str) -> Scratch {
     let experiment = if dataset == PAIRS { "glue" } else { "error_curve" };
     let scratch = Scratch::with(&format!("name: m\nexperiment: {experiment}\nranks: [2]\n{dataset}\n{rest}"));
@@ -95,7 +93,6 @@ fn place(dataset: &str, rest: &str) -> Scratch {
     scratch
 }
 
-/// Runs each with these arguments, and compares.
 fn must_be(cases: &[Case], arguments: &[&str]) {
     for &(dataset, oracle, wanted) in cases {
         let scratch = place(dataset, &format!("methods: [nystrom]\noracle: {oracle}\n"));

@@ -38,7 +38,7 @@ fn a_rank_that_the_sample_is_too_small_for_is_told_as_a_missing_corpus() {
 
 #[test]
 fn a_run_called_like_a_profile_is_refused() {
-    for name in ["desk", "paper", "smoke", "laptop", "night"] {
+    for name in ["medium", "paper", "smoke", "laptop", "night"] {
         let scratch = Scratch::with(
             &(SAMPLE.replace("name: sample", &format!("name: {name}")) + "\nprofiles: { night: { replicates: 1 } }\n"),
         );

@@ -6,7 +6,6 @@ use serde_json::Value as Json;
 use crate::own_data::place;
 use crate::scratch::Scratch;
 
-/// The one line of JSON that a command prints.
 fn json(scratch: &Scratch, words: &[&str]) -> Json {
     let said = scratch.say(&[words, &["--json"]].concat());
     assert_eq!(said.code, Some(0), "{words:?}: {}", said.err);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the scratch folder may unwrap as the tests do")]
 
+mod audit;
 mod collection;
 mod coreference;
 mod crash;
@@ -23,6 +24,7 @@ mod own_data;
 mod own_files;
 mod own_page;
 mod own_samples;
+mod prefix_recall;
 mod recall;
 mod resume;
 mod retrieval;

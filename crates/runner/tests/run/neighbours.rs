@@ -2,7 +2,6 @@
 #![cfg(unix)]
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use crate::own_data::{CONFIG, asked, place};
 use crate::scratch::{SAMPLE, Scratch, number_before};
@@ -70,34 +69,6 @@ fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
     assert!(scratch.files("runs") == before, "a second run changes no byte");
 }
 
-#[test]
-fn a_killed_search_goes_on_and_ends_in_the_same_lists() {
-    let whole = place();
-    assert_eq!(whole.say(&TOPK).code, Some(0));
-    let scratch = place();
-    // a program that takes its time
-    let program = std::fs::read_to_string(scratch.path("scorer.sh")).unwrap();
-    scratch.write("scorer.sh", &program.replace("shift 2", "shift 2; sleep 0.01"));
-    scratch.write("config.yaml", &CONFIG.replace("gamma: 0.05", "gamma: 0.05, batch: 16"));
-    let mut run = scratch.command(&TOPK).spawn().unwrap();
-    while asked(&scratch).len() < 250 && run.try_wait().unwrap().is_none() {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    run.kill().unwrap();
-    run.wait().unwrap();
-    let kept = scratch.entries_kept("store");
-    let before = asked(&scratch).len() as u64;
-    assert!(before < 480 && kept > 0, "{before} asked, {kept} kept");
-    // what was scored is in the store but for the last moments
-    let said = scratch.say(&TOPK);
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    let now = number_before(&said.out, " of them new");
-    assert_eq!(now, 480 - kept, "{}", said.out);
-    let read = |scratch: &Scratch| std::fs::read(scratch.path("runs/mine/neighbours.tsv")).unwrap();
-    assert!(read(&scratch) == read(&whole), "the same lists as without the kill");
-}
-
-/// Best scores of each id among the pairs that were asked for.
 fn best_of(asked: &[String], k: usize) -> HashMap<String, Vec<f64>> {
     let mut best: HashMap<String, HashMap<String, f64>> = HashMap::new();
     for line in asked {
@@ -165,7 +136,7 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
 #[test]
 fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
     let scratch = place();
-    scratch.write("config.yaml", &format!("{CONFIG}budget: {{ entries: 300 }}\n"));
+    scratch.write("config.yaml", &format!("{CONFIG}budget: {{ calls: 300 }}\n"));
     let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
     assert!(dry.out.contains("lower `--calls-per-item` to 5"), "{}", dry.out);
     let said = scratch.say(&TOPK);
@@ -195,7 +166,7 @@ fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
     );
     let scratch = Scratch::with(&config);
     let exact = ["topk", "config.yaml", "-k", "3", "--mode", "exact"];
-    for (budget, kept) in [(["--budget", "50"], 50), (["--set", "budget.entries=40"], 90)] {
+    for (budget, kept) in [(["--budget", "50"], 50), (["--set", "budget.calls=40"], 90)] {
         let cut = scratch.say(&[&exact[..], &budget].concat());
         assert_eq!(cut.code, Some(3), "{}{}", cut.out, cut.err);
         assert!(cut.out.contains("the budget ended before") && cut.out.contains("nothing is listed"), "{}", cut.out);

@@ -62,54 +62,6 @@ fn whole_numbers_say_how_far_they_are_from_f32_and_train_nothing() {
 
 #[cfg(feature = "torch")]
 #[test]
-fn a_list_of_texts_that_grew_asks_a_model_only_for_pairs_of_new_ones() {
-    use crate::scratch::number_before;
-
-    let made = " new calls";
-    let serves = " scores of the same scorer on other lists of items serve this one";
-    let own = "name: mine\nexperiment: own_data\ndataset: { name: texts, path: items.txt }\n\
-               oracle: { kind: cross_encoder, model: tiny, device: cpu, order: ORDER }\nmethods: [sms_nystrom]\nranks: 4\n";
-    let texts = |n: usize| {
-        let text = |i: usize| format!("the {} ferry of line {i}", ["early", "late", "slow"][i % 3]);
-        (0..n).map(text).collect::<Vec<_>>().join("\n")
-    };
-    for order in ["mean", "max"] {
-        let scratch = Scratch::with(&own.replace("ORDER", order));
-        scratch.write("items.txt", &texts(10));
-        scratch.run_well(&["--quiet"]);
-        scratch.write("items.txt", &texts(30));
-        let dry = scratch.run_well(&["--dry-run"]);
-        // all pairs of ten texts, each with itself among them
-        assert_eq!(number_before(&dry.err, serves), 55, "{order}: {}", dry.err);
-        let to_buy = number_before(&dry.out, " new calls (");
-        let bought = number_before(&scratch.run_well(&[]).err, made);
-        assert_eq!(bought, to_buy, "{order}");
-        // the factors are those of a store that knew nothing
-        let estimates = || {
-            let z: ndarray::Array2<f64> = ndarray_npy::read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
-            z.dot(&z.t())
-        };
-        let grown = estimates();
-        let alone = number_before(&scratch.run_well(&["--store", "another", "--force"]).err, made);
-        assert!(bought < alone, "{order}: {bought} of {alone}");
-        let apart = (grown - estimates()).mapv(f64::abs).fold(0.0, |a: f64, &b| a.max(b));
-        // a model in single precision scores a pair in another batch a little differently
-        assert!(apart < 1e-3, "{order}: estimates differ by {apart}");
-    }
-    // the sentences of labelled pairs, whose two orders are kept apart
-    let scratch = Scratch::with(MODEL);
-    let before = number_before(&scratch.run_well(&[]).err, made);
-    scratch.write("config.yaml", &MODEL.replace("limit: 4", "limit: 8"));
-    let said = scratch.run_well(&[]);
-    let (carried, bought) = (number_before(&said.err, serves), number_before(&said.err, made));
-    let alone = number_before(&scratch.run_well(&["--store", "another", "--force"]).err, made);
-    assert!(carried > 0 && carried <= before, "{}", said.err);
-    // every call that is kept is one less, those of the new list are all there are
-    assert_eq!(bought, alone - carried, "{}", said.err);
-}
-
-#[cfg(feature = "torch")]
-#[test]
 fn pairs_above_the_limit_of_the_model_are_counted_in_the_run_and_on_its_page() {
     let scratch = Scratch::with(
         "name: mine\nexperiment: own_data\ndataset: { name: texts, path: items.txt }\n\

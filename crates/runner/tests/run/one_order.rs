@@ -91,7 +91,7 @@ fn a_census_finds_the_error_against_the_mean_of_both_orders() {
 #[test]
 fn a_budget_pays_for_both_orders_together() {
     let scratch = place(OWN);
-    let said = scratch.run(&["--set", "budget.entries=600"]);
+    let said = scratch.run(&["--set", "budget.calls=600"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
     let bought = asked(&scratch).len();
     assert!(bought <= 600 && bought > 500, "{bought}");
@@ -151,4 +151,44 @@ fn one_order_of_what_has_none_or_is_judged_by_itself_is_refused() {
     }
     let largest = OWN.replace("symmetrize: random", "symmetrize: max").replace("id: shift", "order: random, id: shift");
     place(&largest).complains(&[], &["the score is not the mean of both", "symmetrize: mean"]);
+}
+
+#[test]
+fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_within_its_plan_and_budget() {
+    let config = OWN.replace("symmetrize: random", "symmetrize: mean");
+    let topk = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "8"];
+    let limited = |scratch: &Scratch, budget: &str| scratch.say(&[&topk[..], &["--budget", budget]].concat());
+    let orders = |lines: &[String]| {
+        let pair = |line: &String| line.split_once(' ').map(|(i, j)| (i.parse().unwrap(), j.parse().unwrap())).unwrap();
+        let pairs: Vec<(usize, usize)> = lines.iter().map(pair).collect();
+        let distinct: HashSet<(usize, usize)> = pairs.iter().copied().collect();
+        assert_eq!(distinct.len(), pairs.len(), "an order was asked for twice");
+        pairs.iter().filter(|&&(i, j)| i < j && distinct.contains(&(j, i))).count()
+    };
+    let scratch = place(&config);
+    let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
+    assert_eq!(number_before(&dry.out, " calls;"), 480, "{}{}", dry.out, dry.err);
+    assert!(dry.out.contains("the other order of the best 120 at the end"), "{}", dry.out);
+    let said = scratch.say(&topk);
+    assert!(said.out.contains("480 calls, 480 of them new"), "{}{}", said.out, said.err);
+    assert_eq!((asked(&scratch).len(), orders(&asked(&scratch))), (480, 120));
+    let table = std::fs::read_to_string(scratch.path("runs/mine/neighbours.tsv")).unwrap();
+    let mut exact = 0;
+    for row in table.lines().skip(1).map(|row| row.split('\t').collect::<Vec<_>>()).filter(|row| row[4] == "true") {
+        let [one, other] = [row[0], row[2]].map(|id| id[1..].parse::<f64>().unwrap());
+        assert!((row[3].parse::<f64>().unwrap() - (100.0 - (one - other).abs())).abs() < 1e-9, "{row:?}");
+        exact += 1;
+    }
+    assert!(exact > 0, "{table}");
+    let again = scratch.say(&topk);
+    assert!(again.out.contains("480 calls, 0 of them new"), "{}", again.out);
+    assert_eq!(std::fs::read_to_string(scratch.path("runs/mine/neighbours.tsv")).unwrap(), table);
+
+    let cut = place(&config);
+    for (budget, calls, code) in [("200", 200, 3), ("200", 400, 3), ("200", 480, 0)] {
+        let said = limited(&cut, budget);
+        assert_eq!((said.code, asked(&cut).len()), (Some(code), calls), "{}{}", said.out, said.err);
+    }
+    assert_eq!(orders(&asked(&cut)), 120);
+    assert_eq!(std::fs::read_to_string(cut.path("runs/mine/neighbours.tsv")).unwrap(), table);
 }

@@ -41,13 +41,11 @@ pub(crate) fn place() -> Scratch {
     scratch
 }
 
-/// Pairs that were really scored.
 pub(crate) fn asked(scratch: &Scratch) -> Vec<String> {
     let text = std::fs::read_to_string(scratch.path("asked")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
-/// Rows of a table by its columns.
 pub(crate) fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(scratch.path(path)).unwrap();
     let mut lines = text.lines();
@@ -360,7 +358,7 @@ fn numbers_that_make_no_sense_are_refused_before_anything_runs() {
 
 #[test]
 fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
-    for budget in ["budget.entries=450", "budget={ money: 4.5, cost_per_entry: 0.01 }"] {
+    for budget in ["budget.calls=450", "budget={ money: 4.5, cost_per_entry: 0.01 }"] {
         let scratch = place();
         let dry = scratch.run_well(&["--set", budget, "--dry-run", "--store", "another"]);
         assert!(dry.out.contains("the budget allows 450 of them"), "{}", dry.out);
@@ -375,12 +373,12 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
         let said = scratch.run(&["--set", budget]);
         assert_eq!(said.code, Some(0), "{}", said.err);
         assert_eq!(scratch.json("runs/mine/factors/factors.json")["rank"].as_u64(), Some(12), "{}", said.err);
-        let said = scratch.run_well(&["--set", "budget.entries=1000"]);
+        let said = scratch.run_well(&["--set", "budget.calls=1000"]);
         let info = scratch.json("runs/mine/factors/factors.json");
         assert_eq!(info["rank"].as_u64(), Some(12), "{}", said.err);
     }
     let scratch = place();
-    let said = scratch.run(&["--set", "budget.entries=5"]);
+    let said = scratch.run(&["--set", "budget.calls=5"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
     assert!(!scratch.path("runs/mine/factors").exists() && asked(&scratch).is_empty(), "not even rank 1");
 }
@@ -388,7 +386,7 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
 /// A program that says that it is symmetric, and is not, is found out whatever limits the run.
 #[test]
 fn a_program_is_checked_within_a_budget_too() {
-    let limits = [&["budget.entries=450"][..], &["budget.seconds=100"], &["target_error=0.3", "ranks=[4, 40]"]];
+    let limits = [&["budget.calls=450"][..], &["budget.seconds=100"], &["target_error=0.3", "ranks=[4, 40]"]];
     for limits in limits {
         let scratch = place();
         scratch.write("config.yaml", &CONFIG.replace("checks: 0", "checks: 16"));
@@ -401,7 +399,7 @@ fn a_program_is_checked_within_a_budget_too() {
     // a budget of the fit and its estimate alone buys both, and says what it left out
     let scratch = place();
     scratch.write("config.yaml", &CONFIG.replace("checks: 0", "checks: 16"));
-    let said = scratch.run_well(&["--set", "budget.entries=742"]);
+    let said = scratch.run_well(&["--set", "budget.calls=742"]);
     assert!(said.err.contains("leaves nothing for the checks of the scorer"), "{}", said.err);
     assert!(asked(&scratch).len() <= 742);
 }
@@ -434,7 +432,7 @@ fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
         read("summary.md").lines().find(|line| line.contains("with those of the error estimate")).map(str::to_owned);
     assert!(line.as_ref().is_some_and(|line| line.contains(&format!(" {kept} |"))), "{kept}: {line:?}");
     let page = read("report.html").replace(',', "");
-    assert!(page.contains(&format!("landmarks took {kept} calls ")), "{kept}");
+    assert!(page.contains(&format!("landmarks took {kept} calls")), "{kept}");
     // a single rank is the largest
     let single = place();
     single.run_well(&["--set", "target_error=0.3", "--set", "ranks=40", "--set", "error_estimate=400"]);

@@ -4,9 +4,8 @@
 use ndarray::Array2;
 
 use crate::own_data::{CONFIG, PROGRAM, asked, place};
-use crate::scratch::{Scratch, data_folder, number_before};
+use crate::scratch::{Scratch, number_before};
 
-/// Two kinds of texts, which differ in their words.
 fn labelled(scratch: &Scratch, name: &str, separator: char) {
     let words = [["tea", "milk", "sugar", "cup"], ["engine", "wheel", "brake", "road"]];
     let rows: String = (0..60)
@@ -52,8 +51,8 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     assert!(few.out.contains("of 780 pairs (") && !few.err.contains("says nothing"), "{}{}", few.out, few.err);
     well(&scratch, &["my_texts.yaml", "--profile", "smoke", "--quiet"]);
     well(&scratch, &["topk", "my_texts.yaml", "--profile", "smoke", "-k", "3"]);
-    let said = well(&scratch, &["my_texts.yaml", "--profile", "desk", "--dry-run"]);
-    said.must_complain("warning: `my_texts.yaml` says nothing about the profile `desk`: it runs in full");
+    let said = well(&scratch, &["my_texts.yaml", "--profile", "medium", "--dry-run"]);
+    said.must_complain("warning: `my_texts.yaml` says nothing about the profile `medium`: it runs in full");
     well(&scratch, &["classify", "my_texts.yaml", "--labels", "my texts.csv", "--label", "kind", "--split", "part"]);
     // what is there is not written over
     let again = scratch.say(&["init", "my texts.csv", "--score", "wmd"]);
@@ -105,24 +104,6 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
             well(&scratch, &["check", "priced.yaml"]);
         }
     }
-}
-
-#[test]
-fn init_splits_a_command_as_a_shell_does() {
-    let scratch = Scratch::with("");
-    labelled(&scratch, "x.tsv", '\t');
-    scratch.write("my scorer.sh", PROGRAM);
-    let init = |command| scratch.say(&["init", "x.tsv", "--force", "--score", "program", "--command", command]);
-    for command in ["/bin/sh 'my scorer.sh'", "/bin/sh \"my scorer.sh\"", "/bin/sh my\\ scorer.sh"] {
-        let said = init(command);
-        assert!(said.code == Some(0) && !said.out.contains("not known yet"), "{command}: {}{}", said.out, said.err);
-        let yaml = std::fs::read_to_string(scratch.path("x.yaml")).unwrap();
-        assert!(yaml.contains("command: [/bin/sh, \"my scorer.sh\"]"), "{command}: {yaml}");
-    }
-    let said = init("/bin/sh \"my scorer.sh");
-    assert_eq!(said.code, Some(2), "{}", said.out);
-    said.must_complain("opens a quote that it does not close");
-    said.must_complain("write the words in the configuration: `command: [python3, \"my score.py\"]`");
 }
 
 #[test]
@@ -210,21 +191,6 @@ fn labelled_texts_are_classified_by_every_method_by_yaml_alone() {
     scratch.complains(&["--set", "dataset.label=null"], &["`dataset.split` says which labelled texts"]);
 }
 
-#[test]
-#[ignore = "needs LANDMARK_DATA"]
-fn a_public_corpus_is_a_yaml_of_ten_lines() {
-    let data = data_folder();
-    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/own_corpus.yaml");
-    let text = std::fs::read_to_string(config).unwrap();
-    assert!(text.lines().filter(|line| !line.starts_with('#')).count() <= 10);
-    let scratch = Scratch::with(&text);
-    let data = data.display().to_string();
-    scratch.run_well(&["--data", &data, "--profile", "smoke", "--quiet"]);
-    assert!(scratch.path("runs/smoke/own_corpus/summary.md").exists());
-    scratch.complains(&[], &["`$LANDMARK_DATA/wmd/classic.tsv.gz` starts at the folder of the corpora"]);
-}
-
-/// Texts are whole numbers; what people said is how near they are.
 const PAIRS: &str = "\
 name: judged
 experiment: glue
@@ -414,7 +380,6 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
     well(&scratch, &["mine", "config.yaml", "--at-least", "0.5", "--target-recall", "0.5", "--dry-run"]);
 }
 
-/// Commands of the tour, in their order: what stands in its blocks of shell.
 fn commands_of_the_tour() -> Vec<String> {
     let text = std::fs::read_to_string(repository("docs/tutorials/command-line.md")).unwrap();
     let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());

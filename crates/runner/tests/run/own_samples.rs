@@ -21,7 +21,6 @@ fn well(scratch: &Scratch, arguments: &[&str]) -> Said {
     said
 }
 
-/// The scores of a table of neighbours are those of the items that it names.
 fn is_right(scratch: &Scratch, path: &str) {
     let rows = table(scratch, path);
     assert!(!rows.is_empty());

@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use crate::own_data::{CONFIG, PROGRAM, asked, place};
 use crate::scratch::{Scratch, number_before};
 
-/// Rows of a table by its columns.
 fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
     let text = std::fs::read_to_string(scratch.path(path)).unwrap();
     let mut lines = text.lines();

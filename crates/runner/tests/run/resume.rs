@@ -1,8 +1,5 @@
 //! Running again, running on, and running elsewhere: nothing is bought twice and no figure moves.
 
-#[cfg(unix)]
-use std::time::Duration;
-
 use crate::scratch::{MATRIX, SAMPLE, Said, Scratch, number_before, shipped, smooth_matrix};
 
 #[test]
@@ -136,55 +133,12 @@ fn a_published_run_is_rendered_again_from_its_rows() {
     assert_eq!(table(), drawn);
 }
 
-/// Sends a signal to a run.
-#[cfg(unix)]
-fn signal(run: &std::process::Child, name: &str) {
-    let sent = std::process::Command::new("kill").args([name, &run.id().to_string()]).status().unwrap();
-    assert!(sent.success(), "no {name} for process {}", run.id());
-}
-
-#[cfg(unix)]
-#[test]
-fn a_killed_run_goes_on_with_what_it_had_published() {
-    // all of K of 200 documents
-    let whole = SAMPLE.replace("limit: 60, ", "drop_stop_words: false, ").replace("error_estimate: 200\n", "");
-    let scratch = Scratch::with(&whole);
-    let is_there = |begin: &str, end: &str| {
-        scratch.names("store").iter().any(|name| name.starts_with(begin) && name.ends_with(end))
-    };
-    let mut run = scratch.command(&["config.yaml", "--quiet", "--threads", "1"]).spawn().unwrap();
-    while run.try_wait().unwrap().is_none() {
-        if is_there("", ".tile") {
-            run.kill().unwrap();
-        } else if is_there("oracle.json", "") {
-            // a second of buying is published: it passes while the run is held within a batch, however fast the machine
-            signal(&run, "-STOP");
-            std::thread::sleep(Duration::from_millis(1100));
-            signal(&run, "-CONT");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let (kept, all) = (scratch.entries_kept("store"), 200 * 199 / 2);
-    if kept == all {
-        eprintln!("SKIPPED: everything was bought before the run could be killed");
-        return;
-    }
-    assert!(kept > 0);
-    assert!(!scratch.path("runs/sample/results.json").exists());
-    scratch.run_well(&["--quiet"]);
-    assert_eq!(scratch.calls("runs/sample"), [all, all - kept, kept]);
-
-    scratch.run_well(&["--quiet", "--store", "another", "--results", "at_one_go"]);
-    assert_eq!(scratch.calls("at_one_go/sample"), [all, all, 0]);
-    assert_eq!(scratch.figures("runs/sample"), scratch.figures("at_one_go/sample"));
-}
-
 #[test]
 fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
     let scratch = Scratch::with(SAMPLE);
     let planned = number_before(&scratch.run_well(&["--dry-run", "--store", "other"]).out, " calls: ");
     let budget = (planned - 40).to_string();
-    let short = scratch.run(&["--set", &format!("budget.entries={budget}")]);
+    let short = scratch.run(&["--set", &format!("budget.calls={budget}")]);
     assert_eq!(short.code, Some(3), "{}", short.err);
     short.must_complain(&format!("the budget of {budget} evaluations is exhausted"));
     short.must_complain("raise `budget` and run again to continue");
@@ -193,7 +147,7 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
     let so_far = scratch.figures("runs/sample");
     assert!(!so_far.is_empty() && scratch.path("runs/sample/report.html").exists());
 
-    let rest = scratch.run_well(&["--set", &format!("budget.entries={planned}")]);
+    let rest = scratch.run_well(&["--set", &format!("budget.calls={planned}")]);
     assert_eq!(number_before(&rest.err, " new calls"), 40);
     assert!(!rest.err.contains("the budget was exhausted"), "{}", rest.err);
     let all = scratch.figures("runs/sample");
@@ -206,7 +160,7 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
 #[test]
 fn a_budget_that_buys_no_cell_still_says_so() {
     let scratch = Scratch::with(SAMPLE);
-    let short = scratch.run(&["--set", "budget.entries=50"]);
+    let short = scratch.run(&["--set", "budget.calls=50"]);
     assert_eq!(short.code, Some(3), "{}", short.err);
     assert_eq!((scratch.figures("runs/sample").len(), scratch.entries_kept("store")), (0, 50));
 }

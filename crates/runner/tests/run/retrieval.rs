@@ -63,7 +63,7 @@ fn neighbours_that_cannot_be_compared_are_refused_by_name() {
     let complains = |text: &str, words: &[&str]| Scratch::with(text).complains(&[], words);
     complains(&NEIGHBOURS.replace("[wcd, rwmd]", "[wdc]"), &["unknown proxy `wdc`", "did you mean `wcd`?"]);
     complains(&NEIGHBOURS.replace("[wcd, rwmd]", "fragments"), &["the proxy `fragments` reads questions with trees"]);
-    complains(&NEIGHBOURS.replace("[5, 10, 60]", "[0]"), &["a list of numbers of at least 1"]);
+    complains(&NEIGHBOURS.replace("[5, 10, 60]", "[0]"), &["`retrieval.calls[0]` is 0, but must be at least 1"]);
     complains(&NEIGHBOURS.replace("[5, 10, 60]", "[60]"), &["no number of `retrieval.calls` is below half of"]);
     complains(
         &NEIGHBOURS.replace("retrieval: {", "retrival: {"),
@@ -143,9 +143,10 @@ fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels()
     let refuse =
         |with: &str, words: &[&str]| Scratch::with(&statements.replace("at_least: 0.5", with)).complains(&[], words);
     refuse("k: 5", &["`coverage.columns` is for pairs: give `at_least`, too"]);
-    refuse("at_least: 0.5, k: 5", &["`coverage.k` is for neighbours", "leave one of them out"]);
+    refuse("at_least: 0.5, k: 5", &["`coverage.k` is for neighbors", "leave one of them out"]);
     refuse("at_least: .inf", &["a number"]);
-    Scratch::with(&statements.replace("[4, 12]", "[0]")).complains(&[], &["a list of numbers of at least 1"]);
+    Scratch::with(&statements.replace("[4, 12]", "[0]"))
+        .complains(&[], &["`retrieval.calls[0]` is 0, but must be at least 1"]);
 }
 
 const SEARCH: &str = "\

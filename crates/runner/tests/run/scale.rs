@@ -2,12 +2,10 @@
 #![cfg(unix)]
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
 
 use crate::own_data::{PROGRAM, asked, place};
 use crate::scratch::{Said, Scratch, number_before};
 
-/// The bytes of the factors of a run in one process, with a store of its own.
 fn in_one_process() -> Vec<u8> {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
@@ -18,7 +16,6 @@ fn factors(scratch: &Scratch) -> Vec<u8> {
     std::fs::read(scratch.path("runs/mine/factors/vectors.npy")).unwrap()
 }
 
-/// A place whose score is slow enough that processes overlap.
 fn slow_place(seconds: f64) -> Scratch {
     let scratch = place();
     scratch.write("scorer.sh", &PROGRAM.replace("shift 2", &format!("sleep {seconds}; shift 2")));
@@ -58,29 +55,6 @@ fn shares_at_once_score_each_planned_pair_once_and_the_run_equals_one_process_bi
 }
 
 #[test]
-fn a_share_that_is_killed_and_run_again_loses_what_was_in_flight_and_nothing_else() {
-    let scratch = slow_place(0.005);
-    let mut killed = scratch.command(&["config.yaml", "--share", "0/2"]).spawn().unwrap();
-    let start = Instant::now();
-    while asked(&scratch).len() < 150 {
-        assert!(start.elapsed() < Duration::from_secs(60), "nothing was scored");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    killed.kill().unwrap();
-    killed.wait().unwrap();
-    // the program goes on with what it was sent, for nobody
-    std::thread::sleep(Duration::from_secs(1));
-    share(&scratch, "1/2");
-    share(&scratch, "0/2");
-    // a batch takes half a second
-    assert!(twice(&scratch) <= 110, "{} pairs were scored twice", twice(&scratch));
-    let before = asked(&scratch).len();
-    scratch.run_well(&["--quiet"]);
-    assert_eq!(asked(&scratch).len(), before);
-    assert_eq!(factors(&scratch), in_one_process());
-}
-
-#[test]
 fn a_run_evaluates_what_no_share_has_done() {
     let scratch = place();
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
@@ -102,7 +76,7 @@ fn what_cannot_be_shared_says_why() {
     };
     refused(&["--set", "target_error=0.1"], "expected fixed `ranks`");
     refused(&["--set", "landmarks=farthest"], "expected fixed `ranks`");
-    refused(&["--set", "budget.entries=10"], "`budget` allows 10");
+    refused(&["--set", "budget.calls=10"], "`budget` allows 10");
     refused(&["--dry-run"], "cannot be used with");
     let said = scratch.say(&["config.yaml", "--share", "2/2"]);
     said.must_complain("K counts from 0");

@@ -107,7 +107,7 @@ fn shares_evaluate_the_columns_and_the_run_the_pairs_that_follow_from_them() {
 #[test]
 fn a_budget_is_kept_and_a_mistake_is_named() {
     let scratch = scattered();
-    scratch.run(&["--quiet", "--set", "budget.entries=300"]);
+    scratch.run(&["--quiet", "--set", "budget.calls=300"]);
     assert!(asked(&scratch).len() <= 300);
     scratch.complains(&["--set", "methods=[{ id: nystrom, entries: scatered }]"], &["scatered", "scattered"]);
     let half = "methods=[{ id: nystrom, entries: { kind: scattered, columns: 1.5 } }]";

@@ -33,10 +33,8 @@ pub(crate) fn data_folder() -> PathBuf {
     PathBuf::from(std::env::var_os("LANDMARK_DATA").expect("`LANDMARK_DATA` names the folder of the corpora"))
 }
 
-/// A scratch folder, gone when it is dropped.
 pub(crate) struct Scratch(tempfile::TempDir);
 
-/// Exit code and output of a run.
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -82,7 +80,6 @@ impl Scratch {
         command
     }
 
-    /// Runs the binary with these arguments.
     pub(crate) fn say(&self, arguments: &[&str]) -> Said {
         Said::of(&mut self.command(arguments))
     }
@@ -124,21 +121,12 @@ impl Scratch {
         files
     }
 
-    /// The names of the files below `folder`, by listing alone: they may come and go.
-    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
-        let folders = std::fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
-        let files = folders.flat_map(|found| std::fs::read_dir(found.path()).into_iter().flatten().flatten());
-        files.map(|file| file.file_name().to_string_lossy().into_owned()).collect()
-    }
-
-    /// The tiles of a store, sorted.
     pub(crate) fn tiles(&self, store: &str) -> Vec<PathBuf> {
         let root = self.path(store);
         let is_tile = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "tile");
         self.files(store).into_keys().filter(is_tile).map(|path| root.join(path)).collect()
     }
 
-    /// Sound entries in a store, in tiles or in the log of a run that was killed.
     pub(crate) fn entries_kept(&self, store: &str) -> u64 {
         let said = self.say(&["store", "verify", store]);
         assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
@@ -197,7 +185,6 @@ pub(crate) fn smooth_matrix() -> Array2<f64> {
     Array2::from_shape_fn((30, 30), |(i, j)| (-((i as f64 - j as f64) / 10.0).powi(2)).exp())
 }
 
-/// The configurations that come with the program.
 pub(crate) fn shipped(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(name).display().to_string()
 }

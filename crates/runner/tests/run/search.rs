@@ -12,7 +12,7 @@ dataset: { name: embedded, limit: 60, vectors: { kind: ppmi_svd, dimension: 20 }
 oracle: { kind: wmd, gamma: search, empty_documents: drop }
 methods: [wme, sms_nystrom, exact]
 replicates: 2
-search:
+tuning:
   { strategy: tpe, trials: 4, folds: 3, rank: { small: [4, 9], large: [10, 16] }, gamma: [0.3, 1], c: [1, 10], s2: [1.5, 2],
     max_words: [3, 6] }
 ";
@@ -70,7 +70,7 @@ fn a_longer_search_begins_with_the_trials_of_the_shorter_one() {
         let rows = rows.iter().filter(is_trial).filter(|row| row["comparison"] == "small_rank");
         rows.map(|row| (row["rank"].as_u64().unwrap(), row["value"].as_f64().unwrap())).collect()
     };
-    scratch.run_well(&["--quiet", "--set", "search.trials=2"]);
+    scratch.run_well(&["--quiet", "--set", "tuning.trials=2"]);
     let short = trials(&scratch);
     scratch.run_well(&["--quiet"]);
     assert_eq!(trials(&scratch)[..2], short[..]);
@@ -79,7 +79,7 @@ fn a_longer_search_begins_with_the_trials_of_the_shorter_one() {
 #[test]
 fn wme_is_searched_for_on_its_own_grids() {
     let scratch = searched();
-    scratch.run_well(&["--quiet", "--set", "search.wme={ c: [1000, 10000], gamma: [2, 4] }"]);
+    scratch.run_well(&["--quiet", "--set", "tuning.wme={ c: [1000, 10000], gamma: [2, 4] }"]);
     let rows = scratch.figures("runs/searched");
     let tried = |method: &str, metric: &str| -> Vec<f64> {
         let is_it = |row: &&serde_json::Value| row["method"] == method && row["metric"] == metric;
@@ -89,7 +89,7 @@ fn wme_is_searched_for_on_its_own_grids() {
         assert!(!tried("wme", metric).is_empty() && tried("wme", metric).iter().all(|value| own.contains(value)));
         assert!(tried("sms_nystrom", metric).iter().all(|value| others.contains(value)));
     }
-    scratch.complains(&["--set", "search.wme.rank=[1]"], &["unknown key `rank` in `search.wme`"]);
+    scratch.complains(&["--set", "tuning.wme.rank=[1]"], &["unknown key `rank` in `tuning.wme`"]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_dry_run_of_a_search_times_what_it_is_certain_of_and_the_search_asks_for_it(
 #[test]
 fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
     let scratch = searched();
-    scratch.run_well(&["--quiet", "--set", "search.rank={ small: [7, 7], large: [10, 16] }"]);
+    scratch.run_well(&["--quiet", "--set", "tuning.rank={ small: [7, 7], large: [10, 16] }"]);
     let summary = std::fs::read_to_string(scratch.path("runs/searched/summary.md")).unwrap();
     for (heading, is_there) in [("small ranks", false), ("large ranks", true)] {
         assert_eq!(summary.contains(&format!("Validation accuracy for {heading}")), is_there, "{summary}");
@@ -114,7 +114,7 @@ fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
     }
     assert!(summary.contains("Small rank: at most 550"), "{summary}");
     assert!(summary.contains("rank, γ, C and s2 are searched for"), "{summary}");
-    scratch.run_well(&["--quiet", "--set", "search.rank={ small: [7, 7] }", "--set", "search.trials=1"]);
+    scratch.run_well(&["--quiet", "--set", "tuning.rank={ small: [7, 7] }", "--set", "tuning.trials=1"]);
     let summary = std::fs::read_to_string(scratch.path("runs/searched/summary.md")).unwrap();
     assert!(summary.contains("rank, γ, C and s2 are those of one trial"), "{summary}");
     assert!(!summary.contains("chose by cross-validation"), "{summary}");
@@ -123,9 +123,9 @@ fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
 #[test]
 fn ranks_are_given_or_searched_for() {
     let scratch = searched();
-    scratch.complains(&["--set", "ranks=[5]"], &["`ranks` and `search.rank` exclude each other"]);
-    scratch.complains(&["--set", "search.rank.small=[9, 4]"], &["goes from 9 to 4"]);
-    scratch.complains(&["--set", "search.max_words=[3, 4.5]"], &["`search.max_words` has 4.5", "from 1 to 500"]);
-    scratch.complains(&["--set", "search.strategy=grid"], &["`search.rank` needs `strategy: random` or `tpe`"]);
+    scratch.complains(&["--set", "ranks=[5]"], &["`ranks` and `tuning.rank` exclude each other"]);
+    scratch.complains(&["--set", "tuning.rank.small=[9, 4]"], &["goes from 9 to 4"]);
+    scratch.complains(&["--set", "tuning.max_words=[3, 4.5]"], &["`tuning.max_words` has 4.5", "from 1 to 500"]);
+    scratch.complains(&["--set", "tuning.strategy=grid"], &["`tuning.rank` needs `strategy: random` or `tpe`"]);
     scratch.complains(&["--set", "methods=[{ id: wme, known: [landmarks] }]"], &["`wme` buys no entry of the matrix"]);
 }

@@ -24,7 +24,6 @@ fn refused_then_mended(scratch: &Scratch, file: &Path, because: &[&str], lost: u
     scratch.entries_kept("store");
 }
 
-/// A finished run and one of its tiles.
 fn bought() -> (Scratch, PathBuf) {
     let scratch = Scratch::with(SAMPLE);
     scratch.run_well(&["--quiet"]);
@@ -46,16 +45,6 @@ fn a_tile_with_a_flipped_byte_is_refused_by_name() {
 }
 
 #[test]
-fn a_tile_that_is_cut_short_is_refused_by_name() {
-    let (scratch, tile) = bought();
-    let all = scratch.entries_kept("store");
-    let bytes = std::fs::read(&tile).unwrap();
-    std::fs::write(&tile, &bytes[..bytes.len() - 7]).unwrap();
-    let sound = number_before(&scratch.say(&["store", "verify"]).out, " entries");
-    refused_then_mended(&scratch, &tile, &["is torn or edited"], all - sound);
-}
-
-#[test]
 fn a_tile_of_another_oracle_is_refused_by_name() {
     let (scratch, tile) = bought();
     scratch.run_well(&["--quiet", "--set", "dataset.vectors.dimension=21", "--store", "other", "--results", "other"]);
@@ -72,42 +61,4 @@ fn a_file_is_no_store_and_no_folder_of_results() {
     scratch.complains(&["--store", "taken"], &["`taken` is not a store", "it is a file", "--store"]);
     scratch.complains(&["--results", "taken"], &["create the folder `taken/sample`", "run the same command again"]);
     scratch.complains(&["--store", "nowhere://x"], &["nowhere://x", "is not a store"]);
-}
-
-/// A file system of a few kilobytes, unmounted when it is dropped.
-#[cfg(target_os = "linux")]
-struct TinyDisk(PathBuf);
-
-#[cfg(target_os = "linux")]
-impl TinyDisk {
-    fn mount(folder: PathBuf) -> Option<Self> {
-        std::fs::create_dir(&folder).unwrap();
-        let mut mount = std::process::Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=8k", "tmpfs"]).arg(&folder);
-        mount.output().is_ok_and(|output| output.status.success()).then_some(Self(folder))
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for TinyDisk {
-    fn drop(&mut self) {
-        let _ = std::process::Command::new("umount").arg(&self.0).status();
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_named_with_the_next_step() {
-    let scratch = Scratch::with(SAMPLE);
-    let Some(disk) = TinyDisk::mount(scratch.path("tiny")) else {
-        eprintln!("SKIPPED: no file system can be mounted here");
-        return;
-    };
-    let on_disk = disk.0.join("store").display().to_string();
-    scratch.complains(&["--store", &on_disk], &["no space is left", "free some space"]);
-    std::fs::remove_dir_all(&on_disk).unwrap();
-    let on_disk = disk.0.join("results").display().to_string();
-    scratch.complains(&["--results", &on_disk], &["free some space and run the same command again"]);
-    // nothing bought is lost to a results folder that is full
-    assert_eq!(number_before(&scratch.run_well(&[]).err, " new calls"), 0);
 }

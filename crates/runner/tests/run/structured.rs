@@ -62,15 +62,6 @@ fn errors_fall_with_the_features_and_do_not_depend_on_threads() {
 }
 
 #[test]
-fn a_finished_study_runs_again_without_changing_a_byte() {
-    let scratch = Scratch::with(ERROR);
-    scratch.run_well(&[]);
-    let before = scratch.files("runs");
-    scratch.run_well(&[]);
-    assert_eq!(before, scratch.files("runs"));
-}
-
-#[test]
 fn a_table_and_a_figure_show_the_chromatic_numbers_of_the_paper() {
     let scratch = Scratch::with(P_MODEL);
     scratch.run_well(&[]);

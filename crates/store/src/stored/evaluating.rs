@@ -17,7 +17,6 @@ use super::{AfterClose, OPEN, Stored, WriteState, id, scratch_failed};
 /// Looking for new tiles may take this share of the time at most, 1/20.
 const LOOKING_SHARE: u32 = 20;
 
-/// A batch that came back.
 struct Scored {
     pairs: Vec<Pair>,
     scores: Vec<f64>,
@@ -25,7 +24,6 @@ struct Scored {
 }
 
 impl<O: Oracle> Stored<O> {
-    /// Evaluates what of a request is not there yet.
     pub(super) fn evaluate_missing(&self, request: EntryRequest<'_>) -> Result<(), OracleError> {
         let outcome = self.evaluate_batches(request);
         if outcome.is_err() {

@@ -114,7 +114,6 @@ impl<O: Oracle> Stored<O> {
         Ok(())
     }
 
-    /// Publishes failures that wait.
     pub(super) fn publish_failures(&self, state: &mut WriteState) -> Result<(), StoreError> {
         let due = state.failures.due();
         if let Some(name) = self.store.write_failures(&state.manifest.identity, &due)? {

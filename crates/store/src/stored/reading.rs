@@ -13,7 +13,6 @@ use super::super::tile::{self, EXTENSION, Entry, Expected};
 use super::super::{MANIFEST, StoreError};
 use super::{Stored, WriteState, scratch_failed};
 
-/// Tiles read at a time.
 const TILES_AT_A_TIME: usize = 32;
 
 impl<O: Oracle> Stored<O> {
@@ -109,7 +108,6 @@ impl<O: Oracle> Stored<O> {
         Ok(true)
     }
 
-    /// Publishes entries that are held.
     fn publish_entries(&self, entries: &[Entry]) -> Result<(), StoreError> {
         let identity = self.identity;
         entries.chunks(LARGEST).try_for_each(|entries| {

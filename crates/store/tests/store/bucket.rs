@@ -16,7 +16,6 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use crate::counting::Counting;
 use crate::faults::root_cause;
 
-/// What comes in the place of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Trouble {
     Error,
@@ -54,7 +53,6 @@ impl Bucket {
         (bucket, address)
     }
 
-    /// Trouble of two requests in five, of each kind in turn.
     fn trouble(&self) -> Option<Trouble> {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         if self.is_down.load(Ordering::Relaxed) {
@@ -197,7 +195,6 @@ impl Answer {
     }
 }
 
-/// Patience of the client with an answer.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
 fn open(address: &str, patience: Duration) -> TileStore {

@@ -12,13 +12,9 @@ pub(crate) struct Counting {
     pub(crate) len: usize,
     pub(crate) symmetry: Symmetry,
     pub(crate) known_diagonal: Option<f64>,
-    /// Calls that it works on at once.
     pub(crate) at_once: usize,
-    /// Seconds a score takes.
     pub(crate) delay: Duration,
-    /// Evaluations that may be made.
     pub(crate) budget: u64,
-    /// The score of this pair is not a number.
     pub(crate) broken: Option<Pair>,
     pub(crate) calls: Mutex<HashMap<Pair, u32>>,
     pub(crate) spent: AtomicU64,
@@ -48,7 +44,6 @@ impl Counting {
         }
     }
 
-    /// Calls made, and the largest number of any one pair.
     pub(crate) fn calls(&self) -> (u64, u32) {
         let calls = self.calls.lock().unwrap();
         (calls.values().map(|&count| u64::from(count)).sum(), calls.values().copied().max().unwrap_or(0))
@@ -90,7 +85,6 @@ pub(crate) fn attach(folder: &std::path::Path, oracle: Counting) -> Stored<Count
     store.attach(oracle, OracleLabel::new("counting", "counts its calls")).unwrap()
 }
 
-/// The tiles of the only oracle in a store.
 pub(crate) fn tiles(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     let Ok(oracles) = std::fs::read_dir(folder) else { return Vec::new() };
     let files = oracles.flat_map(|oracle| std::fs::read_dir(oracle.unwrap().path()).unwrap());

@@ -21,7 +21,6 @@ fn open(folder: &Path) -> TileStore {
     TileStore::open(&folder.display().to_string()).unwrap()
 }
 
-/// A store with one tile.
 fn bought(folder: &Path) {
     let stored = attach(folder, Counting::symmetric(20));
     stored.block(&[0, 1, 2, 3], &[5, 6, 7], Array2::zeros((4, 3)).view_mut()).unwrap();
@@ -264,7 +263,6 @@ fn child_that_fills_a_folder() {
     assert_eq!(stored.carry_over(&numbers(20), true).unwrap(), 0);
 }
 
-/// A list of so many numbers.
 fn numbers(len: u32) -> ItemList {
     ItemList::new(
         Itemless { identity: Identity::of(&[]), symmetry: Symmetry::Symmetric },

@@ -15,28 +15,21 @@ use object_store::{
     PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// Effect of a request that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// None.
     Before,
-    /// All of it: only the answer is lost.
     After,
     /// Half of an object is written under its name, as a disk that loses power may leave it.
     Short,
 }
 
-/// Faults to come, and files that earlier ones left.
 #[derive(Debug)]
 pub(crate) struct Faults {
-    /// Requests until the next fault; below zero for none.
     left: AtomicI64,
-    /// Requests that fail in a row.
     row: AtomicI64,
     kind: AtomicU8,
     struck: AtomicU64,
     bad: Mutex<BTreeSet<String>>,
-    /// Files that are listed and not there when they are read, so many times more.
     hidden: Mutex<HashMap<String, u32>>,
 }
 
@@ -56,22 +49,18 @@ impl Faults {
         self.left.store(i64::from(left), Ordering::Relaxed);
     }
 
-    /// No fault from now on.
     pub(crate) fn disarm(&self) {
         self.left.store(-1, Ordering::Relaxed);
     }
 
-    /// Requests that failed so far.
     pub(crate) fn struck(&self) -> u64 {
         self.struck.load(Ordering::Relaxed)
     }
 
-    /// Names of tiles and descriptions that are torn or edited.
     pub(crate) fn bad(&self) -> BTreeSet<String> {
         self.bad.lock().unwrap().clone()
     }
 
-    /// Takes note of a file that is torn or edited, or of one that is whole or gone.
     pub(crate) fn mark(&self, name: &str, is_bad: bool) {
         let mut bad = self.bad.lock().unwrap();
         match is_bad {
@@ -104,12 +93,9 @@ impl Faults {
     }
 }
 
-/// A storage with these faults.
 #[derive(Debug)]
 pub(crate) struct Faulty {
-    /// The storage that does the work.
     pub(crate) inner: Arc<dyn ObjectStore>,
-    /// When it does not.
     pub(crate) faults: Arc<Faults>,
 }
 
@@ -117,7 +103,6 @@ fn broken() -> Error {
     Error::Generic { store: "faulty", source: "this request was made to fail".into() }
 }
 
-/// True for a file whose bytes are read and checked.
 fn is_checked(name: &str) -> bool {
     name.ends_with(".tile") || name == "oracle.json"
 }

@@ -9,7 +9,6 @@ use landmark_store::TileStore;
 
 use crate::counting::{Counting, attach, tiles};
 
-/// Forty tiles of one or two entries each.
 fn crumbs(folder: &Path) {
     for k in 1..=40 {
         let stored = attach(folder, Counting::symmetric(50));

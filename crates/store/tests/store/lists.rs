@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use landmark_store::{ItemList, OracleLabel, ScorePool, Stored, TileStore};
 
-/// Compares words by their first letters, in this order.
 struct Letters {
     words: Vec<&'static str>,
     scorer: &'static str,
@@ -185,7 +184,6 @@ fn a_look_ahead_writes_nothing() {
     assert_eq!(scored(folder.path(), Letters::new(&["cherry", "date", "apple"])), (1, 2));
 }
 
-/// Every file below a folder.
 fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -22,20 +22,13 @@ use tempfile::TempDir;
 
 use super::faulty::{Fault, Faults, Faulty};
 
-/// Figures of one script or of several.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Figures {
-    /// Operations.
     pub(crate) operations: u64,
-    /// Requests to the storage that failed.
     pub(crate) faults: u64,
-    /// Times that the oracle failed.
     pub(crate) failures: u64,
-    /// Kills.
     pub(crate) kills: u64,
-    /// Tiles and logs that were torn or edited.
     pub(crate) damaged: u64,
-    /// Calls.
     pub(crate) calls: u64,
     /// Calls for pairs that were asked for before: what a fault, a kill or damage took.
     pub(crate) again: u64,
@@ -88,13 +81,11 @@ impl Script<'_> {
     }
 }
 
-/// The score, and what was asked of it.
 struct World {
     len: usize,
     symmetry: Symmetry,
     known_diagonal: Option<f64>,
     at_once: usize,
-    /// Calls until one fails; below zero for none.
     fails_after: AtomicI64,
     failures: AtomicI64,
     asked: Mutex<HashMap<Pair, u64>>,
@@ -121,14 +112,12 @@ impl World {
     }
 }
 
-/// What one store has been told, and what landed through it.
 #[derive(Default)]
 struct Told {
     known: HashSet<Pair>,
     landed: HashSet<Pair>,
 }
 
-/// The oracle below one store.
 struct Scorer {
     world: Arc<World>,
     told: Arc<Mutex<Told>>,
@@ -170,7 +159,6 @@ impl Oracle for Scorer {
     }
 }
 
-/// Where the store lies.
 enum Place {
     Folder(TempDir),
     Memory(Arc<InMemory>),
@@ -184,7 +172,6 @@ impl Place {
         Self::Folder(folder.unwrap())
     }
 
-    /// The storage without faults.
     fn storage(&self) -> Arc<dyn ObjectStore> {
         match self {
             Self::Folder(folder) => Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap()),
@@ -196,7 +183,6 @@ impl Place {
         matches!(self, Self::Folder(_))
     }
 
-    /// What a kill leaves of it now.
     fn copy(&self) -> Self {
         match self {
             Self::Memory(memory) => Self::Memory(Arc::new(memory.fork())),
@@ -210,7 +196,6 @@ impl Place {
         }
     }
 
-    /// Paths of objects that end so, sorted.
     fn objects(&self, end: &str) -> Vec<object_store::path::Path> {
         let storage = self.storage();
         let listed = wait(async move { storage.list(None).collect::<Vec<_>>().await });
@@ -248,7 +233,6 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A store that is open, and what it was told.
 struct Open {
     stored: Stored<Scorer>,
     told: Arc<Mutex<Told>>,
@@ -260,11 +244,8 @@ struct Model {
     faults: Arc<Faults>,
     memory: u64,
     sync: SyncPolicy,
-    /// Pairs that nobody may ask for again, whatever is killed.
     secure: HashSet<Pair>,
-    /// Those of them that stand in a tile.
     tiled: HashSet<Pair>,
-    /// One, or two.
     open: Vec<Open>,
     /// Files that were bad before the operation: it may mend one after it met it.
     bad_before: BTreeSet<String>,
@@ -368,7 +349,6 @@ impl Model {
         TileStore::open_through(&folder, wrap).unwrap().with_memory(self.memory).with_sync(self.sync)
     }
 
-    /// Asks a store, and holds its answers against the score.
     fn ask(&mut self, at: usize, pairs: &[Pair], ask: impl FnOnce(&Stored<Scorer>) -> Result<Vec<f64>, OracleError>) {
         let (struck, failures) = (self.faults.struck(), self.world.failures.load(Ordering::Relaxed));
         let before = self.open[at].told.lock().unwrap().landed.clone();
@@ -401,7 +381,6 @@ impl Model {
         self.tiled.extend(&landed);
     }
 
-    /// Lets go of a store, which publishes what waits.
     fn close(&mut self, at: usize) {
         let struck = self.faults.struck();
         let Open { stored, told } = self.open.remove(at);
@@ -480,7 +459,6 @@ impl Model {
         drop(old);
     }
 
-    /// Changes a byte of a tile, or cuts it.
     fn damage(&mut self, script: &mut Script<'_>) {
         let tiles = self.place.objects(".tile");
         if tiles.is_empty() {

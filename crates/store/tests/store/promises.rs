@@ -13,7 +13,6 @@ use crate::faults::root_cause;
 enum Ask {
     Block(Vec<usize>, Vec<usize>),
     Pairs(Vec<(usize, usize)>),
-    /// Publish, let go and attach again.
     Restart,
 }
 

@@ -14,7 +14,6 @@ use crate::svm::SvmError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KernelClassificationParams {
-    /// The machine.
     pub svm: KernelSvmParams,
     /// As for [`ClassificationParams`].
     pub costs: Vec<f64>,
@@ -64,9 +63,6 @@ pub fn classify_kernel(
 }
 
 /// As [`cross_validate`](super::cross_validate), on a Gram matrix.
-///
-/// # Errors
-/// As [`classify_kernel`].
 pub fn cross_validate_kernel(
     gram: ArrayView2<'_, f64>,
     labels: &[usize],
@@ -110,7 +106,6 @@ impl Learner for KernelLearner<'_> {
     }
 }
 
-/// The labels of the highest scores.
 fn answer(classes: &Classes, machine: &KernelSvm, scores: Array2<f64>) -> Answer {
     let predictions = classes.decode(highest(scores.view()));
     Answer { predictions, report: machine.report().clone(), support: Some(machine.support().len()) }

@@ -12,7 +12,6 @@
 use super::contingency::Contingency;
 use super::precision_recall::{Fraction, PrecisionRecall};
 
-/// Numbers of links, summed over documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Links {
     key_coreferent: u64,
@@ -31,7 +30,6 @@ fn pairs(mentions: u64) -> u64 {
 }
 
 impl Links {
-    /// Adds the links of a document.
     pub(super) fn add(&mut self, document: &Contingency) {
         let within = |sizes: &[usize]| sizes.iter().map(|&size| pairs(size as u64)).sum::<u64>();
         let (key, response) = (document.key_mentions() as u64, document.response_mentions() as u64);
@@ -53,7 +51,6 @@ impl Links {
         self.common_mentions += common;
     }
 
-    /// The figure of all documents.
     pub(super) fn score(&self) -> PrecisionRecall {
         let of = |common: u64, key: u64, response: u64| {
             let recall = Fraction { part: common as f64, whole: key as f64 };

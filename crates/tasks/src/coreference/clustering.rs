@@ -8,12 +8,13 @@ use std::fmt;
 use kodama::Method;
 use landmark_core::approximation::Approximation;
 use ndarray::{Array2, ArrayView2};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CorefError;
 
 /// The distance of two clusters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Linkage {
     /// Mean over all pairs (UPGMA).
@@ -111,7 +112,6 @@ impl CondensedDistances {
         Ok(Self { items, values })
     }
 
-    /// Number of mentions.
     pub fn items(&self) -> usize {
         self.items
     }
@@ -167,11 +167,8 @@ fn push_row(
 /// Two clusters that became one, each named by one of its mentions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Merge {
-    /// A mention of the one.
     pub a: usize,
-    /// A mention of the other.
     pub b: usize,
-    /// Their distance.
     pub height: f64,
 }
 

@@ -12,7 +12,6 @@ use super::CorefError;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Singletons {
-    /// They count.
     Keep,
     /// They are taken out before scoring, as the figures of ECB+ are published.
     #[default]
@@ -20,7 +19,6 @@ pub enum Singletons {
 }
 
 impl Singletons {
-    /// Clusters up to this size fall out.
     pub(super) fn dropped(self) -> usize {
         match self {
             Self::Keep => 0,
@@ -29,11 +27,8 @@ impl Singletons {
     }
 }
 
-/// The overlaps of one document.
 pub(super) struct Contingency {
-    /// Mentions of each key cluster.
     pub(super) key_sizes: Vec<usize>,
-    /// Mentions of each response cluster.
     pub(super) response_sizes: Vec<usize>,
     /// For each key cluster: (response cluster, mentions in both), by rising response cluster.
     pub(super) overlaps: Vec<Vec<(usize, usize)>>,
@@ -77,7 +72,6 @@ impl Contingency {
         Self { key_sizes: self.response_sizes.clone(), response_sizes: self.key_sizes.clone(), overlaps }
     }
 
-    /// Mentions that are in both.
     pub(super) fn common(&self) -> usize {
         self.overlaps.iter().flatten().map(|cell| cell.1).sum()
     }
@@ -91,7 +85,6 @@ impl Contingency {
     }
 }
 
-/// The cluster of each mention.
 fn places<'a, M: Hash + Eq + Display>(
     clusters: &'a [Vec<M>],
     side: &'static str,

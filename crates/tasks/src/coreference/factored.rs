@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use super::CorefError;
 use super::clustering::{Dendrogram, Merge};
 
-/// Rows that one task takes.
 const ROWS_PER_TASK: usize = 512;
 
 /// The dendrogram of average linkage on 1 − Z diag(±1) Zᵀ. `vectors` is n × r, `signature` r numbers of ±1: what
@@ -69,14 +68,11 @@ pub fn average_linkage_of_factors(
 
 /// Clusters in slots; a slot of size 0 is empty.
 struct Clusters<'a> {
-    /// The mean vectors.
     means: Array2<f64>,
     signature: ArrayView1<'a, f64>,
     sizes: Vec<usize>,
-    /// One mention of each.
     members: Vec<usize>,
     live: usize,
-    /// Similarities of one cluster to all slots.
     row: Vec<f64>,
 }
 

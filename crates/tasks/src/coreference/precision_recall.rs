@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A sum over a sum.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Fraction {
     pub(super) part: f64,
@@ -27,7 +26,6 @@ pub struct PrecisionRecall {
     pub precision: f64,
     /// Share of the key that is found.
     pub recall: f64,
-    /// Their harmonic mean.
     pub f1: f64,
 }
 

@@ -24,14 +24,10 @@ use super::blanc::Links;
 use super::contingency::{Contingency, Singletons};
 use super::precision_recall::{Fraction, PrecisionRecall};
 
-/// All figures, as fractions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct CorefScores {
-    /// Detection of mentions.
     pub mentions: PrecisionRecall,
-    /// Links.
     pub muc: PrecisionRecall,
-    /// Mentions.
     pub b_cubed: PrecisionRecall,
     /// Aligned clusters, by mentions.
     pub ceaf_m: PrecisionRecall,
@@ -43,13 +39,9 @@ pub struct CorefScores {
     pub lea: PrecisionRecall,
     /// Mean F1 of MUC, B³ and CEAFe.
     pub conll: f64,
-    /// Mentions of the key that count.
     pub key_mentions: usize,
-    /// Clusters of the key that count.
     pub key_clusters: usize,
-    /// Mentions of the response that count.
     pub response_mentions: usize,
-    /// Clusters of the response that count.
     pub response_clusters: usize,
 }
 

@@ -91,7 +91,6 @@ struct Costed<'m, 'a, R> {
     visit: Visit,
 }
 
-/// Scratch of a visit: one number a class.
 struct Visit {
     gradient: Vec<f64>,
     wanted: Vec<f64>,
@@ -99,7 +98,6 @@ struct Visit {
 }
 
 impl<R: Rows> Costed<'_, '_, R> {
-    /// Range of the weights of a class.
     fn span(&self, class: usize) -> Range<usize> {
         let width = self.machine.rows.width();
         class * width..(class + 1) * width

@@ -53,7 +53,6 @@ pub(super) struct FoldMachines<'a> {
 pub(super) struct Shared {
     /// Σ q_i x_i x_iᵀ, lower triangle
     gram: Array2<f64>,
-    /// q_i
     held: Vec<f64>,
     factor: Option<Cholesky>,
 }
@@ -99,9 +98,7 @@ fn mean_over_folds(units: &[Vec<f64>], pays: impl Fn(usize, usize) -> bool) -> V
     mean
 }
 
-/// Outcome of a step of one machine.
 enum Outcome {
-    /// On its way.
     Moved,
     /// No step gains anything.
     Stuck,
@@ -129,9 +126,6 @@ impl<'a> FoldMachines<'a> {
     }
 
     /// Goes on from the present w to the optima for the costs C_i = c·u_i. Violations are not measured.
-    ///
-    /// # Errors
-    /// [`SvmError::Overflow`].
     pub(super) fn solve(&mut self, c: f64) -> Result<Vec<SolveReport>, SvmError> {
         let mut open: Vec<usize> = (0..self.units.len()).collect();
         let (mut gradients, mut reports, mut paying) = self.measure(c, &open);
@@ -186,7 +180,6 @@ impl<'a> FoldMachines<'a> {
         (gradients, reports, paying)
     }
 
-    /// A Newton step of some machines.
     fn step(&mut self, system: &System<'_>, gradients: &Array2<f64>, reports: &[SolveReport]) -> Vec<Outcome> {
         let System { c, open, .. } = *system;
         let tolerance = self.options.tolerance.value();
@@ -214,7 +207,6 @@ impl<'a> FoldMachines<'a> {
         descent.residuals.outer_iter().zip(&wanted).zip(moved).map(outcome).collect()
     }
 
-    /// Goes on with one machine by itself, to the optimum.
     fn go_alone(&mut self, c: f64, fold: usize) -> Result<SolveReport, SvmError> {
         let at = (self.weights.row(fold).to_vec(), std::mem::take(&mut self.margins[fold]));
         let mut machine = Newton::resume(self.rows, self.signs.clone(), &self.units[fold], at, self.options);
@@ -229,7 +221,6 @@ impl<'a> FoldMachines<'a> {
         self.units[fold][i] * (1.0 - self.margins[fold][i]).max(0.0)
     }
 
-    /// Rows that pay in one of some machines.
     fn paying(&self, open: &[usize]) -> Paying {
         let pays = |&i: &usize| open.iter().any(|&fold| self.weighed_error(fold, i) > 0.0);
         let indices: Vec<usize> = (0..self.rows.len()).filter(pays).collect();
@@ -323,7 +314,6 @@ impl<'a> FoldMachines<'a> {
 /// The Newton systems of some machines: H_f = 1 + 2c Σ u_i x_i x_iᵀ over the rows that pay in fold f.
 struct System<'s> {
     c: f64,
-    /// Folds.
     open: &'s [usize],
     paying: &'s Paying,
 }
@@ -344,7 +334,6 @@ fn norm(row: ArrayView1<'_, f64>) -> f64 {
     row.dot(&row).sqrt()
 }
 
-/// Inner products row by row.
 fn row_products(left: &Array2<f64>, right: &Array2<f64>) -> Vec<f64> {
     left.outer_iter().zip(right.outer_iter()).map(|(left, right)| left.dot(&right)).collect()
 }

@@ -49,7 +49,7 @@ const CLIMB: f64 = 10.0;
 
 /// The way to a large C: through smaller ones, each [`CLIMB`] times the one before. From w = 0 Newton's rows that pay come and go for a hundred
 /// steps; from the optimum at a tenth of C few of them change. Five folds of 2,168 rows × 1,400 columns in eight classes: 48 s → 9.5 s at C = 10³, more than
-/// 280 s → 24 s at 10⁶ (`--example time_cross_validation`, two busy cores).
+/// 280 s → 24 s at 10⁶ (two busy cores).
 pub(super) struct Climb {
     /// The C that w is the optimum of, as far as it matters.
     reached: f64,
@@ -120,9 +120,6 @@ impl<'a> Newton<'a> {
     }
 
     /// Goes on from the present w to the optimum for the costs C_i = c·u_i.
-    ///
-    /// # Errors
-    /// [`SvmError::Overflow`].
     pub(super) fn solve(&mut self, c: f64) -> Result<SolveReport, SvmError> {
         let by_violation = matches!(self.options.tolerance, Tolerance::Violation(_));
         let mut steps = 0;

@@ -16,11 +16,9 @@ use super::{MetricError, check_count, check_finite, check_lengths};
 /// Mean and sample standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Arithmetic mean.
     pub mean: f64,
     /// Sample standard deviation (divisor n − 1); `None` for a single value.
     pub sd: Option<f64>,
-    /// Number of values.
     pub count: usize,
 }
 
@@ -41,14 +39,11 @@ impl Summary {
     }
 }
 
-/// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The statistic of the values themselves.
     pub estimate: f64,
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
     /// Nominal coverage, e.g. 0.95.
     pub level: f64,
@@ -150,21 +145,6 @@ mod tests {
         assert!((interval.low + 0.098).abs() < 0.0125, "{interval:?}");
         assert!((interval.high - 0.098).abs() < 0.0125, "{interval:?}");
         assert_eq!(interval.estimate, 0.0);
-    }
-
-    #[test]
-    fn a_constant_gain_has_an_interval_of_no_width() {
-        let (left, right) = ([2.0, 5.0, 1.0], [1.0, 4.0, 0.0]);
-        let interval = paired_bootstrap(&left, &right, 0.9, 50, &mut stream(1, "test", "paired", 0)).unwrap();
-        assert_eq!((interval.low, interval.estimate, interval.high), (1.0, 1.0, 1.0));
-    }
-
-    #[test]
-    fn the_same_stream_gives_the_same_interval() {
-        let values = [0.3, 0.1, 0.9, 0.4];
-        let of = |seed| bootstrap_mean(&values, 0.9, 100, &mut stream(seed, "test", "same", 0)).unwrap();
-        assert_eq!(of(3), of(3));
-        assert_ne!(of(3), of(4));
     }
 
     #[test]

@@ -54,7 +54,6 @@ mod tests {
 
     use super::*;
 
-    /// Every cut between two scores, tried.
     fn by_trial(scores: &[f64], labels: &[bool]) -> f64 {
         let right = |cut: f64| scores.iter().zip(labels).filter(|(score, label)| (**score > cut) == **label).count();
         let least = scores.iter().copied().fold(f64::INFINITY, f64::min);

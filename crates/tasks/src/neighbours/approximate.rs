@@ -5,10 +5,7 @@
 //! ```
 //! The graph is a hierarchical navigable small world (Malkov & Yashunin 2020; the crate `hnsw_rs`) whose edges join items of large K̃ itself, as in ip-NSW
 //! (Morozov & Babenko 2018, "Non-metric similarity graphs for maximum inner product search"): the search compares distances and adds none, so that no triangle
-//! inequality is wanted, and an item that is searched for lies among those that the graph was made of, whatever the signs. The usual way to a metric, x_j = (z_j,
-//! √(M² − ‖z_j‖²)) and q_i = (D z_i, 0) (Bachrach et al. 2014), orders the candidates of a query alike, but its graph joins items by ‖x_i − x_j‖: where norms
-//! differ that is another neighbourhood than K̃'s. On 20,000 word vectors (300 numbers, norms .6 to 8, the last 60 negative) with 100
-//! candidates it found .78 of the ten nearest, this one .98.
+//! inequality is wanted, and an item that is searched for lies among those that the graph was made of, whatever the signs.
 //!
 //! The index holds f32; every candidate is scored anew in f64, known pairs by what is known, and ties go to the smaller index.
 //! What the graph misses is measured, always: some items, drawn uniformly, are also compared with all others.
@@ -33,7 +30,6 @@ use super::{BLOCK, Best, Neighbour, SignedVectors};
 
 /// Items whose lists are searched for between two words of progress.
 const ITEMS_A_STEP: usize = 1 << 14;
-/// Items that one task searches for.
 const ITEMS_A_TASK: usize = 256;
 /// Edges of a node in each layer (M of HNSW); twice as many in the lowest.
 const EDGES: usize = 24;
@@ -41,10 +37,8 @@ const EDGES: usize = 24;
 const EF_CONSTRUCTION: usize = 100;
 /// Layers at most, as many as the crate has: M¹⁶ items.
 const LAYERS: usize = 16;
-/// Confidence of the interval of a recall.
 const CONFIDENCE: f64 = 0.95;
 
-/// Parameters of an approximate search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ApproximateParams {
     /// Candidates that a search keeps (`ef` of HNSW): more find more, and take longer. At least k + 1 are kept.
@@ -75,7 +69,6 @@ pub struct Approximate {
 pub struct MeasuredRecall {
     /// Items compared with all others, drawn uniformly without replacement.
     pub checked: usize,
-    /// Their mean share.
     pub mean: f64,
     /// Ends of the 95 % interval for the mean over all items: Clopper and Pearson's, at the number of independent finds that the variance between
     /// items leaves (Korn & Graubard 1998). Both are the mean where every item was checked.
@@ -86,28 +79,14 @@ pub struct MeasuredRecall {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// A vector with a NaN or an infinity.
     #[error(
         "the vector of item {item} holds {value} in column {column}; an index wants finite numbers: make the factors anew"
     )]
-    NotFinite {
-        /// The item.
-        item: usize,
-        /// The column.
-        column: usize,
-        /// The number.
-        value: f64,
-    },
-    /// A signature that is neither +1 nor −1.
+    NotFinite { item: usize, column: usize, value: f64 },
     #[error(
         "cannot index column {column}: its sign is {value} (expected 1 or -1). Multiply the column by the square root of the size of its sign, and keep the sign"
     )]
-    Signature {
-        /// The column.
-        column: usize,
-        /// Its sign.
-        value: f64,
-    },
+    Signature { column: usize, value: f64 },
 }
 
 /// The `k` most similar other items of every item, approximately, and their measured recall. Where no more than `ef` others are there, and for an item of
@@ -238,7 +217,6 @@ impl Layout {
         Self { places, positive, width, unit, longest }
     }
 
-    /// Rounded to nearest.
     fn write(&self, row: ArrayView1<'_, f64>, out: &mut [f32]) {
         for &(from, to) in &self.places {
             out[to] = (row[from] / self.unit / self.longest) as f32;
@@ -301,7 +279,6 @@ fn refuse_non_finite(vectors: ArrayView2<'_, f64>) -> Result<(), IndexError> {
     }
 }
 
-/// Compares some lists with the exact ones.
 fn measure(
     lists: &[Vec<Neighbour>],
     vectors: SignedVectors<'_>,

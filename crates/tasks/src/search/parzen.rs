@@ -85,7 +85,6 @@ fn coordinate(dimension: &Dimension, value: &Value) -> f64 {
     }
 }
 
-/// The value at a coordinate within the interval.
 fn value_at(dimension: &Dimension, coordinate: f64) -> Value {
     // a coordinate within `0..len`: its floor is an index
     let index = coordinate.floor() as usize;

@@ -17,26 +17,11 @@ pub enum Dimension {
     /// One of these names, in no order.
     Choices(Vec<String>),
     /// Any number in [low, high].
-    Uniform {
-        /// Smallest value.
-        low: f64,
-        /// Largest value.
-        high: f64,
-    },
+    Uniform { low: f64, high: f64 },
     /// Any number in [low, high], its logarithm uniform.
-    LogUniform {
-        /// Smallest value, positive.
-        low: f64,
-        /// Largest value.
-        high: f64,
-    },
+    LogUniform { low: f64, high: f64 },
     /// Any whole number in [low, high].
-    Integer {
-        /// Smallest value.
-        low: i64,
-        /// Largest value.
-        high: i64,
-    },
+    Integer { low: i64, high: i64 },
 }
 
 /// The value of one hyper-parameter.
@@ -51,7 +36,6 @@ pub enum Value {
     Choice(String),
 }
 
-/// Dimensions by name.
 pub type Space = BTreeMap<String, Dimension>;
 
 /// One value for each dimension of a space.
@@ -60,7 +44,6 @@ pub type Space = BTreeMap<String, Dimension>;
 pub struct Point(pub(super) BTreeMap<String, Value>);
 
 impl Point {
-    /// All values by name.
     pub fn values(&self) -> &BTreeMap<String, Value> {
         &self.0
     }
@@ -102,7 +85,6 @@ impl Point {
 }
 
 impl Dimension {
-    /// Fault of the bounds or of the list, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Self::Values(values) if values.is_empty() => Some("the list of values is empty".into()),
@@ -145,7 +127,6 @@ impl Dimension {
         }
     }
 
-    /// A value drawn uniformly (in the logarithm, where that is the dimension).
     pub(super) fn draw(&self, rng: &mut Rng) -> Value {
         match self {
             Self::Values(values) => Value::Float(values[rng.gen_range(0..values.len())]),
@@ -155,24 +136,6 @@ impl Dimension {
                 Value::Float(rng.gen_range(low.ln()..=high.ln()).exp().clamp(*low, *high))
             }
             Self::Integer { low, high } => Value::Integer(rng.gen_range(*low..=*high)),
-        }
-    }
-
-    /// True where `value` lies in this dimension.
-    pub(super) fn contains(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Values(values), Value::Float(v)) => values.contains(v),
-            // a list of whole numbers comes back from a file as whole numbers
-            (Self::Values(values), Value::Integer(v)) => values.contains(&(*v as f64)),
-            (Self::Choices(choices), Value::Choice(v)) => choices.contains(v),
-            (Self::Uniform { low, high } | Self::LogUniform { low, high }, Value::Float(v)) => {
-                (low..=high).contains(&v)
-            }
-            (Self::Uniform { low, high } | Self::LogUniform { low, high }, Value::Integer(v)) => {
-                (*low..=*high).contains(&(*v as f64))
-            }
-            (Self::Integer { low, high }, Value::Integer(v)) => (low..=high).contains(&v),
-            _ => false,
         }
     }
 }

@@ -11,7 +11,6 @@ use super::{Loss, SolveReport, Tolerance};
 /// Audits of a gap tolerance come at least every so many epochs' worth of visits; one costs about half an epoch.
 const EPOCHS_BETWEEN_AUDITS: usize = 4;
 
-/// Objective of a descent, and how far it goes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DescentOptions {
     pub(crate) loss: Loss,
@@ -22,9 +21,7 @@ pub(crate) struct DescentOptions {
 
 /// A dual problem in the middle of being solved.
 pub(crate) trait Descent {
-    /// Number of samples.
     fn samples(&self) -> usize;
-    /// Samples that the next epoch visits.
     fn active(&self) -> usize;
     /// Visits the active samples once, in an order drawn from `rng`; answers the violation met on the way.
     fn epoch(&mut self, rng: &mut Rng) -> f64;

@@ -195,7 +195,6 @@ fn box_of(loss: Loss, cost: f64) -> (f64, f64) {
     }
 }
 
-/// The gradient, less what the box forbids.
 #[inline]
 fn project(gradient: f64, alpha: f64, upper: f64) -> f64 {
     if alpha <= 0.0 {

@@ -13,13 +13,10 @@ use super::vector::{add_scaled, dot};
 
 /// Rows as a dual coordinate solver needs them.
 pub(crate) trait Rows: Sync {
-    /// Number of rows.
     fn len(&self) -> usize;
-    /// Length of the state.
     fn width(&self) -> usize;
     /// x_i·x_i: the curvature of the dual along coordinate i; may be ≤ 0 for an indefinite Gram matrix.
     fn curvature(&self, i: usize) -> f64;
-    /// The score of row i in this state.
     fn score(&self, i: usize, state: &[f64]) -> f64;
     /// state ← state + factor · (row i).
     fn add(&self, i: usize, factor: f64, state: &mut [f64]);
@@ -35,7 +32,6 @@ pub enum Features<'a> {
 }
 
 impl Features<'_> {
-    /// (rows, columns).
     pub fn shape(&self) -> (usize, usize) {
         match self {
             Self::Dense(x) => x.dim(),
@@ -225,12 +221,10 @@ impl SparseRows {
         Self::new(x.ncols(), starts, indices, values)
     }
 
-    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -255,7 +249,6 @@ impl SparseRows {
 }
 
 impl SparseRows {
-    /// The columns that these rows use, ascending.
     pub(crate) fn used_columns(&self, rows: &[usize]) -> Vec<u32> {
         let of_row = |&i: &usize| &self.indices[self.starts[i]..self.starts[i + 1]];
         let mut used: Vec<u32> = rows.iter().flat_map(of_row).copied().collect();
@@ -391,12 +384,5 @@ mod tests {
             sparse.add(i, -1.5, &mut b);
             assert_eq!(a, b);
         }
-    }
-
-    #[test]
-    fn rows_of_a_transposed_view_are_copied_in_order() {
-        let x = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
-        let rows = DenseRows::new(x.t(), None);
-        assert_eq!(rows.row(1), [2.0, 4.0, 6.0]);
     }
 }

@@ -1,5 +1,6 @@
 //! Labelled rows, checked once, and what each of them weighs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
@@ -7,7 +8,7 @@ use landmark_core::parameter::BadParameter;
 use super::{Features, SvmError, check_positive};
 
 /// Cost of the errors of each class.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassWeights {
     /// All classes alike.
@@ -89,7 +90,6 @@ pub(crate) fn unit_costs(labels: &[usize], classes: usize, class_weights: &Class
     Ok(labels.iter().map(|&label| of_class[label]).collect())
 }
 
-/// One label a row, all in range, at least two classes, each with an example.
 pub(crate) fn check_labels(rows: usize, labels: &[usize], classes: usize) -> Result<(), SvmError> {
     if labels.len() != rows {
         return Err(SvmError::Lengths { list: "labels", rows, found: labels.len() });

@@ -26,8 +26,8 @@ use landmark_harness::job::JobError;
 use landmark_own::own_data::held_out::{Positives, positives};
 
 /// What is drawn.
-pub(super) const DRAWN: &str = "Over draws of columns, of audited pairs, and of single pairs to be labelled by the score. A label budget pays for no columns and ranks pairs by the proxy; its labelled \
-     pairs are calls, and found where they are wanted, so that its price can be below 0.";
+pub(super) const DRAWN: &str = "Over draws of columns, of audited pairs and of labeled pairs. A label budget evaluates no columns and ranks pairs by the proxy. Its labeled \
+     pairs are calls and count as found, so its price can be below 0.";
 
 /// Pairs of a draw, as the columns and as the labels see them.
 pub(super) struct Pairs {

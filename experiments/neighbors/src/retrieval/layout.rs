@@ -14,7 +14,7 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
     let shown: Vec<Metric> = METRICS.iter().map(|(metric, _)| *metric).filter(|metric| is_there(*metric)).collect();
     let table = |metric: Metric| TableSpec {
         id: format!("table-{}", metric.id().replace('_', "-")),
-        title: format!("{} against calls an item", metric.spec().label),
+        title: format!("{} against calls per item", metric.spec().label),
         caption: caption.to_owned(),
         kind: TableKind::Grid { select: Selection::of(metric), across: "calls" },
     };
@@ -31,8 +31,8 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
     };
     let mut figures = Vec::new();
     if is_there(Metric::RecallAt10) {
-        figures.push(figure("figure-recall-at-10", "recall@10 against calls an item", Rival::RIVALS));
-        figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", Rival::PARTS));
+        figures.push(figure("figure-recall-at-10", "recall@10 against calls per item", Rival::RIVALS));
+        figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", &Rival::parts()));
     }
     let mut notes = Vec::new();
     if calls_per_pair > 1 {

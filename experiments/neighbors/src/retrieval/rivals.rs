@@ -155,25 +155,25 @@ impl Found {
 }
 
 impl Rival {
-    /// All, in the order of the tables.
-    pub const ALL: &'static [Self] = &[
-        Self::Proxy,
-        Self::Rerank,
-        Self::Gar,
-        Self::Anncur,
-        Self::AnncurRescored,
-        Self::Axn,
-        Self::ShiftRidge,
-        Self::Sum,
-        Self::Rounds(Without::Nothing),
-        Self::Rounds(Without::Process),
-        Self::Rounds(Without::Kriging),
-        Self::Rounds(Without::Popularity),
-        Self::Rounds(Without::RankTransform),
-        Self::Rounds(Without::Rounds),
-        Self::Rounds(Without::Share),
-        Self::Rounds(Without::Proxy),
-        Self::Perfect,
+    /// All, in the order of the tables: the stable id in results, and the name in tables.
+    pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Proxy, "proxy", "proxy alone"),
+        (Self::Rerank, "rerank", "proxy + rescore"),
+        (Self::Gar, "gar", "GAR"),
+        (Self::Anncur, "anncur", "ANNCUR"),
+        (Self::AnncurRescored, "anncur_rescored", "ANNCUR + rescore"),
+        (Self::Axn, "axn", "AXN-like"),
+        (Self::ShiftRidge, "shift_ridge_rescored", "shift_ridge + rescore"),
+        (Self::Sum, "sum_rescored", "proxy + shift_ridge + rescore"),
+        (Self::Rounds(Without::Nothing), "rounds", "rounds"),
+        (Self::Rounds(Without::Process), "rounds_without_process", "rounds without the process over pairs"),
+        (Self::Rounds(Without::Kriging), "rounds_without_kriging", "rounds without kriging"),
+        (Self::Rounds(Without::Popularity), "rounds_without_popularity", "rounds without popularity"),
+        (Self::Rounds(Without::RankTransform), "rounds_without_rank_transform", "rounds without the rank transform"),
+        (Self::Rounds(Without::Rounds), "one_round", "one round"),
+        (Self::Rounds(Without::Share), "rounds_without_share", "rounds without a share for the proxy"),
+        (Self::Rounds(Without::Proxy), "rounds_without_proxy", "rounds without a proxy"),
+        (Self::Perfect, "perfect", "perfect candidates"),
     ];
 
     /// Those that a reader chooses among, ours first.
@@ -188,63 +188,24 @@ impl Rival {
         Self::Perfect,
     ];
 
-    /// Ours, and ours without each of its parts.
-    pub const PARTS: &'static [Self] = &[
-        Self::Rounds(Without::Nothing),
-        Self::Rounds(Without::Process),
-        Self::Rounds(Without::Kriging),
-        Self::Rounds(Without::Popularity),
-        Self::Rounds(Without::RankTransform),
-        Self::Rounds(Without::Rounds),
-        Self::Rounds(Without::Share),
-        Self::Rounds(Without::Proxy),
-        Self::Perfect,
-    ];
+    /// Ours, ours without each of its parts, and the most that there is to find.
+    pub fn parts() -> Vec<Self> {
+        let is_part = |rival: &Self| matches!(rival, Self::Rounds(_) | Self::Perfect);
+        Self::ALL.iter().map(|&(rival, ..)| rival).filter(is_part).collect()
+    }
+
+    fn row(self) -> (&'static str, &'static str) {
+        Self::ALL.iter().find(|row| row.0 == self).map_or(("", ""), |&(_, id, name)| (id, name))
+    }
 
     /// Stable id in results.
     pub fn id(self) -> &'static str {
-        match self {
-            Self::Proxy => "proxy",
-            Self::Rerank => "rerank",
-            Self::Gar => "gar",
-            Self::Anncur => "anncur",
-            Self::AnncurRescored => "anncur_rescored",
-            Self::Axn => "axn",
-            Self::ShiftRidge => "shift_ridge_rescored",
-            Self::Sum => "sum_rescored",
-            Self::Rounds(Without::Nothing) => "rounds",
-            Self::Rounds(Without::Process) => "rounds_without_process",
-            Self::Rounds(Without::Kriging) => "rounds_without_kriging",
-            Self::Rounds(Without::Popularity) => "rounds_without_popularity",
-            Self::Rounds(Without::RankTransform) => "rounds_without_rank_transform",
-            Self::Rounds(Without::Rounds) => "one_round",
-            Self::Rounds(Without::Share) => "rounds_without_share",
-            Self::Rounds(Without::Proxy) => "rounds_without_proxy",
-            Self::Perfect => "perfect",
-        }
+        self.row().0
     }
 
     /// Name in tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Proxy => "proxy alone",
-            Self::Rerank => "proxy + rescore",
-            Self::Gar => "GAR",
-            Self::Anncur => "ANNCUR",
-            Self::AnncurRescored => "ANNCUR + rescore",
-            Self::Axn => "AXN-like",
-            Self::ShiftRidge => "shift_ridge + rescore",
-            Self::Sum => "proxy + shift_ridge + rescore",
-            Self::Rounds(Without::Nothing) => "rounds",
-            Self::Rounds(Without::Process) => "rounds without the process over pairs",
-            Self::Rounds(Without::Kriging) => "rounds without kriging",
-            Self::Rounds(Without::Popularity) => "rounds without popularity",
-            Self::Rounds(Without::RankTransform) => "rounds without the rank transform",
-            Self::Rounds(Without::Rounds) => "one round",
-            Self::Rounds(Without::Share) => "rounds without a share for the proxy",
-            Self::Rounds(Without::Proxy) => "rounds without a proxy",
-            Self::Perfect => "perfect candidates",
-        }
+        self.row().1
     }
 
     /// Dataset and name of its rows.
@@ -496,7 +457,8 @@ mod tests {
             let ready = setup.ready().unwrap();
             for calls in [5, 10, 20] {
                 let mut perfect = 0.0;
-                for rival in Rival::ALL.iter().rev() {
+                for (rival, id, name) in Rival::ALL.iter().rev() {
+                    assert_eq!((rival.id(), rival.name()), (*id, *name));
                     let found = rival.lists(&ready, calls, 10).unwrap();
                     let limit = (60 * calls) as u64;
                     assert!(found.spent <= limit, "{rival:?} at {calls}: {}", found.spent);

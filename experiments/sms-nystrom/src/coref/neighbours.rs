@@ -51,7 +51,7 @@ pub(super) fn pooled(
     }
     let mut all = Vec::new();
     for &calls in calls {
-        for &rival in Rival::ALL {
+        for &(rival, ..) in Rival::ALL {
             for (metric, _) in METRICS {
                 let here = found.iter().filter(|(_, f)| f.calls == calls && f.rival == rival && f.metric == metric);
                 let sets: Vec<(Judgement, usize)> = here.clone().map(|(n, finding)| (finding.judged, *n)).collect();

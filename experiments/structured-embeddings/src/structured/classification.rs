@@ -7,8 +7,8 @@
 use landmark_core::stream::stream;
 use landmark_data::Split;
 use landmark_features::structured::{Family, SphericalKernel, StructuredFeaturesParams};
+use landmark_harness::config::RunSettings;
 use landmark_harness::config::dataset::{DatasetConfig, SplitConfig};
-use landmark_harness::config::{Reading, RunSettings};
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::loaded::{EmptyDocuments, PlacedDocuments};
 use landmark_harness::progress::Progress;
@@ -20,21 +20,27 @@ use landmark_tasks::classification::{
 use landmark_yaml::{Problem, Section};
 use ndarray::{Array2, ArrayView2};
 use rand::seq::SliceRandom;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{ENTRY, family_name, figure, require_at_least, require_families, require_some, table};
+use super::{family_name, figure, require_at_least, require_families, require_some, table};
 
 /// Pairs of training documents behind the median distance.
 const DISTANCES: usize = 2000;
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Choices {
+    /// `dense`, `circulant`, `{ id: low_displacement, rank: 4, nonzeros: 1 }` …
     families: Vec<Family>,
+    /// of `error` and `classification`: numbers m of projections
     features: Vec<usize>,
+    /// of `classification`: width of the Gaussian kernel, in median distances
     width: f64,
+    /// of `classification`: candidates for C
     costs: Vec<f64>,
+    /// of `classification`: folds of the cross-validation
     folds: usize,
 }
 
@@ -50,6 +56,24 @@ impl Default for Choices {
     }
 }
 
+/// The key of the documents.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DatasetKey {
+    /// of `classification`: documents, as under `dataset`
+    dataset: DatasetConfig,
+}
+
+/// The keys of this measure; those of others do not need its dataset.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "for the list and the schema")]
+pub(super) struct ClassificationKeys {
+    /// of `classification`: documents, as under `dataset`
+    dataset: Option<DatasetConfig>,
+    #[schemars(flatten)]
+    choices: Choices,
+}
+
 #[derive(Debug, Serialize)]
 pub(super) struct ClassificationSettings {
     dataset: DatasetConfig,
@@ -58,15 +82,10 @@ pub(super) struct ClassificationSettings {
 }
 
 impl ClassificationSettings {
-    pub(super) fn read(section: &Section<'_>, reading: &Reading<'_>) -> Option<Self> {
-        let dataset = DatasetConfig::read(
-            section.required_node("dataset")?,
-            reading.known.datasets,
-            reading.folder,
-            reading.problems,
-        );
-        let choices: Choices = section.problems().read(&section.rest(), ENTRY.entry.id)?;
-        let dataset = dataset?;
+    pub(super) fn read(section: &Section<'_>) -> Option<Self> {
+        let dataset = section.part();
+        let choices: Choices = section.part()?;
+        let DatasetKey { dataset } = dataset?;
         if dataset.documents().is_none() {
             let message = format!("`structured.dataset` is `{}`, which has no documents", dataset.name);
             section.problems().add(Problem::new(message).at(dataset.place));

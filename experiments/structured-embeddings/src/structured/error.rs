@@ -14,16 +14,17 @@ use landmark_report::{FigureKind, Metric, ResultRow, Selection, Subject, TableKi
 use landmark_yaml::Section;
 use ndarray::{Array1, Array2, s};
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{
-    ENTRY, datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
-    require_some, table,
+    datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels, require_some,
+    table,
 };
 
 /// Quantity on the axis of the figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Against {
     /// m.
@@ -43,7 +44,7 @@ impl Against {
 }
 
 /// Position of the items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Items {
     /// Directions drawn uniformly.
@@ -52,16 +53,24 @@ pub(super) enum Items {
     Flat,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ErrorSettings {
+    /// of `error`: which kernels
     kernels: Vec<SphericalKernel>,
+    /// `dense`, `circulant`, `{ id: low_displacement, rank: 4, nonzeros: 1 }` …
     families: Vec<Family>,
+    /// of `error` and `classification`: numbers m of projections
     features: Vec<usize>,
+    /// of `error`: n
     dimension: usize,
+    /// of `error`: pairs of items
     pairs: usize,
+    /// of `error`: `spread` over all coordinates, or `flat`
     items: Vec<Items>,
+    /// of `error`: whether items go through D₁HD₀
     preprocess: Vec<bool>,
+    /// of `error`: the axis, `features` or `budget`
     against: Against,
 }
 
@@ -90,7 +99,7 @@ impl Default for ErrorSettings {
 
 impl ErrorSettings {
     pub(super) fn read(section: &Section<'_>) -> Option<Self> {
-        let settings: Self = section.problems().read(&section.rest(), ENTRY.entry.id)?;
+        let settings: Self = section.part()?;
         require_at_least(section, "dimension", &[settings.dimension], 2)?;
         require_at_least(section, "pairs", &[settings.pairs], 1)?;
         require_at_least(section, "features", &settings.features, 1)?;

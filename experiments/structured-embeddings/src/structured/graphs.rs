@@ -5,6 +5,7 @@ use landmark_features::structured::Family;
 use landmark_features::structured::p_model::{CoherenceGraph, correlations};
 use landmark_harness::study::StudyError;
 use landmark_report::{FigureKind, FigureSpec, GraphPanel, Metric};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::p_model::draw;
@@ -16,7 +17,7 @@ const LARGEST: usize = 24;
 const EFFORT: u64 = 200_000;
 
 /// One coherence graph.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GraphSettings {
     family: Family,

@@ -11,19 +11,25 @@ use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 use landmark_report::{Metric, ResultRow, TableKind};
 use landmark_yaml::Section;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::graphs::{GraphSettings, draw_graphs};
-use super::{ENTRY, family_name, require_at_least, require_families, subject, table};
+use super::{family_name, require_at_least, require_families, subject, table};
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct PModelSettings {
+    /// `dense`, `circulant`, `{ id: low_displacement, rank: 4, nonzeros: 1 }` …
     families: Vec<Family>,
+    /// of `speed` and `p_model`: every n (and m = n)
     dimensions: Vec<usize>,
+    /// of `p_model`: the largest n of Fastfood
     largest_fastfood: usize,
+    /// of `p_model`: steps of the search for a coloring
     effort: u64,
+    /// of `p_model`: coherence graphs to draw, `{ family: circulant, dimension: 5, rows: [0, 1] }`
     graphs: Vec<GraphSettings>,
 }
 
@@ -50,7 +56,7 @@ impl Default for PModelSettings {
 
 impl PModelSettings {
     pub(super) fn read(section: &Section<'_>) -> Option<Self> {
-        let settings: Self = section.problems().read(&section.rest(), ENTRY.entry.id)?;
+        let settings: Self = section.part()?;
         require_at_least(section, "dimensions", &settings.dimensions, 2)?;
         let smallest = settings.dimensions.iter().copied().min().unwrap_or(2);
         require_families(section, &settings.families, smallest)?;

@@ -15,17 +15,22 @@ use landmark_yaml::Section;
 use ndarray::Array2;
 use rand::Rng as _;
 use rayon::ThreadPoolBuilder;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{ENTRY, family_name, figure, require_at_least, require_families, subject, table};
+use super::{family_name, figure, require_at_least, require_families, subject, table};
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SpeedSettings {
+    /// `dense`, `circulant`, `{ id: low_displacement, rank: 4, nonzeros: 1 }` …
     families: Vec<Family>,
+    /// of `speed` and `p_model`: every n (and m = n)
     dimensions: Vec<usize>,
+    /// of `speed`: the largest n of a dense matrix
     largest_dense: usize,
+    /// of `speed`: repetitions, of which the fastest counts
     runs: usize,
 }
 
@@ -42,7 +47,7 @@ impl Default for SpeedSettings {
 
 impl SpeedSettings {
     pub(super) fn read(section: &Section<'_>) -> Option<Self> {
-        let settings: Self = section.problems().read(&section.rest(), ENTRY.entry.id)?;
+        let settings: Self = section.part()?;
         require_at_least(section, "dimensions", &settings.dimensions, 1)?;
         require_at_least(section, "runs", &[settings.runs], 1)?;
         let smallest = settings.dimensions.iter().copied().min().unwrap_or(1);

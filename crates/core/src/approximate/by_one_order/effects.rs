@@ -51,7 +51,6 @@ pub fn item_effects(n: usize, evaluated: &EntrySet, b: &[f64]) -> Vec<f64> {
     effects
 }
 
-/// Evaluated pairs of two items.
 struct Graph {
     is_column: Vec<bool>,
     pairs: Vec<(usize, usize)>,

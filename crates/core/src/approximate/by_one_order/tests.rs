@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2};
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::{Link, Nystrom, Proxied, ShiftRidgeParams, SmsNystromParams, StaCur, StackParams};
+use crate::approximate::{ShiftRidgeParams, StackParams};
 use crate::error_estimate::relative_errors;
 use crate::linalg;
 use crate::oracle::{AsymmetryPolicy, Metered, OneOrder, Precomputed};
@@ -29,7 +29,6 @@ crate::conformance!(@tests promises, shift_ridge();
     rank_for_columns_is_within_the_price
 );
 
-/// Each of its fits would choose pairs of its own, and the bill would be of none of them.
 #[test]
 fn a_method_that_chooses_pairs_is_refused() {
     let stack = Arc::new(StackParams { columns: Some(0.5), ..StackParams::default() }.check().unwrap());
@@ -65,25 +64,6 @@ fn the_effects_are_those_of_the_numpy_twin() {
             assert!((ours - wanted).abs() < 1e-10, "{ours} against {wanted}");
         }
     }
-}
-
-#[test]
-fn the_solution_is_that_of_the_dense_system() {
-    let n = 30;
-    let mut rng = stream(1, "by one order", "graph", 0);
-    for round in 0..20 {
-        let columns: Vec<usize> = (0..n).filter(|_| rng.gen_bool(0.1 * f64::from(round % 4))).collect();
-        let pairs: Vec<(usize, usize)> = (0..40).map(|_| (rng.gen_range(0..n), rng.gen_range(0..n))).collect();
-        let set = evaluated(n, &columns, &pairs);
-        let b: Vec<f64> = (0..n).map(|_| rng.gen_range(-1.0..1.0)).collect();
-        let a = item_effects(n, &set, &b);
-        for i in 0..n {
-            let others = (0..n).filter(|&j| j != i && set.contains(i, j));
-            let left: f64 = 5.0 * a[i] + others.map(|j| a[i] - a[j]).sum::<f64>() - b[i];
-            assert!(left.abs() < 1e-10, "item {i} of round {round}: {left}");
-        }
-    }
-    assert_eq!(item_effects(3, &evaluated(3, &[], &[]), &[0.0; 3]), [0.0; 3]);
 }
 
 /// A score of rank 6 with item effects in its antisymmetric half, and its mean of both orders.
@@ -133,27 +113,6 @@ fn it_asks_for_half_of_what_both_orders_cost() {
     let planned = method.plan(OracleShape::of(&meter), &landmarks, 12).unwrap().evaluations(OracleShape::of(&meter));
     fit(&method, &meter, 12, Known::LANDMARKS);
     assert_eq!((meter.spent().evaluations, planned), (60 * 12 - 12 * 11 / 2, 60 * 12 - 12 * 11 / 2));
-}
-
-#[test]
-fn methods_with_two_sets_and_with_a_proxy_ask_for_nothing_more() {
-    let (given, wanted) = biased(60, 0.1);
-    let proxy = Precomputed::new(wanted.matrix() * 0.5 + 1.0, AsymmetryPolicy::Reject).unwrap();
-    let ridge: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check().unwrap());
-    let methods: [Arc<dyn Approximate>; 4] = [
-        Arc::new(Nystrom),
-        Arc::new(SmsNystromParams::default().check().unwrap()),
-        Arc::new(StaCur::default()),
-        Arc::new(Proxied::new(ridge, Arc::new(proxy), Link::default())),
-    ];
-    for inner in methods {
-        let meter = Metered::new(OneOrder::new(&given, Coin::new(1)));
-        let landmarks = Landmarks::uniform(60, &mut stream(3, "by one order", "landmarks", 0));
-        let planned = inner.plan(OracleShape::of(&meter), &landmarks, 10).unwrap();
-        let id = inner.id();
-        fit(&ByOneOrder::new(inner, Coin::new(1)), &meter, 10, Known::NOTHING);
-        assert_eq!(meter.spent().evaluations, planned.evaluations(OracleShape::of(&meter)), "{id}");
-    }
 }
 
 #[test]

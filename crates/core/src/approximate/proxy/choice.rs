@@ -17,7 +17,6 @@ use crate::oracle::{Oracle, OracleError, block_of};
 use crate::popularity::{HubLink, LinkRow, Popularity};
 use crate::stream::Rng;
 
-/// Columns that are left out in turn, at most.
 const LEFT_OUT: usize = 16;
 
 /// Entries that a link is fitted to while a column is left out, at most.
@@ -31,7 +30,6 @@ pub(super) struct Evidence {
     /// n.
     items: usize,
     columns: Vec<usize>,
-    /// Rows that are looked at, none of them a column.
     rows: Vec<usize>,
     /// K of those rows, rows × columns, and each proxy.
     scores: Array2<f64>,
@@ -42,7 +40,6 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Reads what was evaluated already.
     pub(super) fn read(
         oracle: &dyn Oracle,
         proxies: &[&dyn Oracle],
@@ -53,7 +50,6 @@ impl Evidence {
         Self::read_from(oracle, proxies, columns, wants_popularity.then_some(FEWEST_COLUMNS), rng)
     }
 
-    /// The same with popularity from so many columns on.
     pub(super) fn read_from(
         oracle: &dyn Oracle,
         proxies: &[&dyn Oracle],
@@ -111,7 +107,6 @@ impl Evidence {
         0..self.columns.len().min(LEFT_OUT)
     }
 
-    /// (proxy, score) of all columns but one.
     fn pairs(&self, number: usize, without: Option<usize>) -> Vec<(f64, f64)> {
         let kept: Vec<usize> = (0..self.columns.len()).filter(|&a| Some(a) != without).collect();
         let (cheap, scores) = (self.proxies[number].select(Axis(1), &kept), self.scores.select(Axis(1), &kept));
@@ -184,7 +179,6 @@ impl Evidence {
         Ok(balance::relative_error(scores.iter().copied().zip(linked.iter().copied())))
     }
 
-    /// The rows that were looked at, and the columns.
     pub(super) fn places(&self) -> (Vec<usize>, Vec<usize>) {
         (self.rows.clone(), self.columns.clone())
     }

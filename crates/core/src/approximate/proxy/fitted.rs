@@ -14,13 +14,19 @@ use crate::popularity::{HubLink, Popularity};
 #[derive(Debug, Clone)]
 pub(super) enum Fitted {
     /// q(p) of one of them.
-    Pair { main: usize, link: FittedLink },
-    /// All of them in this order, and with popularity where that is known.
-    All { order: Vec<usize>, link: HubLink, popularity: Arc<Popularity>, columns: Vec<usize> },
+    Pair {
+        main: usize,
+        link: FittedLink,
+    },
+    All {
+        order: Vec<usize>,
+        link: HubLink,
+        popularity: Arc<Popularity>,
+        columns: Vec<usize>,
+    },
 }
 
 impl Fitted {
-    /// Number of the main proxy.
     pub(super) fn main(&self) -> usize {
         match self {
             Self::Pair { main, .. } => *main,
@@ -28,7 +34,6 @@ impl Fitted {
         }
     }
 
-    /// The proxies in order, the main one first.
     pub(super) fn order(&self) -> Vec<usize> {
         match self {
             Self::Pair { main, .. } => vec![*main],
@@ -50,7 +55,6 @@ impl Fitted {
         }
     }
 
-    /// The proxies that take part, in order.
     pub(super) fn used<'p>(&self, proxies: &[&'p dyn Oracle]) -> Vec<&'p dyn Oracle> {
         match self {
             Self::Pair { main, .. } => vec![proxies[*main]],
@@ -58,7 +62,6 @@ impl Fitted {
         }
     }
 
-    /// The value on the diagonal where all items have the same.
     pub(super) fn known_diagonal(&self, proxies: &[&dyn Oracle]) -> Option<f64> {
         match self {
             Self::Pair { main, link } => proxies[*main].known_diagonal().map(|score| link.at(score)),

@@ -11,7 +11,6 @@ use crate::approximate::anchors::embedding_of;
 use crate::approximation::{AdditiveTerm, Embedding, NewScores};
 use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair};
 
-/// Pairs of the proxy asked at a time.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
 
 /// q(P) as a matrix: an oracle that costs nothing, and what is added to a core.
@@ -19,9 +18,7 @@ const PAIRS_AT_A_TIME: usize = 1 << 16;
 pub(super) struct Linked {
     pub(super) proxies: Vec<Arc<dyn Oracle>>,
     pub(super) fitted: Fitted,
-    /// Items whose similarities a new one comes with.
     pub(super) landmarks: Vec<usize>,
-    /// Landmarks of its own embedding.
     pub(super) anchors: Vec<usize>,
 }
 

@@ -73,69 +73,6 @@ fn error(oracle: &Precomputed, approximation: &Approximation) -> f64 {
 }
 
 #[test]
-fn proxy_and_method_together_beat_either_alone() {
-    let oracle = cross_encoder(0.15, 0.02);
-    let method = error(&oracle, &fit(&*shift_ridge(), &oracle, Known::LANDMARKS));
-    let both = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::LANDMARKS);
-    let proxy = both.report().proxy_error.unwrap();
-    let error = error(&oracle, &both);
-    assert!(!both.report().core_dropped);
-    // predicted from 45 of the 60 columns, so a little larger than off the landmarks
-    let validation = both.report().validation_error.unwrap();
-    assert!(validation > error && validation < proxy, "{validation} on held-out columns");
-    // rank 6 under noise of a tenth its size is nearly all learned from 60 columns; rank 36 of cos² is not
-    assert!(error < 0.5 * proxy && error < 0.5 * method, "{error} of the sum, {proxy} alone, {method} without");
-}
-
-#[test]
-fn any_method_takes_a_proxy() {
-    let oracle = cross_encoder(0.15, 0.02);
-    let methods: Vec<Arc<dyn Approximate>> =
-        vec![nystrom(), corrected_sms(), Arc::new(SiCurParams::default().check().unwrap())];
-    for method in methods {
-        let alone = error(&oracle, &fit(&*method, &oracle, Known::NOTHING));
-        let both = error(&oracle, &fit(&with_cosine(Arc::clone(&method), 2), &oracle, Known::NOTHING));
-        assert!(both < alone, "{}: {both} with a proxy, {alone} without", method.id());
-    }
-}
-
-#[test]
-fn a_residual_of_noise_is_left_alone() {
-    let oracle = cross_encoder(0.0, 0.2);
-    for method in [nystrom(), Arc::new(SmsNystromParams::default().check().unwrap()) as Arc<dyn Approximate>] {
-        let fitted = fit(&with_cosine(method, 2), &oracle, Known::NOTHING);
-        assert!(fitted.report().core_dropped, "{}", fitted.report().method);
-        assert_eq!(fitted.rank(), 0);
-        let proxy = fitted.report().proxy_error.unwrap();
-        // the same matrix on other entries: 60 of 300 columns sample its error to a few per cent; its diagonal adds some
-        assert!((error(&oracle, &fitted) / proxy - 1.0).abs() < 0.1);
-    }
-}
-
-#[test]
-fn a_dropped_core_still_returns_what_was_evaluated() {
-    let oracle = cross_encoder(0.0, 0.2);
-    let fitted = fit(&with_cosine(nystrom(), 2), &oracle, Known::LANDMARKS);
-    assert!(fitted.report().core_dropped);
-    let (evaluated, order) = (fitted.landmarks().to_vec(), landmarks());
-    assert_eq!(evaluated, order.order()[..S]);
-    for &t in &evaluated {
-        // subtracted and added again
-        assert!((fitted.entry(7, t).unwrap() - oracle.matrix()[[7, t]]).abs() < 1e-12);
-    }
-}
-
-#[test]
-fn a_function_of_the_proxy_is_recovered_from_five_columns() {
-    let oracle = cross_encoder(0.0, 0.0);
-    let method = with_cosine(shift_ridge(), 2);
-    let mut rng = stream(5, "proxy", "fit", 0);
-    let fitted = method.fit(&oracle, &landmarks(), 5, Known::NOTHING, &mut rng).unwrap();
-    // q is exact to rounding, and what is left to learn is rounding
-    assert!(error(&oracle, &fitted) < 1e-9);
-}
-
-#[test]
 fn the_known_diagonal_is_neither_evaluated_nor_fitted() {
     // a diagonal far from what q says of cos = 1
     let mut matrix = cross_encoder(0.15, 0.02).matrix().clone();
@@ -248,16 +185,6 @@ fn a_mat_vec_by_blocks_is_the_product() {
 }
 
 #[test]
-fn the_provenance_names_the_proxy() {
-    let oracle = cross_encoder(0.15, 0.02);
-    let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::NOTHING);
-    assert_eq!(fitted.report().proxy, Some(cosine().identity().to_hex()));
-    assert_eq!(fitted.report().method, "shift_ridge");
-    let other = fit(&with_cosine(shift_ridge(), 1), &oracle, Known::NOTHING);
-    assert_ne!(fitted.addend().unwrap().identity(), other.addend().unwrap().identity(), "another q is another addend");
-}
-
-#[test]
 fn a_proxy_that_does_not_fit_is_refused_before_anything_is_evaluated() {
     let oracle = Metered::new(cross_encoder(0.15, 0.02));
     let small: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::dot(Array2::ones((3, 2))).unwrap());
@@ -338,16 +265,6 @@ fn popularity_explains_what_a_few_columns_cannot() {
 }
 
 #[test]
-fn popularity_is_not_taken_where_there_is_none() {
-    let oracle = cross_encoder(0.0, 0.2);
-    let hub = with_cosine(shift_ridge(), 2).with_popularity();
-    let fitted = fit_at(&hub, &oracle, 8);
-    let plain = fit_at(&with_cosine(shift_ridge(), 2), &oracle, 8);
-    // chosen on columns left out, it may win by a hair, and may not lose
-    assert!(error(&oracle, &fitted) < 1.02 * error(&oracle, &plain));
-}
-
-#[test]
 fn of_several_proxies_the_best_leads_whatever_their_order() {
     let oracle = cross_encoder(0.0, 0.02);
     let noisy = EmbeddingProxy::cosine(cosine().vectors() + &(uniform(N, 8, "worse") * 0.2)).unwrap();
@@ -382,18 +299,4 @@ fn new_items_bring_their_popularity_and_every_proxy() {
     let dense = fitted.to_dense().unwrap().select(Axis(0), &new);
     // an item of the matrix that comes again as a new one is the same: sums in another order
     assert!((&rows - &dense).iter().all(|difference| difference.abs() < 1e-9));
-}
-
-#[test]
-fn popularity_costs_no_entry_and_is_symmetric() {
-    let (oracle, proxy) = popular(0.1);
-    let method = Proxied::new(shift_ridge(), Arc::new(proxy), Link::default()).with_popularity();
-    let metered = Metered::new(&oracle);
-    let planned = method.plan(OracleShape::of(&oracle), &landmarks(), 10).unwrap();
-    let fitted = fit_at(&method, &metered, 10);
-    assert_eq!(metered.spent().evaluations, planned.evaluations(OracleShape::of(&oracle)));
-    let again = fit_at(&method, &oracle, 10);
-    assert_eq!(fitted.to_dense().unwrap(), again.to_dense().unwrap());
-    let dense = fitted.to_dense().unwrap();
-    assert!((&dense - &dense.t()).iter().all(|difference| difference.abs() < 1e-12));
 }

@@ -68,9 +68,6 @@ impl Squares {
 
 impl ResidualSize {
     /// Learned from residuals of predictions that had not seen their pair.
-    ///
-    /// # Errors
-    /// Whatever a proxy answers, or a factorisation.
     pub(crate) fn fit(n: usize, table: &Table, proxies: &[Arc<dyn Oracle>]) -> Result<Self, ApproximateError> {
         let squares = Squares::of(n, table);
         let scale = scale_of(squares.mean);
@@ -90,9 +87,6 @@ impl ResidualSize {
     }
 
     /// v of the rows it was learned from, each without its own residual in the σ of its items.
-    ///
-    /// # Errors
-    /// Whatever a proxy answers.
     pub(crate) fn of_rows(&self, table: &Table, proxies: &[Arc<dyn Oracle>]) -> Result<Vec<f64>, OracleError> {
         let squares = Squares::of(self.sigma.len(), table);
         let sizes = |chunk: &Chunk<'_>| -> Result<Vec<f64>, OracleError> {

@@ -1,15 +1,12 @@
 //! The unevaluated pairs of largest v among all of them, without a matrix of n².
 //!
-//! A threshold that a few more pairs than are wanted should pass is read off 2^20 random pairs; one pass over all pairs, as blocked
-//! products, keeps those that do. Where they prove too few, the threshold falls and the pass is repeated; where they are many more, they
-//! are thinned on the way. The answer is exact and does not depend on the sample. Memory: 16 bytes a pair wanted, twice that at most,
-//! and some blocks of 8 MB.
+//! One pass over all pairs, as blocked products; the candidates are thinned to the wanted number on the way, and later ones must reach the
+//! smallest that is left. Memory: 16 bytes a pair wanted, twice that at most, and 200 MB for the blocks at work.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use ndarray::Array2;
-use rand::Rng as _;
 use rayon::prelude::*;
 
 use super::Chosen;
@@ -17,23 +14,19 @@ use super::residual_size::ResidualSize;
 use crate::approximate::ApproximateError;
 use crate::approximation::Approximation;
 use crate::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
-use crate::stream::Rng;
 
-/// Pairs that the threshold is estimated from.
-const SAMPLE: usize = if cfg!(test) { 1 << 16 } else { 1 << 20 };
+/// Pairs whose sizes are computed at a time.
+const PAIRS: usize = 1 << 20;
 
-/// Rows and columns of a block.
 const ROWS: usize = 512;
 const COLUMNS: usize = 2048;
 
-/// Rows whose nearest are found at once.
 const ROWS_TO_RANK: usize = 16;
 
 /// Candidates beyond twice the wanted number before they are thinned.
 const SLACK: usize = 1 << 20;
 
-/// Deviations by which the number above the threshold may miss its estimate.
-const CAUTION: f64 = 4.0;
+const BLOCKS_AT_A_TIME: usize = 8;
 
 /// All that v is made of, and what is evaluated.
 pub(crate) struct Search<'a> {
@@ -69,7 +62,6 @@ fn thin(candidates: &mut Vec<Candidate>, wanted: usize) {
     }
 }
 
-/// Their pairs, ascending.
 fn pairs(found: Vec<Candidate>) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = found.into_iter().map(|one| (one.i as usize, one.j as usize)).collect();
     pairs.sort_unstable();
@@ -78,10 +70,7 @@ fn pairs(found: Vec<Candidate>) -> Vec<Pair> {
 
 impl Search<'_> {
     /// As many pairs as are wanted, or all that are left, ascending.
-    ///
-    /// # Errors
-    /// Whatever a proxy answers.
-    pub(crate) fn largest(&self, wanted: u64, rng: &mut Rng) -> Result<Vec<Pair>, ApproximateError> {
+    pub(crate) fn largest(&self, wanted: u64) -> Result<Vec<Pair>, ApproximateError> {
         let items = self.known.items();
         let left = self.known.left();
         // as many pairs as can be held in memory
@@ -96,43 +85,7 @@ impl Search<'_> {
                 return Ok(pairs(found));
             }
         }
-        let mut expected = 0.0;
-        loop {
-            let threshold = self.threshold(&items, wanted, left, expected, rng)?;
-            let found = self.above(&items, threshold, wanted)?;
-            if found.len() == wanted || threshold == f64::NEG_INFINITY {
-                return Ok(pairs(found));
-            }
-            expected = 2.0 * (expected.max(wanted as f64 / left as f64));
-        }
-    }
-
-    /// A size that a few more than the wanted pairs should exceed, or a given part of all; −∞ where there are few anyway.
-    fn threshold(
-        &self,
-        items: &[usize],
-        wanted: usize,
-        left: u64,
-        part: f64,
-        rng: &mut Rng,
-    ) -> Result<f64, OracleError> {
-        let part = part.max(wanted as f64 / left as f64);
-        if left <= 2 * SAMPLE as u64 || part > 0.5 {
-            return Ok(f64::NEG_INFINITY);
-        }
-        let mut sample = Vec::with_capacity(SAMPLE);
-        while sample.len() < SAMPLE {
-            let (i, j) = (items[rng.gen_range(0..items.len())], items[rng.gen_range(0..items.len())]);
-            if i != j && !self.known.contains(i, j) {
-                sample.push((i, j));
-            }
-        }
-        let mut sizes = self.sizes_of(&sample)?;
-        // places below 2^20
-        let place = part * SAMPLE as f64;
-        let place = ((place + CAUTION * (place + 1.0).sqrt()) as usize).min(SAMPLE - 1);
-        let (_, &mut threshold, _) = sizes.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
-        Ok(threshold)
+        Ok(pairs(self.of_all(&items, wanted)?))
     }
 
     fn sizes_of(&self, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
@@ -150,22 +103,24 @@ impl Search<'_> {
         Ok(sizes)
     }
 
-    /// The `wanted` largest of all unevaluated pairs whose size reaches the threshold.
-    fn above(&self, items: &[usize], threshold: f64, wanted: usize) -> Result<Vec<Candidate>, OracleError> {
-        let mut threshold = threshold;
+    /// The `wanted` largest of all unevaluated pairs.
+    fn of_all(&self, items: &[usize], wanted: usize) -> Result<Vec<Candidate>, OracleError> {
+        let mut threshold = f64::NEG_INFINITY;
         let mut found: Vec<Candidate> = Vec::new();
         for first in (0..items.len()).step_by(ROWS) {
             let rows = &items[first..items.len().min(first + ROWS)];
             // pairs of a row and a later column, so that each is met once
             let blocks: Vec<&[usize]> = items[first..].chunks(COLUMNS).collect();
-            let parts: Vec<Result<Vec<Candidate>, OracleError>> =
-                blocks.into_par_iter().map(|cols| self.in_block(rows, cols, threshold)).collect();
-            for part in parts {
-                found.extend(part?);
-            }
-            if found.len() > wanted.saturating_mul(2).saturating_add(SLACK) {
-                thin(&mut found, wanted);
-                threshold = threshold.max(found.last().map_or(threshold, |last| last.size));
+            for blocks in blocks.chunks(BLOCKS_AT_A_TIME) {
+                let parts: Vec<Result<Vec<Candidate>, OracleError>> =
+                    blocks.par_iter().map(|cols| self.in_block(rows, cols, threshold)).collect();
+                for part in parts {
+                    found.extend(part?);
+                }
+                if found.len() > wanted.saturating_mul(2).saturating_add(SLACK) {
+                    thin(&mut found, wanted);
+                    threshold = found.last().map_or(threshold, |last| last.size);
+                }
             }
         }
         thin(&mut found, wanted);
@@ -199,7 +154,7 @@ impl Search<'_> {
         all.sort_unstable();
         all.dedup();
         let mut found = Vec::with_capacity(all.len());
-        for pairs in all.chunks(SAMPLE) {
+        for pairs in all.chunks(PAIRS) {
             for (&(i, j), size) in pairs.iter().zip(self.sizes_of(pairs)?) {
                 // items are numbered by 32 bits in what comes of them
                 if let (Ok(i), Ok(j)) = (u32::try_from(i), u32::try_from(j)) {

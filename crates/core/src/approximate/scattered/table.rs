@@ -16,7 +16,6 @@ pub(crate) struct Table {
     pub(crate) scores: Vec<f64>,
 }
 
-/// Some consecutive rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chunk<'a> {
     pairs: &'a [(u32, u32)],
@@ -25,7 +24,6 @@ pub(crate) struct Chunk<'a> {
 }
 
 impl Table {
-    /// Adds a row.
     pub(crate) fn push(&mut self, (i, j): Pair, predicted: f64, score: f64) {
         let item = |i: usize| u32::try_from(i).expect("fewer than 2^32 items");
         self.pairs.push((item(i), item(j)));
@@ -41,17 +39,14 @@ impl Table {
         Ok(())
     }
 
-    /// The same rows, predicted otherwise.
     pub(crate) fn with_predicted(&self, predicted: Vec<f64>) -> Self {
         Self { pairs: self.pairs.clone(), predicted, scores: self.scores.clone() }
     }
 
-    /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// The rows in chunks of a fixed size.
     pub(crate) fn chunks(&self) -> Vec<Chunk<'_>> {
         let parts = self.predicted.chunks(ROWS_PER_TASK).zip(self.scores.chunks(ROWS_PER_TASK));
         let chunk = |(pairs, (predicted, scores))| Chunk { pairs, predicted, scores };
@@ -60,7 +55,6 @@ impl Table {
 }
 
 impl Chunk<'_> {
-    /// The pairs.
     pub(crate) fn pairs(&self) -> Vec<Pair> {
         self.pairs.iter().map(|&(i, j)| (i as usize, j as usize)).collect()
     }

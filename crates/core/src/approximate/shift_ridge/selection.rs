@@ -13,14 +13,12 @@ pub(super) enum Candidate {
     Zero,
     /// Multiples of max(0, −λmin) and max|w| of the block at hand.
     Relative {
-        /// Of a.
         shift: f64,
         /// Of ρ.
         ridge: f64,
     },
     /// In the units of K.
     Fixed {
-        /// a.
         shift: f64,
         /// ρ.
         ridge: f64,

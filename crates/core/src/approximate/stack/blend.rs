@@ -24,7 +24,6 @@ pub(super) fn blend(parts: &[Part]) -> General {
     General { left, right, left_projector: empty.clone(), right_projector: empty }
 }
 
-/// The polynomial over the items.
 #[derive(Clone)]
 pub(super) struct Blend {
     proxies: Vec<Arc<dyn Oracle>>,

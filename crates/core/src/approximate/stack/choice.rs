@@ -26,7 +26,6 @@ fn least_gain(rank: usize) -> f64 {
 pub(super) enum Choice {
     /// All of them for columns, and no stack.
     Base,
-    /// So many.
     Stacked(Division),
 }
 

@@ -50,7 +50,6 @@ impl Columns {
         if least <= greatest { (least, greatest) } else { (0.0, 0.0) }
     }
 
-    /// These of the columns, by their places.
     pub(super) fn select(&self, places: &[usize]) -> Self {
         Self {
             items: places.iter().map(|&place| self.items[place]).collect(),

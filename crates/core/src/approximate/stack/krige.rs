@@ -14,16 +14,13 @@ use crate::approximate::ApproximateError;
 use crate::approximate::scattered::table::Table;
 use crate::linalg::{self, Cholesky};
 
-/// Features at most.
 const FEATURES: usize = 64;
 
-/// Sharpness of the similarity of two rows.
 const SHARPNESS: f64 = 2.0;
 
 /// Eigenvalues of the landmarks' square below this part of the largest are left out.
 const NEGLIGIBLE: f64 = 1e-8;
 
-/// φ of every item, and how much one is worth.
 pub(super) struct Features {
     /// n × at most 64.
     pub(super) phi: Array2<f64>,

@@ -16,7 +16,6 @@ use crate::stream::Rng;
 /// Sharpness of the similarity of two items' vectors.
 const SHARPNESS: f64 = 3.0;
 
-/// Noise of a column in the kriging.
 const NUGGET: f64 = 0.2;
 
 /// G_E: how alike two items are by their vectors.
@@ -41,7 +40,6 @@ impl Similar {
         linalg::product(self.unit.view(), chosen.t()).mapv(|cosine| (SHARPNESS * (cosine - 1.0)).exp() / self.scale)
     }
 
-    /// The diagonal.
     pub(super) fn diagonal(&self) -> Array1<f64> {
         self.unit.rows().into_iter().map(|row| (SHARPNESS * (row.dot(&row) - 1.0)).exp() / self.scale).collect()
     }
@@ -69,9 +67,7 @@ struct Linked {
 /// All of LEVEL0.
 pub(super) struct Level0 {
     links: Vec<Linked>,
-    /// Item effects.
     effects: Array1<f64>,
-    /// Proxies that there are.
     proxies: usize,
 }
 
@@ -101,7 +97,6 @@ impl Level0 {
         Ok(Self { links, effects, proxies: columns.proxies.len() })
     }
 
-    /// Number of features.
     pub(super) fn width(&self) -> usize {
         2 * self.links.len() + 2 * self.proxies + 2
     }

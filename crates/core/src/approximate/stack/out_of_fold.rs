@@ -27,7 +27,6 @@ pub(super) struct OutOfFold {
     design: Vec<f64>,
     width: usize,
     pub(super) table: Table,
-    /// Rows of the table by fold.
     folds: Vec<Range<usize>>,
 }
 
@@ -130,7 +129,6 @@ impl OutOfFold {
         design.zip(&self.table.scores[rows]).map(|(features, k)| (k - linear.at(features)).powi(2)).sum()
     }
 
-    /// Features and scores of the rows of each fold.
     fn moments_by_fold(&self) -> Vec<Moments> {
         let of_rows = |rows: Range<usize>| {
             let design = &self.design[rows.start * self.width..rows.end * self.width];
@@ -194,7 +192,6 @@ fn joined(parts: impl IntoIterator<Item = Moments>) -> Moments {
     parts.into_iter().reduce(Moments::join).expect("at least one part")
 }
 
-/// These rows and columns.
 fn select(matrix: &Array2<f64>, rows: &[usize], cols: &[usize]) -> Array2<f64> {
     Array2::from_shape_fn((rows.len(), cols.len()), |(a, b)| matrix[[rows[a], cols[b]]])
 }

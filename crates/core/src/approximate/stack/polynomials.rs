@@ -56,13 +56,11 @@ impl Polynomials {
         own.iter_mut().zip(coefficients).for_each(|(own, c)| *own += c);
     }
 
-    /// At the proxies' scores of one pair.
     pub(super) fn at(&self, proxies: impl Iterator<Item = f64>) -> f64 {
         let terms = self.powers.iter().zip(proxies).map(|(powers, p)| horner(powers, p));
         self.constant + terms.sum::<f64>()
     }
 
-    /// At blocks of the proxies' scores, one block of this shape a proxy.
     pub(super) fn block(&self, shape: (usize, usize), proxies: &[Array2<f64>]) -> Array2<f64> {
         let mut sum = Array2::from_elem(shape, self.constant);
         for (powers, scores) in self.powers.iter().zip(proxies) {

@@ -44,12 +44,10 @@ fn landmarks() -> Landmarks {
     Landmarks::uniform(N, &mut stream(6, "stack", "landmarks", 0))
 }
 
-/// Nothing is asked to be known: evaluated entries are exact all the same.
 fn fit(method: &dyn Approximate, oracle: &dyn Oracle, rank: usize) -> Approximation {
     method.fit(oracle, &landmarks(), rank, Known::NOTHING, &mut stream(6, "stack", "fit", 0)).unwrap()
 }
 
-/// What it is compared with: the same columns, known as well.
 fn base(stack: &Stack, oracle: &dyn Oracle, rank: usize) -> Approximation {
     let method = stack.base().unwrap();
     method.fit(oracle, &landmarks(), rank, Known::LANDMARKS, &mut stream(6, "stack", "fit", 0)).unwrap()
@@ -77,49 +75,6 @@ fn the_stack_beats_shift_ridge_around_the_proxy_at_equal_calls() {
     }
 }
 
-/// LEVEL0 on the first few columns, and pairs of items that have none.
-fn few_columns() -> (Precomputed, Stack, OutOfFold, Vec<Pair>) {
-    let (oracle, proxies) = problem();
-    let params = StackParams { columns: Some(0.75), ..StackParams::default() };
-    let method = params.check().unwrap().with_proxies(proxies.clone());
-    let order = landmarks();
-    let columns = {
-        let remembered = Remembered::new(&oracle as &dyn Oracle);
-        Columns::read(&remembered, &proxies, &order.order()[..8]).unwrap()
-    };
-    let stage = OutOfFold::of(&method, columns, &mut stream(6, "stack", "fit", 0)).unwrap();
-    let pairs = (0..4000).map(|k| (order.order()[20 + k % 90], order.order()[110 + k / 90])).collect();
-    (oracle, method, stage, pairs)
-}
-
-#[test]
-fn scattered_pairs_count_where_they_say_what_columns_say() {
-    let (oracle, method, stage, pairs) = few_columns();
-    let error = |fit: &Fit| error(&oracle, &method.model(&stage, fit, None).unwrap());
-    let (alone, scores) = (stage.fit().unwrap(), evaluate(&oracle, &pairs).unwrap());
-    let with = stage.fit_weighted(&pairs, &scores, &method.proxies).unwrap();
-    assert!(error(&with) < error(&alone), "{} and {}", error(&with), error(&alone));
-    // pairs that follow another rule than the columns are not listened to
-    let contrary: Vec<f64> = scores.iter().map(|k| 3.0 - 2.0 * k).collect();
-    assert_eq!(stage.fit_weighted(&pairs, &contrary, &method.proxies).unwrap().linear, alone.linear);
-}
-
-#[test]
-fn a_pair_has_the_features_of_its_block() {
-    let (_, method, stage, pairs) = few_columns();
-    let fit = stage.fit().unwrap();
-    let model = method.model(&stage, &fit, None).unwrap();
-    for &(i, j) in &pairs[..50] {
-        let all: Vec<f64> = method.proxies.iter().map(|p| block_of(&**p, &[i], &[j]).unwrap()[[0, 0]]).collect();
-        let predictions = stage.level0.predictions((i, j), ndarray::aview1(&all));
-        let mut features = Vec::new();
-        stage.level0.features(i, j, predictions.into_iter(), all.iter().copied(), &mut features);
-        let (ours, entry) = (fit.linear.at(&features), model.entry(i, j).unwrap());
-        assert!((ours - entry).abs() < 1e-10, "({i}, {j}): {ours} and {entry}");
-    }
-}
-
-/// The self-similarities say nothing of the range of other scores.
 #[test]
 fn nothing_is_predicted_beyond_what_was_seen() {
     let (oracle, proxies) = problem();
@@ -132,28 +87,6 @@ fn nothing_is_predicted_beyond_what_was_seen() {
         assert_eq!(dense.indexed_iter().filter(|&(cell, k)| beyond((cell, k))).count(), 0, "{columns:?}");
         assert!(dense.diag().iter().all(|&k| k == 5.0));
     }
-}
-
-/// Few columns promise what they don't keep: a rank of 100 that 25 columns of 500 see little of.
-#[test]
-fn a_decaying_spectrum_is_left_to_columns_at_few_landmarks() {
-    let (n, mut logs) = (500, Vec::new());
-    for draw in 0..12 {
-        let mut rng = stream(6, "stack", "decaying", draw);
-        let basis = Array2::from_shape_fn((n, 100), |_| rng.gen_range(-1.0..1.0));
-        let values = ndarray::Array1::from_shape_fn(100, |k| if k < 66 { 1.0 } else { -0.12 } / (1 + k % 66) as f64);
-        let oracle = Precomputed::new((&basis * &values).dot(&basis.t()), AsymmetryPolicy::Mean).unwrap();
-        let landmarks = Landmarks::uniform(n, &mut stream(6, "stack", "landmarks", draw));
-        let error = |method: &dyn Approximate| {
-            let mut rng = stream(6, "stack", "fit", draw);
-            error(&oracle, &method.fit(&oracle, &landmarks, 25, Known::LANDMARKS, &mut rng).unwrap())
-        };
-        let method = stack(None, &[]);
-        logs.push((error(&method) / error(&*method.base().unwrap())).ln());
-    }
-    let ratio = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-    // 1.06 where a promise of 2 % is enough
-    assert!(ratio < 1.04, "{ratio}: {logs:?}");
 }
 
 #[test]
@@ -191,32 +124,6 @@ fn the_bill_is_enough_for_scores_of_both_orders() {
         }
     }
     assert!(short > 0, "some calls are left over");
-}
-
-#[test]
-fn a_matrix_of_low_rank_is_left_to_shift_ridge() {
-    let mut rng = stream(6, "stack", "low rank", 0);
-    let factor = Array2::from_shape_fn((N, 8), |_| rng.gen_range(-1.0..1.0));
-    let oracle = Precomputed::new(factor.dot(&factor.t()), AsymmetryPolicy::Mean).unwrap();
-    let ours = fit(&stack(None, &[]), &oracle, 40);
-    assert_eq!(ours.scattered().map_or(0, crate::approximation::ScatteredEntries::len), 0);
-    // exact at rank 8: what is left is rounding
-    assert!(error(&oracle, &ours) < 1e-8);
-}
-
-/// Nothing can be learned from some entries about others: the error falls as 1 − s/n alone, and columns are what the calls are worth.
-#[test]
-fn a_matrix_of_full_rank_gets_its_columns() {
-    for draw in 0..4 {
-        let mut rng = stream(6, "stack", "full rank", draw);
-        let factor = Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0));
-        let oracle = Precomputed::new(factor.dot(&factor.t()), AsymmetryPolicy::Mean).unwrap();
-        for rank in [30, 60, 100] {
-            let base = error(&oracle, &base(&stack(None, &[]), &oracle, rank));
-            let ours = error(&oracle, &fit(&stack(None, &[]), &oracle, rank));
-            assert!(ours < 1.01 * base, "{ours} against {base} of rank {rank}, draw {draw}");
-        }
-    }
 }
 
 #[test]

@@ -17,7 +17,6 @@ pub struct Published {
     pub addresses: &'static [&'static str],
 }
 
-/// Every such file.
 pub static PUBLISHED: &[Published] = &[
     Published {
         file: "vectors/GoogleNews-vectors-negative300.bin.gz",
@@ -39,7 +38,6 @@ pub static PUBLISHED: &[Published] = &[
     },
 ];
 
-/// Home of a file that is published as it is.
 pub fn published(file: &str) -> Option<&'static Published> {
     PUBLISHED.iter().find(|published| published.file == file)
 }

@@ -13,7 +13,6 @@ use crate::structured::{StructuredError, StructuredMatrix};
 use landmark_core::normal::normals;
 use landmark_core::stream::Rng;
 
-/// Stacked circulant matrices.
 pub(in super::super) struct Circulant {
     rows: usize,
     cols: usize,

@@ -15,7 +15,6 @@ use crate::structured::transforms::{Room, hadamard, padded_length, sized};
 use landmark_core::normal::normals;
 use landmark_core::stream::Rng;
 
-/// Stacked Fastfood blocks.
 #[derive(Debug)]
 pub(in super::super) struct Fastfood {
     rows: usize,
@@ -70,7 +69,6 @@ impl Block {
         self.signs.bytes() + size_of_val(self.permutation.as_slice()) + size_of_val(self.gaussian.as_slice()) + lengths
     }
 
-    /// The factor of row i.
     fn row_factor(&self, i: usize) -> f64 {
         self.lengths.as_ref().map_or(1.0, |lengths| lengths[i]) / (self.signs.len() as f64).sqrt()
     }

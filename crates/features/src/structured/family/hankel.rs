@@ -13,11 +13,9 @@ use crate::structured::{StructuredError, StructuredMatrix};
 use landmark_core::normal::normals;
 use landmark_core::stream::Rng;
 
-/// A Hankel or Toeplitz matrix.
 pub(in super::super) struct Hankel {
     rows: usize,
     cols: usize,
-    /// Toeplitz.
     upside_down: bool,
     generator: Vec<f64>,
     product: HankelProduct,
@@ -107,7 +105,6 @@ impl PModel for Hankel {
         vec![(self.place(row, column), 1.0)]
     }
 
-    /// Only the distance of two rows counts.
     fn row_pairs(&self) -> Vec<(usize, usize)> {
         shifted_pairs(self.rows, self.rows)
     }

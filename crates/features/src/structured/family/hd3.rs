@@ -14,12 +14,10 @@ use crate::structured::signs::Signs;
 use crate::structured::transforms::{Room, hadamard, padded_length, sized};
 use landmark_core::stream::Rng;
 
-/// Stacked blocks.
 #[derive(Debug)]
 pub(in super::super) struct Hd3 {
     rows: usize,
     cols: usize,
-    /// D₁, D₂, D₃ of each block.
     blocks: Vec<[Signs; 3]>,
 }
 

@@ -18,7 +18,6 @@ use crate::structured::{StructuredError, StructuredMatrix};
 use landmark_core::normal::normals;
 use landmark_core::stream::Rng;
 
-/// Stacked matrices of low displacement rank.
 pub(in super::super) struct LowDisplacement {
     rows: usize,
     cols: usize,

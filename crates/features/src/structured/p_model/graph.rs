@@ -44,7 +44,6 @@ impl CoherenceGraph {
         coloring::edge_coloring(self.columns, &self.vertices, effort)
     }
 
-    /// The vertices that contain each column.
     fn by_column(&self) -> Vec<Vec<usize>> {
         coloring::incidence(self.columns, &self.vertices)
     }

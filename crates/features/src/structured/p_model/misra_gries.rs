@@ -11,11 +11,9 @@ pub(super) fn one_more_than_degree(nodes: usize, edges: &[(usize, usize)], numbe
     coloring.colors.into_iter().flatten().collect()
 }
 
-/// A colouring in the making.
 struct EdgeColoring<'a> {
     edges: &'a [(usize, usize)],
     number: usize,
-    /// The edge of each colour at each node.
     edge_at: Vec<Option<usize>>,
     colors: Vec<Option<usize>>,
 }

@@ -51,7 +51,6 @@ impl CirculantProduct {
         }
     }
 
-    /// Bytes kept.
     pub fn bytes(&self) -> usize {
         size_of_val(self.spectra.as_slice())
     }

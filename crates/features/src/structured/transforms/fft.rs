@@ -147,21 +147,3 @@ pub(super) fn fast_length(length: usize) -> usize {
     let power = |odd: usize| 2 * odd * length.div_ceil(2 * odd).next_power_of_two();
     power(1).min(power(3)).min(power(9))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fast_length_is_even_long_enough_and_not_much_longer() {
-        for length in 1..5000 {
-            let fast = fast_length(length);
-            assert!(fast >= length && fast.is_multiple_of(2));
-            // 9 · 2ᵃ follows 2ᵃ⁺³: a step of an eighth; the shortest lengths round up to 2
-            assert!(fast * 8 <= length * 12 || length < 4, "{length}: {fast}");
-            let odd = fast >> fast.trailing_zeros();
-            assert!([1, 3, 9].contains(&odd));
-        }
-        assert_eq!((fast_length(2047), fast_length(2049), fast_length(2305)), (2048, 2304, 3072));
-    }
-}

@@ -7,7 +7,6 @@
 use std::ops::{Add, Sub};
 
 use multiversion::multiversion;
-use ndarray::{ArrayViewMut2, Axis, aview1};
 use rayon::prelude::*;
 
 use crate::structured::StructuredError;
@@ -35,36 +34,6 @@ pub fn walsh_hadamard<T: HadamardScalar>(data: &mut [T]) -> Result<(), Structure
     Ok(())
 }
 
-/// Transforms each row in place, rows in parallel.
-///
-/// # Errors
-/// A row length that is not a power of two.
-pub fn walsh_hadamard_rows<T: HadamardScalar>(mut batch: ArrayViewMut2<'_, T>) -> Result<(), StructuredError> {
-    let length = batch.ncols();
-    require_power_of_two(length)?;
-    let rows_per_task = (1_usize << 16).div_euclid(length).max(1);
-    batch.axis_chunks_iter_mut(Axis(0), rows_per_task).into_par_iter().for_each(|mut chunk| {
-        for mut row in chunk.rows_mut() {
-            if let Some(row) = row.as_slice_mut() {
-                transform(row);
-            } else {
-                let mut copy = row.to_vec();
-                transform(&mut copy);
-                row.assign(&aview1(&copy));
-            }
-        }
-    });
-    Ok(())
-}
-
-/// The transform of `x`, padded with zeros to [`padded_length`].
-pub fn walsh_hadamard_padded<T: HadamardScalar>(x: &[T]) -> Vec<T> {
-    let mut out = vec![T::default(); padded_length(x.len())];
-    out[..x.len()].copy_from_slice(x);
-    transform(&mut out);
-    out
-}
-
 /// The power of two that `n` numbers are padded to.
 pub fn padded_length(n: usize) -> usize {
     n.next_power_of_two()
@@ -81,7 +50,6 @@ fn require_power_of_two(length: usize) -> Result<(), StructuredError> {
 /// Numbers from which the two halves are transformed on two threads.
 const PARALLEL: usize = 1 << 16;
 
-/// The transform of a power of two of numbers.
 pub(in crate::structured) fn transform<T: HadamardScalar>(data: &mut [T]) {
     let half = data.len() / 2;
     if data.len() <= PART {
@@ -134,7 +102,6 @@ fn butterflies<T: HadamardScalar>(low: &mut [T], high: &mut [T]) {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::Array2;
     use rand::Rng;
 
     use super::*;
@@ -179,6 +146,18 @@ mod tests {
     }
 
     #[test]
+    fn a_length_that_is_no_power_of_two_is_refused() {
+        for length in [0, 3, 12] {
+            let error = walsh_hadamard(&mut vec![0.0; length]).unwrap_err();
+            assert_eq!(error, StructuredError::NotPowerOfTwo { length, next: length.next_power_of_two() });
+        }
+        assert_eq!(
+            walsh_hadamard(&mut [0.0; 3]).unwrap_err().to_string(),
+            "a Walsh–Hadamard transform needs a power of two, but the length is 3; pad with zeros to 4"
+        );
+    }
+
+    #[test]
     fn all_threads_and_one_give_the_same_bits() {
         let mut rng = stream(1, "test", "hadamard threads", 0);
         for exponent in [16, 17, 20] {
@@ -192,31 +171,5 @@ mod tests {
             };
             assert!(by(1) == by(3), "2^{exponent}");
         }
-    }
-
-    #[test]
-    fn a_batch_is_transformed_row_by_row_whatever_its_layout() {
-        let batch = Array2::from_shape_fn((70, 32), |(i, j)| ((7 * i + 3 * j) % 11) as f64);
-        let mut rows = batch.clone();
-        walsh_hadamard_rows(rows.view_mut()).unwrap();
-        let mut columns = batch.t().as_standard_layout().into_owned();
-        walsh_hadamard_rows(columns.view_mut().reversed_axes()).unwrap();
-        assert_eq!(rows, columns.t());
-        for (row, original) in rows.rows().into_iter().zip(batch.rows()) {
-            assert_eq!(row.to_vec(), by_definition(&original.to_vec()));
-        }
-    }
-
-    #[test]
-    fn a_length_that_is_no_power_of_two_is_refused_or_padded() {
-        for length in [0, 3, 12] {
-            let error = walsh_hadamard(&mut vec![0.0; length]).unwrap_err();
-            assert_eq!(error, StructuredError::NotPowerOfTwo { length, next: length.next_power_of_two() });
-        }
-        assert_eq!(
-            walsh_hadamard(&mut [0.0; 3]).unwrap_err().to_string(),
-            "a Walsh–Hadamard transform needs a power of two, but the length is 3; pad with zeros to 4"
-        );
-        assert_eq!(walsh_hadamard_padded(&[1.0, 2.0, 4.0]), by_definition(&[1.0, 2.0, 4.0, 0.0]));
     }
 }

@@ -58,7 +58,6 @@ impl HankelProduct {
         }
     }
 
-    /// Bytes kept.
     pub fn bytes(&self) -> usize {
         size_of_val(self.spectra.as_slice())
     }

@@ -14,7 +14,6 @@ use super::fft::{ComplexPlan, FftPlans, Room, multiply, sized};
 use crate::structured::StructuredError;
 use crate::structured::error::require_some;
 
-/// The transform to odd frequencies and back.
 #[derive(Clone)]
 pub(in super::super) struct SkewSpectrum {
     n: usize,
@@ -30,7 +29,6 @@ impl SkewSpectrum {
         Self { n, plan: plans.complex(kept), phases }
     }
 
-    /// Frequencies kept.
     pub(in super::super) fn len(&self) -> usize {
         self.phases.len()
     }

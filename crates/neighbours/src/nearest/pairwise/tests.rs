@@ -119,7 +119,7 @@ fn setting(n: usize) -> (Arc<dyn Oracle>, Pool, Array2<f64>) {
 
 fn fitted(proxies: &[Arc<dyn Oracle>], pool: &Pool, is_trial: bool) -> (Pairwise, Option<Process>) {
     let order: Vec<usize> = (0..pool.len()).map(|i| (i * 7 + 3) % pool.len()).collect();
-    let mut pairwise = Pairwise::new(pool.len(), &order, proxies, None).expect("finite");
+    let mut pairwise = Pairwise::new(pool.len(), &order, proxies, None, false).expect("finite");
     let process = pairwise.fit(pool, &vec![0.0; pool.slots()], &|_, _, _| 0.0, is_trial).expect("small");
     (pairwise, process)
 }
@@ -238,7 +238,8 @@ fn items_are_described_by_the_mean_of_the_kernels_of_all_proxies_or_by_one_of_th
         [3, 5].map(|d| -> Arc<dyn Oracle> { Arc::new(EmbeddingProxy::cosine(vectors(N, d, 2)).expect("finite")) });
     let order: Vec<usize> = (0..N).collect();
     let kernels = proxies.each_ref().map(|proxy| kernel::of_proxy(&**proxy, &order).expect("finite"));
-    let of = |only| Pairwise::new(N, &order, &proxies, only).expect("finite").of_proxy.expect("there are proxies");
+    let of =
+        |only| Pairwise::new(N, &order, &proxies, only, false).expect("finite").of_proxy.expect("there are proxies");
     let mean = (&kernels[0] + &kernels[1]) / 2.0;
     assert_eq!(*of(None), mean);
     assert_eq!(*of(Some(1)), kernels[1]);
@@ -248,7 +249,7 @@ fn items_are_described_by_the_mean_of_the_kernels_of_all_proxies_or_by_one_of_th
 fn where_nothing_is_left_over_there_is_no_process() {
     let (proxy, pool, _) = setting(N);
     let order: Vec<usize> = (0..N).collect();
-    let mut pairwise = Pairwise::new(N, &order, &[proxy], None).expect("finite");
+    let mut pairwise = Pairwise::new(N, &order, &[proxy], None, false).expect("finite");
     let exact: Vec<f64> = (0..pool.slots()).map(|slot| pool.scores[slot]).collect();
     assert!(pairwise.fit(&pool, &exact, &|_, _, _| 0.0, false).expect("small").is_none());
 }

@@ -11,7 +11,7 @@
 //! scores of a row. The link and kriging are fitted to pairs that were chosen for their high estimates, and with few columns they can be worse than the
 //! seed alone (`docs/explanation/neighbors.md`).
 
-use super::{NeighbourError, Pair, Search, value};
+use super::{NeighbourError, Pair, Search};
 use crate::nearest::pool::Pool;
 
 /// A way to choose pairs.
@@ -82,7 +82,7 @@ impl Search {
     fn picks(&self, arm: Arm, count: usize) -> Vec<Pair> {
         let seed = self.place_of_seed();
         match arm {
-            Arm::Learnt => self.chosen(count, |pool, slot| value(pool, &self.estimates, slot)),
+            Arm::Learnt => self.chosen(count, |pool, slot| self.value(pool, slot)),
             Arm::Seed => {
                 let seeded = |pool: &Pool, slot: usize| {
                     if pool.is_asked(slot) { pool.raw(slot) } else { pool.proxies(slot)[seed] }

@@ -6,7 +6,7 @@ use super::{Arm, RoundReport, Search};
 use crate::nearest::kriging::{Choice, Kernel, concordance};
 use crate::nearest::pairwise::{self, Pairwise, Process, Weights};
 use crate::nearest::places::ranked;
-use crate::nearest::pool::{OFTEN, Pool, ROWS_PER_CHUNK, by_rows, scan_estimates};
+use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows, scan_estimates};
 use crate::nearest::rank_transform::RankTransform;
 use crate::nearest::{NeighbourError, PROXY};
 use landmark_core::oracle::OracleError;
@@ -88,7 +88,7 @@ impl Search {
         let pool = self.pool.as_ref().expect("made above");
         let mut estimates = self.linked_slots(pool, &link);
         let (choice, kriged) = self.krige(pool, &estimates, |_| true)?;
-        let predicted = process.map(|process| pairwise::predict(&process, pool));
+        let predicted = process.as_ref().map(|process| pairwise::predict(process, pool));
         estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot)).for_each(|(slot, value)| {
             *value += kriged.as_ref().map_or(0.0, |kriged| weights.kriging * kriged[slot]);
             *value += predicted.as_ref().map_or(0.0, |predicted| weights.process * predicted[slot]);
@@ -106,6 +106,7 @@ impl Search {
         });
         self.estimates = estimates;
         self.is_estimated = true;
+        self.correct(|i, j| process.as_ref().map_or(0.0, |process| weights.process * process.at(i, j)));
         Ok(())
     }
 
@@ -285,7 +286,7 @@ impl Search {
             // factors describe the items by the score itself
             None => {
                 let only = self.is_seeded.then(|| self.place_of_seed());
-                Pairwise::new(pool.len(), &self.order, &self.proxies, only)?
+                Pairwise::new(pool.len(), &self.order, &self.proxies, only, self.is_large)?
             }
         };
         let h = self.popularity().items.values();
@@ -330,18 +331,19 @@ impl Search {
         let pool = self.pool.as_ref().expect("made before");
         let n = pool.len();
         let is_whole = pool.slots() == n * n.saturating_sub(1);
-        if is_whole || (n > OFTEN && self.is_scanned) {
+        if is_whole || self.has_index || (self.is_large && self.is_scanned) {
             return Ok(());
         }
         self.is_scanned = true;
         let popularity = &self.popularity().items;
         // of many items, half as many keep the pool within its memory
-        let width = self.rounds.width(n) / if n > OFTEN { 2 } else { 1 };
+        let width = self.rounds.width(n) / if self.is_large { 2 } else { 1 };
         let lists = scan_estimates(
             &self.proxies,
             (link, popularity),
             (&|rows, columns| process.block(rows, columns), weights.process),
             width,
+            self.is_large,
         )?;
         let pool = self.pool.take().expect("made before");
         self.pool = Some(pool.with(&[], lists, &self.proxies)?);

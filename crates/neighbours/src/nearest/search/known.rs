@@ -84,7 +84,7 @@ impl Search {
             search.columns = Columns::new(n, columns, |_| Vec::new());
             let free = |item: &usize| search.columns.number(*item).is_none();
             search.judges = landmarks.independent().iter().copied().filter(free).take(JUDGES_OF_SEED).collect();
-            search.next = Next::First;
+            search.next = Next::Given;
         }
         search.is_seeded = is_seeded;
         search.lists_known_first = true;
@@ -97,9 +97,9 @@ impl Search {
     /// The best of every item by the seed, and by the first of the other proxies.
     pub(super) fn seeded_candidates(&self, width: usize) -> Result<Vec<Vec<u32>>, NeighbourError> {
         let n = self.columns.rows();
-        let mut lists = scan(n, &self.proxies[..1], None, width)?;
+        let mut lists = scan(n, &self.proxies[..1], None, width, self.is_large)?;
         if let Some(other) = self.proxies.get(1..2).filter(|other| !other.is_empty()) {
-            let more = scan(n, other, None, width).map_err(|error| match error {
+            let more = scan(n, other, None, width, self.is_large).map_err(|error| match error {
                 NeighbourError::Proxy { role, number, source } => {
                     NeighbourError::Proxy { role, number: number + 1, source }
                 }

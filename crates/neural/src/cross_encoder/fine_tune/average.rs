@@ -13,14 +13,12 @@ use tch::Tensor;
 use super::trainable::Trainable;
 use crate::encoder::ModelError;
 
-/// A running mean, in the order of the leaves.
 pub(super) struct Average {
     share: f64,
     weights: Vec<Tensor>,
 }
 
 impl Average {
-    /// Begins with the weights as they are.
     pub(super) fn new(share: f64, model: &Trainable) -> Result<Self, ModelError> {
         let copy = |leaf: &Tensor| Ok(leaf.f_detach()?.copy());
         let weights = model.parameters().iter().map(copy).collect::<Result<_, ModelError>>()?;
@@ -43,12 +41,10 @@ impl Average {
         model.exchange(&mut self.weights)
     }
 
-    /// The mean.
     pub(super) fn weights(&self) -> &[Tensor] {
         &self.weights
     }
 
-    /// Goes on from a mean.
     pub(super) fn load(&mut self, weights: &[Tensor]) -> Result<(), ModelError> {
         let _no_gradients = tch::no_grad_guard();
         for (mine, theirs) in self.weights.iter_mut().zip(weights) {

@@ -27,14 +27,12 @@ pub(super) struct Checkpoint {
     pub(super) weights: Vec<Tensor>,
     pub(super) first: Vec<Tensor>,
     pub(super) second: Vec<Tensor>,
-    /// Empty where no mean is kept.
     pub(super) average: Vec<Tensor>,
     pub(super) steps: u64,
     pub(super) curve: Vec<Epoch>,
 }
 
 impl Checkpoint {
-    /// The checkpoint of a folder, if there is one.
     pub(super) fn read(folder: &Path, device: Device) -> Result<Option<Self>, ModelError> {
         let path = folder.join(CHECKPOINT);
         if !path.exists() {
@@ -54,7 +52,6 @@ impl Checkpoint {
         Ok(Some(Self { weights, first, second, average, steps, curve }))
     }
 
-    /// Writes the checkpoint of a training, atomically.
     pub(super) fn write(
         folder: &Path,
         model: &Trainable,

@@ -6,18 +6,14 @@ use tch::{Kind, Tensor};
 
 use crate::encoder::{Classifier, ModelError, Sequence};
 
-/// The table that is cut down.
 const WORDS: &str = "embeddings.word_embeddings.weight";
 
-/// A classifier in training.
 pub(super) struct Trainable {
     classifier: Classifier,
     /// In the order of `visit`.
     names: Vec<String>,
     parameters: Vec<Tensor>,
-    /// All word embeddings as they were.
     all_words: Tensor,
-    /// The rows of it that are trained, ascending.
     used: Tensor,
 }
 
@@ -70,7 +66,6 @@ impl Trainable {
         &self.classifier
     }
 
-    /// The leaves.
     pub(super) fn parameters(&self) -> Vec<Tensor> {
         self.parameters.iter().map(Tensor::shallow_clone).collect()
     }
@@ -84,7 +79,6 @@ impl Trainable {
         Ok(())
     }
 
-    /// Exchanges the values of the leaves with these, in their order.
     pub(super) fn exchange(&mut self, values: &mut [Tensor]) -> Result<(), ModelError> {
         let _no_gradients = tch::no_grad_guard();
         for (leaf, value) in self.parameters.iter_mut().zip(values) {
@@ -95,7 +89,6 @@ impl Trainable {
         Ok(())
     }
 
-    /// The tensors of the whole model, all words included.
     pub(super) fn whole(&self) -> Result<BTreeMap<String, Tensor>, ModelError> {
         let _no_gradients = tch::no_grad_guard();
         let whole = |(name, leaf): (&String, &Tensor)| {

@@ -12,6 +12,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::parameter::BadParameter;
 use landmark_core::stream::Rng;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{MOST_DOCUMENTS, WmeParams, features};
@@ -19,7 +20,7 @@ use super::{MOST_DOCUMENTS, WmeParams, features};
 const ID: &str = "wme";
 
 /// Parameters of the method, as a configuration gives them; R is its rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WmeMethodParams {
     /// Dmax ≥ 1, the most words of a random document.
@@ -60,7 +61,6 @@ impl fmt::Debug for Wme {
 }
 
 impl Wme {
-    /// Dmax.
     pub fn max_words(&self) -> usize {
         self.max_words
     }

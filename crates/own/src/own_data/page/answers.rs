@@ -5,7 +5,7 @@ use std::path::Path;
 
 use landmark_core::rank::RankCmp;
 use landmark_report::amounts::{count, counted};
-use landmark_report::{Chapter, Colouring, Confusion, Listed, Listing, Mark, Notation, Plot, PlotAxis};
+use landmark_report::{Chapter, Colouring, Confusion, Listed, Listing};
 use landmark_tasks::neighbours::SignedVectors;
 use ndarray::{Array1, Array2};
 
@@ -19,8 +19,6 @@ use crate::factors::Factors;
 const CENTRAL: usize = 3;
 /// Labels that a confusion matrix shows apart.
 const CONFUSED: usize = 16;
-/// Points of a line at most.
-const POINTS: usize = 400;
 
 /// Ids of all items, and texts of the drawn ones.
 pub(super) struct Drawn<'a>(&'a Gathered);
@@ -128,7 +126,7 @@ pub(super) fn chapters(folder: &Path, drawn: &Drawn<'_>) -> Vec<Chapter> {
         serde_json::from_str(&std::fs::read_to_string(folder.join(LABELS_REPORT)).ok()?).ok()
     };
     let all = [
-        table(NEIGHBOURS).and_then(|table| neighbours(&table, drawn)),
+        table(NEIGHBOURS).and_then(|table| neighbours(&table)),
         table(PAIRS).and_then(|table| mined(&table, drawn)),
         table(CLUSTERS).and_then(|table| clusters(&table, &Factors::read(&folder.join(FACTORS)).ok()?, drawn)),
         report().and_then(|report| labelled(&report, drawn)),
@@ -136,65 +134,23 @@ pub(super) fn chapters(folder: &Path, drawn: &Drawn<'_>) -> Vec<Chapter> {
     all.into_iter().flatten().collect()
 }
 
-/// Counts of numbers in equal bins between their ends.
-fn bars(values: &[f64], from: f64, to: f64, bins: usize) -> Vec<[f64; 4]> {
-    let (from, to) = if to > from { (from, to) } else { (from - 0.5, from + 0.5) };
-    let width = (to - from) / bins as f64;
-    let mut counts = vec![0_u64; bins];
-    for value in values {
-        // between 0 and the last
-        counts[(((value - from) / width) as usize).min(bins - 1)] += 1;
-    }
-    let bar = |(k, &count): (usize, &u64)| [from + k as f64 * width, from + (k + 1) as f64 * width, 0.0, count as f64];
-    counts.iter().enumerate().filter(|(_, count)| **count > 0).map(bar).collect()
-}
-
-fn neighbours(table: &Table, drawn: &Drawn<'_>) -> Option<Chapter> {
+fn neighbours(table: &Table) -> Option<Chapter> {
     let (scores, ranks) = (table.numbers("score")?, table.numbers("rank")?);
     if scores.is_empty() || scores.iter().any(|score| !score.is_finite()) {
         return None;
     }
     let k = ranks.iter().copied().fold(0.0, f64::max);
-    let at = |rank: f64| -> Vec<f64> {
-        scores.iter().zip(&ranks).filter(|(_, other)| **other == rank).map(|(score, _)| *score).collect()
-    };
-    let (first, last) = (at(1.0), at(k));
-    let ends = scores.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &score| (a.min(score), b.max(score)));
-    let line =
-        |bars: &[[f64; 4]]| -> Vec<(f64, f64)> { bars.iter().map(|bar| (0.5 * (bar[0] + bar[1]), bar[3])).collect() };
-    let mut marks = vec![Mark::Bars { name: "the nearest".to_owned(), ink: 0, bars: bars(&first, ends.0, ends.1, 40) }];
-    if k > 1.0 {
-        let points = line(&bars(&last, ends.0, ends.1, 40));
-        marks.push(Mark::Line { name: format!("number {k:.0}"), ink: 1, points, is_dashed: false });
-    }
     let exact = table.flags("exact").iter().filter(|&&exact| exact).count() as u64;
-    let mut met: HashMap<&str, u64> = HashMap::new();
-    table.column("neighbour")?.for_each(|id| *met.entry(id).or_default() += 1);
-    let numbers = drawn.numbers();
-    let mut hubs: Vec<(u64, usize)> = met.iter().filter_map(|(id, &times)| Some((times, *numbers.get(id)?))).collect();
-    hubs.sort_by_key(|&(times, item)| (std::cmp::Reverse(times), item));
-    let hub = |&(times, item): &(u64, usize)| vec![Listed::Number(count(times), times as f64), drawn.item(item)];
     Some(Chapter {
         id: "topk".to_owned(),
-        title: "Lists of neighbours (topk)".to_owned(),
+        title: "Neighbor lists (topk)".to_owned(),
         caption: format!(
             "The {k:.0} nearest of each of {} items are in `{NEIGHBOURS}`; {} of {} similarities in it were evaluated for the list ({}).",
-            count(first.len() as u64),
+            count(ranks.iter().filter(|rank| **rank == 1.0).count() as u64),
             count(exact),
             count(scores.len() as u64),
             share(exact, scores.len() as u64)
         ),
-        plots: vec![Plot {
-            title: "Similarities of the nearest and of the last listed neighbour".to_owned(),
-            x: PlotAxis::linear("similarity", Notation::Fixed(2)),
-            y: PlotAxis::linear("items", Notation::Whole).holding(&[0.0]),
-            marks,
-        }],
-        listings: vec![Listing {
-            heading: "Met in most lists".to_owned(),
-            head: ["lists it is in", "item"].map(str::to_owned).to_vec(),
-            lines: hubs.iter().take(LINES / 2).map(hub).collect(),
-        }],
         ..Chapter::default()
     })
 }
@@ -210,39 +166,18 @@ fn mined(table: &Table, drawn: &Drawn<'_>) -> Option<Chapter> {
     };
     let ids = table.column("first")?.zip(table.column("second")?);
     let lines: Vec<_> = ids.zip(scores.iter().zip(&exact)).take(LINES).map(line).collect();
-    let every = scores.len().div_ceil(POINTS);
-    let places = |keep: bool| -> Vec<(f64, f64)> {
-        let all = scores.iter().zip(&exact).enumerate().step_by(every);
-        all.filter(|(_, (_, exact))| **exact == keep).map(|(place, (score, _))| ((place + 1) as f64, *score)).collect()
-    };
-    let dots = |name: &str, ink: usize, points: Vec<(f64, f64)>, is_hollow: bool| Mark::Dots {
-        name: name.to_owned(),
-        ink,
-        points,
-        is_hollow,
-    };
-    let marks = [dots("estimated", 5, places(false), true), dots("evaluated", 0, places(true), false)];
     let evaluated = exact.iter().filter(|&&exact| exact).count() as u64;
     Some(Chapter {
         id: "mine".to_owned(),
-        title: "Best pairs of all (mine)".to_owned(),
+        title: "Most similar pairs of all items (mine)".to_owned(),
         caption: format!(
-            "{} are in `{PAIRS}`, the best {} of them below; {} were scored by the oracle, the others are estimated.",
+            "{} are in `{PAIRS}`, the best {} of them below; {} were evaluated, the others are estimated.",
             counted(scores.len() as u64, "pair"),
             lines.len(),
             count(evaluated)
         ),
-        plots: vec![Plot {
-            title: "Similarity of the pairs by their place in the list".to_owned(),
-            x: PlotAxis::linear("place in the list", Notation::Whole),
-            y: PlotAxis::linear("similarity", Notation::Fixed(2)),
-            marks: marks
-                .into_iter()
-                .filter(|mark| !matches!(mark, Mark::Dots { points, .. } if points.is_empty()))
-                .collect(),
-        }],
         listings: vec![Listing {
-            head: ["similarity", "one", "other"].map(str::to_owned).to_vec(),
+            head: ["similarity", "first", "second"].map(str::to_owned).to_vec(),
             lines,
             ..Listing::default()
         }],
@@ -274,9 +209,6 @@ fn clusters(table: &Table, factors: &Factors, drawn: &Drawn<'_>) -> Option<Chapt
         cells.extend(some.chain(std::iter::repeat(Listed::Text(String::new()))).take(CENTRAL));
         cells
     };
-    let bar = |(place, &cluster): (usize, &usize)| {
-        [place as f64 + 0.6, place as f64 + 1.4, 0.0, central[cluster].len() as f64]
-    };
     Some(Chapter {
         id: "clusters".to_owned(),
         title: "Clusters".to_owned(),
@@ -286,16 +218,6 @@ fn clusters(table: &Table, factors: &Factors, drawn: &Drawn<'_>) -> Option<Chapt
             counted(labels.len() as u64, "item"),
             counted(order.len() as u64, "cluster")
         ),
-        plots: vec![Plot {
-            title: "Sizes of the clusters, the largest first".to_owned(),
-            x: PlotAxis::linear("cluster, by size", Notation::Whole),
-            y: PlotAxis::linear("items", Notation::Whole).holding(&[0.0]),
-            marks: vec![Mark::Bars {
-                name: "items".to_owned(),
-                ink: 0,
-                bars: order.iter().take(POINTS).enumerate().map(bar).collect(),
-            }],
-        }],
         listings: vec![Listing {
             head: ["cluster", "items", "cohesion", "most central", "then", "then"].map(str::to_owned).to_vec(),
             lines: order.iter().take(2 * LINES).map(line).collect(),
@@ -318,11 +240,6 @@ fn labelled(report: &LabelsReport, drawn: &Drawn<'_>) -> Option<Chapter> {
             item.map_or_else(|| Listed::Text(doubtful.id.clone()), |&item| drawn.item(item)),
         ]
     };
-    let rate = |label: usize| {
-        let all = report.confusion[label].iter().sum::<u64>();
-        report.confusion[label][label] as f64 / all.max(1) as f64
-    };
-    let bar = |label: usize| [label as f64 + 0.6, label as f64 + 1.4, 0.0, rate(label)];
     Some(Chapter {
         id: "labels".to_owned(),
         title: "Labels (classify)".to_owned(),
@@ -337,22 +254,13 @@ fn labelled(report: &LabelsReport, drawn: &Drawn<'_>) -> Option<Chapter> {
             share(right, judged),
             report.judged
         ),
-        plots: vec![Plot {
-            title: "Share of each label that is right".to_owned(),
-            x: PlotAxis::linear("label, in the order of the table", Notation::Whole),
-            y: PlotAxis::linear("right (%)", Notation::Percent).holding(&[0.0, 1.0]),
-            marks: vec![Mark::Bars {
-                name: "right".to_owned(),
-                ink: 0,
-                bars: (0..report.names.len()).map(bar).collect(),
-            }],
-        }],
         confusion: Some(shortened(report)),
         listings: vec![Listing {
-            heading: "Least certain: worth a look, or a label".to_owned(),
+            heading: "Least certain labels".to_owned(),
             head: ["margin", "label", "second", "item"].map(str::to_owned).to_vec(),
             lines: report.doubtful.iter().take(LINES).map(line).collect(),
         }],
+        ..Chapter::default()
     })
 }
 
@@ -431,12 +339,5 @@ mod tests {
             (colouring.names, colouring.of),
             (vec!["b".to_owned(), "a".to_owned()], vec![Some(0), None, Some(1), Some(0)])
         );
-    }
-
-    #[test]
-    fn bars_hold_every_number() {
-        let all = bars(&[0.0, 0.1, 0.99, 1.0], 0.0, 1.0, 10);
-        assert_eq!(all.iter().map(|bar| bar[3]).sum::<f64>(), 4.0);
-        assert_eq!(bars(&[2.0, 2.0], 2.0, 2.0, 4).iter().map(|bar| bar[3]).sum::<f64>(), 2.0);
     }
 }

@@ -1,0 +1,42 @@
+//! A section that an experiment reads for itself, and what the rest of a sweep asks it.
+
+use std::any::Any;
+use std::fmt;
+
+use serde_json::Value as Json;
+
+use super::proxy::ProxyKind;
+use super::queries::QueriesConfig;
+
+/// A section that an experiment reads for itself.
+pub trait OwnSection: Any + fmt::Debug + Send + Sync {
+    /// The resolved section, defaults included.
+    ///
+    /// # Errors
+    /// A value that JSON cannot hold.
+    fn to_json(&self) -> serde_json::Result<Json>;
+
+    /// The cheap relatives that it names.
+    fn proxies(&self) -> Vec<&ProxyKind> {
+        Vec::new()
+    }
+
+    /// Past queries, whose texts stand behind the items.
+    fn queries(&self) -> Option<&QueriesConfig> {
+        None
+    }
+}
+
+impl OwnSection for QueriesConfig {
+    fn to_json(&self) -> serde_json::Result<Json> {
+        serde_json::to_value(self)
+    }
+
+    fn proxies(&self) -> Vec<&ProxyKind> {
+        self.proxy.iter().collect()
+    }
+
+    fn queries(&self) -> Option<&Self> {
+        Some(self)
+    }
+}
