@@ -6,7 +6,7 @@ use std::fs;
 
 use landmark_fuzz::{folder, seed, with_file};
 use landmark_harness::index_files::{self, IndexInfo};
-use landmark_neighbours::search::{Anchors, Index, IndexParams, ItemProxy};
+use landmark_neighbors::search::{Anchors, Index, IndexParams, ItemProxy};
 use libfuzzer_sys::fuzz_target;
 use ndarray::{Array2, s};
 

@@ -178,7 +178,7 @@ class Search(Opening):
         known = _distinct(len(self._items), fitted[0], fitted[2])
         bill, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies), known))["calls"], matrix.calls
         try:
-            with self._told(bill, "neighbours", batches, matrix=matrix):
+            with self._told(bill, "neighbors", batches, matrix=matrix):
                 out = matrix.nearest(json.dumps(search), proxies, fitted, given)
         finally:
             self.n_calls_ = matrix.calls

@@ -1,4 +1,4 @@
-"""A real cross-encoder from Python, by transformers, beside the program's own forward pass: the same neighbours."""
+"""A real cross-encoder from Python, by transformers, beside the program's own forward pass: the same neighbors."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def by_transformers(folder: Path) -> Callable[[list[tuple[str, str]]], Any]:
     return score
 
 
-def test_a_cross_encoder_of_transformers_finds_the_neighbours_of_the_program(tmp_path: Path) -> None:
+def test_a_cross_encoder_of_transformers_finds_the_neighbors_of_the_program(tmp_path: Path) -> None:
     folder = cross_encoder(tmp_path)
     score = by_transformers(folder)
     with open(ROOT / "configs/own_data/sentences.tsv", encoding="utf-8", newline="") as file:

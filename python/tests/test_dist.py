@@ -47,6 +47,6 @@ def test_the_source_distribution_has_what_a_build_needs() -> None:
     with tarfile.open(only("*.tar.gz")) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert {"pyproject.toml", "PKG-INFO", "landmark/__init__.py", "landmark/_native.pyi", "Cargo.lock"} <= names
-    for crate in ("core", "data", "features", "neighbours", "oracles", "python", "store", "tasks"):
+    for crate in ("core", "data", "features", "neighbors", "oracles", "python", "store", "tasks"):
         assert f"crates/{crate}/Cargo.toml" in names, crate
     assert not any(name.startswith(("crates/neural", "crates/runner")) for name in names), "torch and the program stay out"

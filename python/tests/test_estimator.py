@@ -1,4 +1,4 @@
-"""The estimator: bills, factors, neighbours, files."""
+"""The estimator: bills, factors, neighbors, files."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_new_items_take_s_calls_each_and_known_ones_none(score: Counted, texts: 
     np.testing.assert_allclose(z[3:], whole.fit(k).transform(padded), atol=1e-9)
 
 
-def test_neighbours_of_the_factors_are_those_of_the_rows(score: Counted, texts: list[str]) -> None:
+def test_neighbors_of_the_factors_are_those_of_the_rows(score: Counted, texts: list[str]) -> None:
     for settings in ({}, {"known": False}, {"scattered": {"columns": 0.5}}):
         lm = Landmark(score, n_components=12, error_samples=0, **settings).fit(texts)
         found, items = lm.kneighbors(n_neighbors=5)

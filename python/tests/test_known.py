@@ -38,7 +38,7 @@ def test_a_paid_search_without_a_proxy_finds_no_less_than_the_free_lists() -> No
     assert 0 < lm.n_calls_ - before <= min(10 * len(scores), lm.plan_kneighbors(n_neighbors=K, calls_per_item=10))
 
 
-def test_landmarks_get_their_own_rows_back_whole_and_no_list_lacks_a_better_neighbour_of_the_fit() -> None:
+def test_landmarks_get_their_own_rows_back_whole_and_no_list_lacks_a_better_neighbor_of_the_fit() -> None:
     lm, scores = fitted()
     found, items = lm.kneighbors(n_neighbors=K, calls_per_item=3)
     landmarks = lm.component_indices_

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Neighbours at equal calls: ours against retrieve-and-rerank and against ROUNDS in NumPy, on the same score in one run.
+"""Neighbors at equal calls: ours against retrieve-and-rerank and against ROUNDS in NumPy, on the same score in one run.
 
-    cargo build --release -p landmark-neighbours --example retrieval_times
+    cargo build --release -p landmark-neighbors --example retrieval_times
     python scripts/peers/retrieval.py target/release/examples/retrieval_times [--n 1000] [--calls 20]
 
 Retrieve-and-rerank is what sentence-transformers' `semantic_search` and a cross-encoder do: unit vectors, one product, each item's b best

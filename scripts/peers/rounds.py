@@ -1,6 +1,6 @@
-"""ROUNDS in NumPy, written from its description and not from the Rust: the twin of crates/core/src/neighbours.
+"""ROUNDS in NumPy, written from its description and not from the Rust: the twin of crates/core/src/neighbors.
 
-    python scripts/peers/rounds.py golden > crates/neighbours/tests/golden/rounds.json
+    python scripts/peers/rounds.py golden > crates/neighbors/tests/golden/rounds.json
 
 makes the values that the Rust is held against. All of K is at hand here, E is an n x n matrix, and candidates are a mask, so it is
 for small n only. Needs numpy.

@@ -52,7 +52,7 @@ mod tests {
         assert!((moment(2) - 1.0).abs() < 5.0 * (2.0 / n).sqrt());
         assert!(moment(3).abs() < 5.0 * (15.0 / n).sqrt());
         assert!((moment(4) - 3.0).abs() < 5.0 * (96.0 / n).sqrt());
-        // neighbours, which share a radius, are uncorrelated, and so are their squares
+        // neighbors, which share a radius, are uncorrelated, and so are their squares
         let pairs = draws.as_chunks::<2>().0;
         let pair_count = pairs.len() as f64;
         let product = |f: fn(f64) -> f64| pairs.iter().map(|[a, b]| f(*a) * f(*b)).sum::<f64>() / pair_count;

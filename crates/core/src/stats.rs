@@ -68,7 +68,7 @@ pub fn largest(holds: impl Fn(f64) -> bool) -> f64 {
         return 1.0;
     }
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
-    // as often as it takes to meet neighbouring numbers, unless x is tiny
+    // as often as it takes to meet neighboring numbers, unless x is tiny
     for _ in 0..100 {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {

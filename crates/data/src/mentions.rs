@@ -119,7 +119,7 @@ pub struct Mention {
     /// Index of its document in the corpus.
     pub document: usize,
     pub sentence: usize,
-    /// Positions of its tokens in the document, ascending; they need not be neighbours.
+    /// Positions of its tokens in the document, ascending; they need not be neighbors.
     pub tokens: Vec<usize>,
     pub kind: MentionKind,
     pub tag: String,

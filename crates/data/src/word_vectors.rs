@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_ordered_by_cosine() {
+    fn neighbors_are_ordered_by_cosine() {
         let vectors = array![[1.0, 0.0], [2.0, 0.2], [0.0, 3.0], [0.0, 0.0]];
         let vectors = WordVectors::new(owned(&["moon", "star", "soup", "void"]), vectors, "by hand").unwrap();
         let near: Vec<&str> = vectors.nearest("moon", 2).into_iter().map(|(word, _)| word).collect();

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use landmark_neighbours::search::{
+use landmark_neighbors::search::{
     Index, IndexParams, IndexParts, ItemProxy, ItemProxyParts, PopularityLink, SearchError,
 };
 use ndarray::{Array2, ArrayView2, Axis};
@@ -202,7 +202,7 @@ fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Ind
 
 #[cfg(test)]
 mod tests {
-    use landmark_neighbours::search::Anchors;
+    use landmark_neighbors::search::Anchors;
     use ndarray::s;
 
     use super::*;

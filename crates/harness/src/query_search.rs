@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Budget, Identity, Metered, Oracle, OracleError, OracleShape, Pair, block_of};
 use landmark_data::matrices;
-use landmark_neighbours::search::{Answer, Index, SearchError};
+use landmark_neighbors::search::{Answer, Index, SearchError};
 use landmark_oracles::subprocess::{PairForm, ScoredItems, SubprocessError};
 use landmark_store::{OracleLabel, StoreError, TileStore};
 use ndarray::{Array2, Axis, concatenate};
@@ -341,7 +341,7 @@ impl Oracle for OneQuery {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use landmark_neighbours::search::{Anchors, IndexParams};
+    use landmark_neighbors::search::{Anchors, IndexParams};
 
     use super::*;
     use crate::oracles::Items;

@@ -14,7 +14,7 @@ use landmark_neural::encoder::EncoderConfig;
 use landmark_neural::torch::Torch;
 use tch::{Device, Kind, Tensor};
 
-/// Seconds of one call: the best of some rounds, so that a neighbour's work does not count.
+/// Seconds of one call: the best of some rounds, so that a neighbor's work does not count.
 fn seconds(mut work: impl FnMut() -> Tensor) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..20 {

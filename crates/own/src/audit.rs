@@ -13,7 +13,7 @@ use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::recall::{GivenLists, GivenPairs, Universe, sample_of, share_found};
+use landmark_neighbors::recall::{GivenLists, GivenPairs, Universe, sample_of, share_found};
 use landmark_report::amounts::{count, counted};
 use miette::Result;
 

@@ -1,4 +1,4 @@
-//! `landmark topk --target-recall ρ`: lists of neighbours that hold a share ρ of the true ones with probability 1 − δ.
+//! `landmark topk --target-recall ρ`: lists of neighbors that hold a share ρ of the true ones with probability 1 − δ.
 //!
 //! ```text
 //! audited (default)   v uniform items are evaluated against all and hidden; a search in rounds goes on until they say that it is enough.
@@ -16,8 +16,8 @@ use landmark_core::stream::{Rng, stream};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::nearest::{NeighbourError, RoundsParams};
-use landmark_neighbours::recall::{
+use landmark_neighbors::nearest::{NeighborError, RoundsParams};
+use landmark_neighbors::recall::{
     Audit, AuditError, Audited, AuditedSearch, Enough, Target, audited_items, nearest_to,
 };
 use landmark_report::amounts::count;
@@ -27,7 +27,7 @@ use serde_json::json;
 use crate::calls::{Answer, Place, announce, checks, known_in_words, proxies};
 use crate::from_factors::{Recalled, from_factors};
 use crate::known::{Basis, basis, with_stored};
-use crate::neighbours::{Lists, top_k};
+use crate::neighbors::{Lists, top_k};
 use crate::own::{own_matrix, target};
 
 /// Calls per item, beyond those of the audit, at which a search gives up if nothing is said.
@@ -212,7 +212,7 @@ impl<'a> Wanted<'a> {
                 );
                 UsageError::new(message, Some(help)).into()
             }
-            AuditError::Search(NeighbourError::Oracle(error)) => RunError::from(error).into(),
+            AuditError::Search(NeighborError::Oracle(error)) => RunError::from(error).into(),
             other => Report::from_err(other),
         }
     }

@@ -17,8 +17,8 @@ use landmark_harness::oracles::wmd::WmdConfig;
 use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, Ended, RunError, RunOptions};
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::nearest::{
-    Bill, Known, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds, scan_seconds,
+use landmark_neighbors::nearest::{
+    Bill, Known, Neighbor, NeighborError, Rounds, RoundsParams, Search, nearest_within_bounds, scan_seconds,
 };
 use landmark_report::amounts::{count, counted, duration};
 use landmark_report::write_file;
@@ -36,7 +36,7 @@ const PAIRS_AT_A_TIME: usize = 1 << 16;
 /// The same under a budget: what it cuts off is no more than that.
 const PAIRS_UNDER_A_BUDGET: usize = 256;
 
-/// How the neighbours are found.
+/// How the neighbors are found.
 #[derive(Debug, Clone)]
 pub enum Calls {
     /// So many calls an item, in rounds, and the file of candidates that they begin with.
@@ -76,7 +76,7 @@ pub(crate) struct Place {
 
 /// What a search found, and how.
 pub(crate) struct Answer {
-    pub(crate) lists: Vec<Vec<Neighbour>>,
+    pub(crate) lists: Vec<Vec<Neighbor>>,
     /// The lines that say what it took.
     pub(crate) text: String,
     /// The same for programs.
@@ -125,7 +125,7 @@ enum NoAnswer {
 /// Lists, and whether a budget ended before they were finished.
 type Found = Result<Result<(Answer, Ended), NoAnswer>, RunError>;
 
-fn failed(error: NeighbourError) -> Found {
+fn failed(error: NeighborError) -> Found {
     Ok(Err(NoAnswer::Failed(Report::from_err(error))))
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, Run
 const MANY_ITEMS: usize = 20_000;
 
 /// What a search of many items does itself before the calls that its proxies choose, and how long that takes here; nothing for few items.
-pub(crate) fn own_work(items: usize, proxies: &[Arc<dyn Oracle>]) -> Result<Option<String>, NeighbourError> {
+pub(crate) fn own_work(items: usize, proxies: &[Arc<dyn Oracle>]) -> Result<Option<String>, NeighborError> {
     if items < MANY_ITEMS || proxies.is_empty() {
         return Ok(None);
     }
@@ -164,7 +164,7 @@ pub(crate) fn announce(
     context: &SweepContext<'_>,
     proxies: &[Arc<dyn Oracle>],
     quiet: bool,
-) -> Result<(), NeighbourError> {
+) -> Result<(), NeighborError> {
     let work = if quiet { None } else { own_work(context.problem.items(), proxies)? };
     work.into_iter().for_each(|text| eprintln!("{text}"));
     Ok(())
@@ -202,7 +202,7 @@ pub(crate) fn opened(
     proxies: Vec<Arc<dyn Oracle>>,
     landmarks: &Landmarks,
     known: Known,
-) -> Result<Search, NeighbourError> {
+) -> Result<Search, NeighborError> {
     match stands_on_something(&known) {
         true => Search::knowing(rounds, shape, proxies, landmarks, known),
         false => Search::new(rounds, shape, proxies, landmarks),
@@ -267,7 +267,7 @@ impl Place {
         let folder = run::results_folder(&config, &options);
         let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
         let items = texts.transpose().map_err(UsageError::of)?;
-        let table = invocation.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBOURS));
+        let table = invocation.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBORS));
         let page = invocation.out.is_none().then(|| folder.join("report.html"));
         Ok(Self { config, matrix, options, items, table, page })
     }
@@ -417,7 +417,7 @@ impl Place {
         Ok(Ok((Answer { lists: found.lists, text, info }, ended(is_cut_short))))
     }
 
-    /// The exact neighbours, by the bounds among the proxies; a budget that ends first leaves none.
+    /// The exact neighbors, by the bounds among the proxies; a budget that ends first leaves none.
     fn prove(&self, context: &SweepContext<'_>, k: usize) -> Found {
         let gamma = context.fixed_gamma();
         let is_distance = context.matrix.oracle.settings_of::<WmdConfig>().is_some();
@@ -440,14 +440,14 @@ impl Place {
         drop(progress);
         let found = match found {
             Ok(found) => found,
-            Err(NeighbourError::Oracle(error)) if error.is_exhausted() => {
+            Err(NeighborError::Oracle(error)) if error.is_exhausted() => {
                 return Ok(Err(NoAnswer::CutShort(format!(
                     "the budget ended before the {k} nearest of each item were proven: nothing is listed\n\
                      {} evaluations made now, which are kept: with more budget it goes on from there\n",
                     count(context.metered.spent().evaluations)
                 ))));
             }
-            Err(NeighbourError::Oracle(error)) => return Err(error.into()),
+            Err(NeighborError::Oracle(error)) => return Err(error.into()),
             Err(error) => return failed(error),
         };
         let spent = context.metered.spent().evaluations;
@@ -479,7 +479,7 @@ impl Place {
         let Answer { lists, text, mut info } = answer;
         let entries = lists.iter().map(Vec::len).sum::<usize>();
         let proven = lists.iter().flatten().filter(|one| one.exact).count();
-        write_table(&self.table, Named(self.items.as_ref()).neighbours(&lists))?;
+        write_table(&self.table, Named(self.items.as_ref()).neighbors(&lists))?;
         info["listed"] = json!(entries);
         info["listed_exactly"] = json!(proven);
         let beside = self.table.with_extension("json");

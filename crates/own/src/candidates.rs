@@ -10,9 +10,9 @@ use landmark_harness::config::TextsFormat;
 use landmark_harness::invocation::UsageError;
 use landmark_harness::items::OwnItems;
 use landmark_harness::table_file::TableFile;
-use landmark_neighbours::nearest::{Candidates, NeighbourError};
+use landmark_neighbors::nearest::{Candidates, NeighborError};
 use landmark_report::amounts::count;
-use landmark_tasks::neighbours::{ApproximateParams, SignedVectors, approximate_top_k};
+use landmark_tasks::neighbors::{ApproximateParams, SignedVectors, approximate_top_k};
 use miette::{Report, Result};
 use ndarray::{Array1, Array2};
 use ndarray_npy::{ReadNpyError, read_npy};
@@ -48,7 +48,7 @@ pub(crate) fn indexed(
     proxies: &[Arc<dyn Oracle>],
     width: usize,
     seed: u64,
-) -> Result<(Candidates, String), NeighbourError> {
+) -> Result<(Candidates, String), NeighborError> {
     let n = proxies.first().map_or(0, |proxy| proxy.len());
     let (mut lists, mut text) = (vec![Vec::new(); n], String::new());
     let ones = |proxy: &Arc<dyn Oracle>| Array1::ones(proxy.vectors().map_or(0, |vectors| vectors.ncols()));
@@ -59,7 +59,7 @@ pub(crate) fn indexed(
         let params = ApproximateParams { ef: width, checked: CHECKED, seed };
         // an oracle has refused vectors that are not finite
         let found = approximate_top_k(signed, width, params, |_| {}).map_err(|error| {
-            NeighbourError::Oracle(OracleError::Failed {
+            NeighborError::Oracle(OracleError::Failed {
                 what: "an index of the proxy".to_owned(),
                 source: Box::new(error),
             })

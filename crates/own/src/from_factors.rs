@@ -1,6 +1,6 @@
 //! `landmark topk --target-recall ρ --from-factors`: candidates of the factors, scored as deep as held-out landmark columns say.
 //!
-//! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_neighbours::recall` has the bound,
+//! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_neighbors::recall` has the bound,
 //! `crate::own_data::held_out` the shares.
 
 use crate::own_data::{self, Statement, held_out};
@@ -10,10 +10,10 @@ use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::nearest::Neighbour;
-use landmark_neighbours::recall::{AuditPath, KnownLists, Target};
+use landmark_neighbors::nearest::Neighbor;
+use landmark_neighbors::recall::{AuditPath, KnownLists, Target};
 use landmark_report::amounts::count;
-use landmark_tasks::neighbours::{SignedVectors, top_k};
+use landmark_tasks::neighbors::{SignedVectors, top_k};
 use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Axis;
 
@@ -26,7 +26,7 @@ const COLUMNS_AT_A_TIME: usize = 16;
 /// Lists wanted, their recall, and what they may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Recalled {
-    /// Neighbours of each item.
+    /// Neighbors of each item.
     pub k: usize,
     pub target: f64,
     /// δ: the probability with which the recall may be lower.
@@ -50,7 +50,7 @@ pub struct Recalled {
 /// Bill of a list, instead of the list.
 enum Answer {
     Bill(String),
-    Lists(Vec<Vec<Neighbour>>, Box<Statement>),
+    Lists(Vec<Vec<Neighbor>>, Box<Statement>),
 }
 
 /// Lists the most similar items of every item, with a recall that the landmarks of the factors state.
@@ -77,7 +77,7 @@ pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: T
         Answer::Bill(text) => return Ok(text),
         Answer::Lists(lists, statement) => (lists, statement),
     };
-    let path = own.write(own_data::NEIGHBOURS, own.named().neighbours(&lists))?;
+    let path = own.write(own_data::NEIGHBORS, own.named().neighbors(&lists))?;
     own.write_statement(&path, Some(&statement))?;
     own.options.record.fact("items", lists.len());
     let listed = statement.k.unwrap_or(wanted.k);
@@ -180,7 +180,7 @@ impl Own {
         };
         let (_progress, done) = self.progress("items done");
         let lists = top_k(vectors, depth, done);
-        let of = |(item, list): (usize, &Vec<landmark_tasks::neighbours::Neighbour>)| {
+        let of = |(item, list): (usize, &Vec<landmark_tasks::neighbors::Neighbor>)| {
             list.iter().map(|near| (others[item.min(near.item)], others[item.max(near.item)])).collect::<Vec<_>>()
         };
         let mut pairs: Vec<Pair> = lists.iter().enumerate().flat_map(of).collect();

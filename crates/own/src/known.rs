@@ -13,8 +13,8 @@ use landmark_core::rank::RankCmp;
 use landmark_harness::metered_store::OneOrderScores;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::nearest::{Batch, Known, Neighbour, Rounds, Search, factors};
-use landmark_neighbours::recall::KnownLists;
+use landmark_neighbors::nearest::{Batch, Known, Neighbor, Rounds, Search, factors};
+use landmark_neighbors::recall::KnownLists;
 
 /// Scores read at a time.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -132,7 +132,7 @@ pub(crate) fn stored_scores(context: &SweepContext<'_>, pairs: &[Pair]) -> Resul
 /// Takes every stored score into lists of at most k: no list lacks a better neighbor that was evaluated. `known_first` puts estimates last.
 pub(crate) fn with_stored(
     context: &SweepContext<'_>,
-    lists: &mut [Vec<Neighbour>],
+    lists: &mut [Vec<Neighbor>],
     k: usize,
     known_first: bool,
 ) -> Result<(), RunError> {
@@ -152,7 +152,7 @@ pub(crate) fn with_stored(
 }
 
 /// Takes estimates out of lists whose pairs were evaluated: their scores stand where they belong.
-fn drop_known(lists: &mut [Vec<Neighbour>], pairs: &[Pair]) {
+fn drop_known(lists: &mut [Vec<Neighbor>], pairs: &[Pair]) {
     let estimated: HashSet<Pair> = (lists.iter().enumerate())
         .flat_map(|(item, list)| list.iter().filter(|near| !near.exact).map(move |near| (item, near.item)))
         .collect();
@@ -164,12 +164,12 @@ fn drop_known(lists: &mut [Vec<Neighbour>], pairs: &[Pair]) {
 }
 
 /// The k best of a list and of exact scores.
-fn merge(list: &mut Vec<Neighbour>, best: Vec<Neighbour>, k: usize, known_first: bool) {
+fn merge(list: &mut Vec<Neighbor>, best: Vec<Neighbor>, k: usize, known_first: bool) {
     let exact: HashSet<usize> = best.iter().map(|near| near.item).collect();
     list.retain(|near| !exact.contains(&near.item));
     list.extend(best);
     list.sort_by(|one, other| {
-        let last = |near: &Neighbour| known_first && !near.exact;
+        let last = |near: &Neighbor| known_first && !near.exact;
         last(one).cmp(&last(other)).then(other.score.rank_cmp(&one.score)).then(one.item.cmp(&other.item))
     });
     list.truncate(k);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_estimate_goes_if_its_pair_was_evaluated_however_low_its_score() {
-        let near = |item, score, exact| Neighbour { item, score, exact };
+        let near = |item, score, exact| Neighbor { item, score, exact };
         let mut lists =
             vec![vec![near(2, 0.9, true), near(3, 0.8, false), near(1, 0.7, false)], vec![], vec![], vec![]];
         drop_known(&mut lists, &[(0, 2), (3, 0), (0, 4)]);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_stored_score_replaces_an_estimate_and_pushes_worse_neighbors_out() {
-        let near = |item, score, exact| Neighbour { item, score, exact };
+        let near = |item, score, exact| Neighbor { item, score, exact };
         let list = [near(1, 0.9, true), near(2, 0.7, true), near(3, 0.8, false)];
         let best = vec![near(1, 0.9, true), near(4, 0.75, true), near(3, 0.2, true)];
         let merged = |k, known_first| {

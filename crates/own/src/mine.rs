@@ -18,11 +18,11 @@ use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::recall::Target;
+use landmark_neighbors::recall::Target;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::groups::connected;
-use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs, top_k};
+use landmark_tasks::neighbors::{ScoredPair, SignedVectors, best_pairs, top_k};
 use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
 

@@ -1,14 +1,14 @@
 //! Items as tables name them: by id, with their text beside it where there is one.
 
 use landmark_harness::items::OwnItems;
-use landmark_neighbours::nearest::Neighbour;
+use landmark_neighbors::nearest::Neighbor;
 use landmark_report::columns::Column;
 
-/// Items beyond which lists of neighbours name them by id alone: a text would stand in the file as often as it is listed.
+/// Items beyond which lists of neighbors name them by id alone: a text would stand in the file as often as it is listed.
 const MOST_WITH_TEXTS: usize = 20_000;
 
 /// Column of the neighbor in tables of neighbors.
-pub(crate) const NEIGHBOUR: &str = "neighbour";
+pub(crate) const NEIGHBOR: &str = "neighbor";
 
 /// The items of a table; `None` where they are rows of a matrix.
 #[derive(Clone, Copy)]
@@ -31,8 +31,8 @@ impl Named<'_> {
         Some(Column::text(name, items.iter().map(|&item| Some(texts.get(item).cloned().unwrap_or_default()))))
     }
 
-    /// Lists of neighbours, one an item, a row an entry: `id`, `rank`, `neighbour`, `score`, `exact`; of up to 20,000 items both texts.
-    pub(crate) fn neighbours(self, lists: &[Vec<Neighbour>]) -> Vec<Column> {
+    /// Lists of neighbors, one an item, a row an entry: `id`, `rank`, `neighbor`, `score`, `exact`; of up to 20,000 items both texts.
+    pub(crate) fn neighbors(self, lists: &[Vec<Neighbor>]) -> Vec<Column> {
         let (mut items, mut others) = (Vec::new(), Vec::new());
         for (item, list) in lists.iter().enumerate() {
             items.extend(list.iter().map(|_| item));
@@ -42,13 +42,13 @@ impl Named<'_> {
         let mut columns = vec![
             self.ids("id", &items),
             Column::count("rank", lists.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
-            self.ids(NEIGHBOUR, &others),
+            self.ids(NEIGHBOR, &others),
             Column::number("score", entries().map(|one| Some(one.score))),
             Column::flag("exact", entries().map(|one| Some(one.exact))),
         ];
         if lists.len() <= MOST_WITH_TEXTS {
             columns.extend(self.texts("text", &items));
-            columns.extend(self.texts("neighbour_text", &others));
+            columns.extend(self.texts("neighbor_text", &others));
         }
         columns
     }

@@ -38,10 +38,10 @@ mod page;
 mod statement;
 
 pub use page::central_items;
-pub use statement::{GROUPS_RECALL, NEIGHBOURS_RECALL, PAIRS_RECALL, Statement};
+pub use statement::{GROUPS_RECALL, NEIGHBORS_RECALL, PAIRS_RECALL, Statement};
 
 /// The table of `topk`.
-pub const NEIGHBOURS: &str = "neighbours.tsv";
+pub const NEIGHBORS: &str = "neighbors.tsv";
 /// The table of `mine`.
 pub const PAIRS: &str = "pairs.tsv";
 /// The table of `mine --groups`.
@@ -54,8 +54,8 @@ pub const LABELS: &str = "labels.tsv";
 pub const LABELS_REPORT: &str = "labels.json";
 /// Tables that are made from the factors, in the folder of the results.
 const ANSWERS: [&str; 10] = [
-    NEIGHBOURS,
-    NEIGHBOURS_RECALL,
+    NEIGHBORS,
+    NEIGHBORS_RECALL,
     PAIRS,
     PAIRS_RECALL,
     GROUPS,
@@ -541,7 +541,7 @@ fn caption(is_given: bool, error: Option<&ResultRow>, level: &str) -> String {
     };
     let evaluations = if is_given { "" } else { " Evaluations are those of an empty store." };
     format!(
-        "The relative error is ‖K − K̃‖_F / ‖K‖_F{from}; neighbours, pairs and clusters leave the diagonal out.{evaluations}"
+        "The relative error is ‖K − K̃‖_F / ‖K‖_F{from}; neighbors, pairs and clusters leave the diagonal out.{evaluations}"
     )
 }
 

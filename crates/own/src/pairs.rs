@@ -13,8 +13,8 @@ use landmark_report::columns::Column;
 use landmark_tasks::metrics::{pearson, spearman};
 use miette::{Report, Result};
 
-use crate::named::{NEIGHBOUR, Named};
-use crate::neighbours::scored_in_words;
+use crate::named::{NEIGHBOR, Named};
+use crate::neighbors::scored_in_words;
 use crate::own::{Own, ended};
 
 /// Table of the answer.
@@ -131,7 +131,7 @@ impl Listed {
         let head = table.head().map_err(UsageError::of)?;
         let has = |name: &str| head.iter().any(|column| column == name);
         // a table of `topk`, or of pairs
-        let names = if has("first") || !has(NEIGHBOUR) { ("first", "second") } else { ("id", NEIGHBOUR) };
+        let names = if has("first") || !has(NEIGHBOR) { ("first", "second") } else { ("id", NEIGHBOR) };
         let (first, second) = (first.as_deref().unwrap_or(names.0), second.as_deref().unwrap_or(names.1));
         let against = against.clone().or_else(|| (has_numbers && has("score")).then(|| "score".to_owned()));
         let mut columns = vec![first, second];

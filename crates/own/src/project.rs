@@ -23,7 +23,7 @@ use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_report::write_file;
-use landmark_tasks::neighbours::nearest;
+use landmark_tasks::neighbors::nearest;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
 use ndarray_npy::WriteNpyExt;
@@ -55,12 +55,12 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
     let columns = vec![
         Column::text("id", all().map(|(item, _)| Some(new.ids[item].clone()))),
         Column::count("rank", found.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
-        Column::text("neighbour", all().map(|(_, one)| Some(own.id(one.item)))),
+        Column::text("neighbor", all().map(|(_, one)| Some(own.id(one.item)))),
         Column::number("score", all().map(|(_, one)| Some(one.score))),
     ];
-    write_table(&folder.join("neighbours.tsv"), columns)?;
+    write_table(&folder.join("neighbors.tsv"), columns)?;
     let record = &own.options.record;
-    for name in ["vectors.npy", "vectors.parquet", "neighbours.tsv"] {
+    for name in ["vectors.npy", "vectors.parquet", "neighbors.tsv"] {
         record.file(&folder.join(name));
     }
     record.fact("items", new.ids.len());

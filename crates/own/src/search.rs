@@ -11,7 +11,7 @@ use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::progress::Progress;
 use landmark_harness::query_search::{QueryError, QuerySearch};
 use landmark_harness::run;
-use landmark_neighbours::search::Hit;
+use landmark_neighbors::search::Hit;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use miette::{IntoDiagnostic, Result};

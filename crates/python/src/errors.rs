@@ -6,8 +6,8 @@ use std::fmt;
 use landmark_core::approximate::ApproximateError;
 use landmark_core::landmarks::LandmarkError;
 use landmark_core::oracle::OracleError;
-use landmark_neighbours::nearest::NeighbourError;
-use landmark_neighbours::recall::AuditError;
+use landmark_neighbors::nearest::NeighborError;
+use landmark_neighbors::recall::AuditError;
 use landmark_store::StoreError;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -111,9 +111,9 @@ pub(crate) fn of_fit(py: Python<'_>, error: &ApproximateError) -> PyErr {
     }
 }
 
-pub(crate) fn of_search(py: Python<'_>, error: &NeighbourError) -> PyErr {
+pub(crate) fn of_search(py: Python<'_>, error: &NeighborError) -> PyErr {
     match error {
-        NeighbourError::Oracle(error) | NeighbourError::Proxy { source: error, .. } => of_oracle(py, error),
+        NeighborError::Oracle(error) | NeighborError::Proxy { source: error, .. } => of_oracle(py, error),
         error => value(error),
     }
 }

@@ -16,7 +16,7 @@ mod fit;
 mod machines;
 mod metered_store;
 mod methods;
-mod neighbours;
+mod neighbors;
 mod oracle;
 mod pairs;
 mod pool;
@@ -45,7 +45,7 @@ mod _native {
     #[pymodule_export]
     use super::methods::{landmark_policies, methods};
     #[pymodule_export]
-    use super::neighbours::{best_pairs, nearest_vectors, top_k};
+    use super::neighbors::{best_pairs, nearest_vectors, top_k};
     #[pymodule_export]
     use super::oracle::Oracle;
     #[pymodule_export]

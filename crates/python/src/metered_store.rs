@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use crate::called::Form;
 use crate::errors::{of_fit, of_oracle, of_store, value};
 use crate::fit::{FitSettings, Fitted};
-use crate::neighbours::{self, Lists};
+use crate::neighbors::{self, Lists};
 use crate::oracle::Oracle;
 use crate::pairs;
 use crate::reading::{self, settings};
@@ -280,7 +280,7 @@ impl MeteredStore {
         fitted.map_err(|error| of_fit(py, &error)).and_then(|fitted: Fitted| fitted.into_python(py))
     }
 
-    /// Lists of neighbours at a number of calls an item, or until a recall is stated; `fitted` is what the search stands on, and `candidates` (n × w, −1
+    /// Lists of neighbors at a number of calls an item, or until a recall is stated; `fitted` is what the search stands on, and `candidates` (n × w, −1
     /// for none) what it begins with.
     #[pyo3(signature = (search, proxies, fitted=None, candidates=None))]
     fn nearest<'py>(
@@ -288,12 +288,12 @@ impl MeteredStore {
         py: Python<'py>,
         search: &str,
         proxies: Vec<PyRef<'py, Oracle>>,
-        fitted: Option<neighbours::Fitted<'py>>,
+        fitted: Option<neighbors::Fitted<'py>>,
         candidates: Option<PyReadonlyArray2<'py, i64>>,
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
-        let search: neighbours::SearchSettings = settings("neighbours", search)?;
-        let candidates = candidates.map(|lists| neighbours::candidates(self.items(), &lists)).transpose()?;
-        let search = search.ready(inner(&proxies), neighbours::known(self.items(), fitted)?, candidates)?;
+        let search: neighbors::SearchSettings = settings("neighbors", search)?;
+        let candidates = candidates.map(|lists| neighbors::candidates(self.items(), &lists)).transpose()?;
+        let search = search.ready(inner(&proxies), neighbors::known(self.items(), fitted)?, candidates)?;
         let found = self.run(py, move |scores, oracle, _| search.run(scores, oracle))?;
         found.map_err(|error| error.raised(py)).and_then(|found: Lists| found.into_python(py))
     }
@@ -301,7 +301,7 @@ impl MeteredStore {
     /// JSON of the bill of such a search; `known`: distinct pairs that a fit leaves.
     #[pyo3(signature = (search, has_proxy, known=None))]
     fn plan_nearest(&self, search: &str, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
-        let search: neighbours::SearchSettings = settings("neighbours", search)?;
+        let search: neighbors::SearchSettings = settings("neighbors", search)?;
         search.bill(self.asked_of()?, has_proxy, known)
     }
 
@@ -311,7 +311,7 @@ impl MeteredStore {
         &self,
         py: Python<'py>,
         search: &str,
-        fitted: neighbours::Fitted<'py>,
+        fitted: neighbors::Fitted<'py>,
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
         let search: pairs::PairSettings = settings("pairs", search)?;
         let factored = pairs::Factored::of(self.items(), fitted, search.left)?;

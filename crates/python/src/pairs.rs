@@ -7,11 +7,11 @@
 use landmark_core::approximation::ScatteredEntries;
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 use landmark_core::stream::stream;
-use landmark_neighbours::recall::{
+use landmark_neighbors::recall::{
     AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, Universe, least_wrong, pairs_with_recall,
     reachable_recall, sample_size,
 };
-use landmark_tasks::neighbours::{SignedVectors, best_pairs};
+use landmark_tasks::neighbors::{SignedVectors, best_pairs};
 use ndarray::{Array1, Array2, Axis};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::errors::value;
-use crate::neighbours::{self, as_far_as_paid, target};
+use crate::neighbors::{self, as_far_as_paid, target};
 use crate::reading::{self, number};
 use crate::scores::Scores;
 
@@ -62,7 +62,7 @@ pub(crate) struct Factored {
 }
 
 impl Factored {
-    pub(crate) fn of(n: usize, fitted: neighbours::Fitted<'_>, left: Option<usize>) -> PyResult<Self> {
+    pub(crate) fn of(n: usize, fitted: neighbors::Fitted<'_>, left: Option<usize>) -> PyResult<Self> {
         let universe = Universe { items: n, left };
         let (landmarks, block, pairs, scores, vectors, signature) = fitted;
         let (landmarks, block) = (reading::items(n, &landmarks)?, block.as_array());
@@ -71,7 +71,7 @@ impl Factored {
             return Err(PyValueError::new_err("what a fit left is of other items than these"));
         }
         let signature = signature.as_array().to_owned();
-        neighbours::check(vectors, &signature)?;
+        neighbors::check(vectors, &signature)?;
         let (mut is_landmark, mut known) = (vec![false; n], Vec::new());
         for (column, &landmark) in landmarks.iter().enumerate() {
             if std::mem::replace(&mut is_landmark[landmark], true) {
@@ -82,7 +82,7 @@ impl Factored {
             known.extend(scored.filter(|&(pair, _)| universe.has(pair)));
         }
         let others: Vec<usize> = (0..n).filter(|&item| !is_landmark[item]).collect();
-        let scattered = neighbours::scattered(n, &Some((pairs, scores)))?.map(|entries| entries.select(&others));
+        let scattered = neighbors::scattered(n, &Some((pairs, scores)))?.map(|entries| entries.select(&others));
         let vectors = vectors.select(Axis(0), &others);
         Ok(Self { universe, is_landmark, others, vectors, signature, scattered, known })
     }

@@ -1,7 +1,7 @@
 //! The part of a page that is about one factored matrix: a map of its items, plots, and lists of items; plain data in, HTML out.
 //!
 //! Everything is drawn as SVG whose colours are the page's variables, so that it follows a light or dark screen and prints; the script
-//! (`templates/matrix.js`) adds search, hover, neighbours, zoom and keys, and nothing is lost but these without it.
+//! (`templates/matrix.js`) adds search, hover, neighbors, zoom and keys, and nothing is lost but these without it.
 
 use askama::Template;
 

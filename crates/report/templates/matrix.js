@@ -103,7 +103,7 @@ function openMap(root) {
       return text;
     }));
   }
-  function neighbours(item) {
+  function neighbors(item) {
     const list = [];
     for (let place = item * width; place < (item + 1) * width; place++) {
       if (near[place] !== NOBODY) list.push({ item: near[place], score: data.low + scores[place] / 65535 * data.extent, exact: exact[place] === 1 });
@@ -114,12 +114,12 @@ function openMap(root) {
     const marks = [], links = [];
     if (at.hits.length) marks.push(path("hit", dots(at.hits)));
     if (at.chosen !== null) {
-      const list = neighbours(at.chosen);
+      const list = neighbors(at.chosen);
       for (const kind of [true, false]) {
         const lines = list.filter((one) => one.exact === kind).map((one) => `M${tenth(x(at.chosen))} ${tenth(y(at.chosen))}L${tenth(x(one.item))} ${tenth(y(one.item))}`);
         links.push(path(kind ? "evaluated" : "estimated", lines.join("")));
       }
-      marks.push(path("neighbour", dots(list.map((one) => one.item))), path("self", dots([at.chosen])), path("core", dots([at.chosen])));
+      marks.push(path("neighbor", dots(list.map((one) => one.item))), path("self", dots([at.chosen])), path("core", dots([at.chosen])));
     }
     find(".links").replaceChildren(...links);
     find(".marks").replaceChildren(...marks, under);
@@ -134,7 +134,7 @@ function openMap(root) {
     at.chosen = item;
     drawMarks();
     if (item === null) { side.replaceChildren(); return; }
-    const list = neighbours(item), label = labelOf(item);
+    const list = neighbors(item), label = labelOf(item);
     const lines = list.map((one) => {
       const words = element("span", {}, element("b", {}, data.ids[one.item]), " ", data.texts[one.item] || "");
       const button = element("button", { type: "button", className: "go" }, score(one.score, one.exact), words);

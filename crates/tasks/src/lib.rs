@@ -11,7 +11,7 @@ pub mod k_means;
 pub mod kernel_svm;
 pub mod linear_svm;
 pub mod metrics;
-pub mod neighbours;
+pub mod neighbors;
 pub mod ranking;
 pub mod retrieval;
 pub mod search;

@@ -1,4 +1,4 @@
-//! Lists of neighbours against the true ones: recall@k and nDCG@k.
+//! Lists of neighbors against the true ones: recall@k and nDCG@k.
 //!
 //! ```text
 //! recall@k = |{j in the first k of the list: K_ij ≥ the k-th largest score of row i}| / k, at most 1
@@ -89,7 +89,7 @@ impl Truth {
         Self { best, rows: rows.iter().map(|row| row.to_vec()).collect() }
     }
 
-    /// Judges a list an item, best first. Rows without a true neighbour count 1.
+    /// Judges a list an item, best first. Rows without a true neighbor count 1.
     ///
     /// # Panics
     /// When there is not one list an item, or an item of a list does not exist.

@@ -1,7 +1,7 @@
 //! `experiment: coverage` — stated recalls against true ones: how often a statement holds, and what it costs above knowing the truth.
 //!
 //! ```text
-//! coverage: { k }           lists of neighbours, by a search in rounds that audited rows stop (`nearest.rs`)
+//! coverage: { k }           lists of neighbors, by a search in rounds that audited rows stop (`nearest.rs`)
 //! coverage: { at_least }    all pairs from a similarity on, by estimates and an audit of the others (`pairs.rs`)
 //! ```
 //! All of K is evaluated once. In each replicate all that is random is drawn anew, and each way states a recall of ρ with probability 1 − δ. Among the ways are one that believes
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed, Symmetry, block_of};
 use landmark_core::stream::stream;
-use landmark_neighbours::recall::Target;
+use landmark_neighbors::recall::Target;
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 use landmark_yaml::Entry;
 use serde_json::json;

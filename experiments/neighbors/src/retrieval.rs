@@ -61,7 +61,7 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
     )
 };
 
-/// Recall of the true nearest neighbours at a number of calls an item.
+/// Recall of the true nearest neighbors at a number of calls an item.
 pub struct Retrieval;
 
 impl Experiment for Retrieval {
@@ -106,8 +106,8 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
             let (known, key) = (Rc::clone(&known), key(context, settings, proxy, replicate)?);
             jobs.push(Job {
                 key,
-                title: format!("neighbours with the proxy {}, replicate {}", proxy.id(), replicate + 1),
-                group: format!("neighbours with the proxy {}", proxy.id()),
+                title: format!("neighbors with the proxy {}, replicate {}", proxy.id(), replicate + 1),
+                group: format!("neighbors with the proxy {}", proxy.id()),
                 requests: Request::of_sweep(whole(shape.len)),
                 extra: ExtraCalls::NONE,
                 work: Box::new(move |_, _| measure(context, settings, proxy, replicate, &known)),

@@ -28,7 +28,7 @@ use serde_json::{Value as Json, json};
 mod bench;
 mod draw;
 mod layout;
-mod neighbours;
+mod neighbors;
 mod work;
 
 /// Its line in the catalogue.
@@ -145,7 +145,7 @@ impl Settings {
         format!("{}, {}", self.dataset, source.words())
     }
 
-    /// The name of a topic's random streams: methods and neighbours draw the same landmarks.
+    /// The name of a topic's random streams: methods and neighbors draw the same landmarks.
     fn streams(&self, source: Source, topic: &str) -> String {
         format!("{}, {topic}", self.title(source))
     }

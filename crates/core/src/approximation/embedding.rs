@@ -1,4 +1,4 @@
-//! Vectors for items: what a linear classifier, k-means or a nearest-neighbour index takes.
+//! Vectors for items: what a linear classifier, k-means or a nearest-neighbor index takes.
 //!
 //! The core is Z diag(±1) Zᵀ, and a plain Euclidean embedding ([`Approximation::psd_embedding`](super::Approximation))
 //! says that it was clipped. Where a cheap matrix ([`AdditiveTerm`]) is added to the core, its own vectors stand beside Z.

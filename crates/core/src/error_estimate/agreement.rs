@@ -1,6 +1,6 @@
 //! Agreement of K̃ with K at sampled pairs that the fit did not evaluate: the error of large scores, and the correlation of all.
 //!
-//! ‖K − K̃‖_F weighs every pair alike, and uses of a matrix look at its large scores: neighbours, clusters, duplicates.
+//! ‖K − K̃‖_F weighs every pair alike, and uses of a matrix look at its large scores: neighbors, clusters, duplicates.
 
 use std::borrow::Cow;
 

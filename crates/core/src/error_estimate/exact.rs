@@ -20,7 +20,7 @@ pub struct ExactErrors {
     pub raw: f64,
     /// Against (K + Kᵀ)/2.
     pub symmetrized: f64,
-    /// Against K off the diagonal, which neighbours, pairs and clusters leave out.
+    /// Against K off the diagonal, which neighbors, pairs and clusters leave out.
     pub off_diagonal: f64,
     /// The same over the entries that the fit did not evaluate; none where it evaluated all, or where all that are left are 0 and K̃ is not.
     pub unevaluated: Option<f64>,

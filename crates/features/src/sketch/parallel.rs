@@ -1,6 +1,6 @@
 //! Blocks of rows sketched side by side, then merged in a tree.
 //!
-//! The blocks are cut by number, each is sketched by one task in its own order, and neighbours are merged level by level: the result
+//! The blocks are cut by number, each is sketched by one task in its own order, and neighbors are merged level by level: the result
 //! depends on the number of blocks and not on that of threads. Bounds survive merging, so more blocks cost no accuracy in the bound.
 //! [`MergeTree`] is the same tree for sketches that come one after another, from a disk or another machine.
 
@@ -52,7 +52,7 @@ pub fn sketch_batches(
     })
 }
 
-/// Merges neighbours until one sketch is left, and finishes it.
+/// Merges neighbors until one sketch is left, and finishes it.
 ///
 /// # Errors
 /// No sketch, or sketches that do not belong together.
@@ -97,7 +97,7 @@ pub struct MergeTree {
 }
 
 impl MergeTree {
-    /// The next sketch, merged with its neighbours as far as whole subtrees come together.
+    /// The next sketch, merged with its neighbors as far as whole subtrees come together.
     ///
     /// # Errors
     /// Sketches that do not belong together; [`SketchError::Linalg`].

@@ -83,7 +83,7 @@ fn a_seed_names_a_matrix_and_threads_do_not_matter() {
         };
         assert_eq!(features(1, 1), features(1, 3), "{family:?}");
         assert_ne!(features(1, 1), features(2, 1), "{family:?}");
-        // an item's features do not depend on its neighbours
+        // an item's features do not depend on its neighbors
         let params = StructuredFeaturesParams { family, features: 70, seed: 1, ..Default::default() };
         let alone = params.check().unwrap().draw(33).unwrap().features(items.slice(s![100..101, ..])).unwrap();
         let together = features(1, 1);

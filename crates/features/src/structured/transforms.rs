@@ -1,7 +1,7 @@
 //! Fast transforms: Walsh–Hadamard in place, and products with circulant, skew-circulant and Hankel matrices by FFT.
 //!
 //! All products keep their spectra and plans: what a product costs is its own transforms. Rows of a batch are transformed
-//! one by one, so that a result depends neither on its neighbours nor on the number of threads.
+//! one by one, so that a result depends neither on its neighbors nor on the number of threads.
 
 mod circulant;
 mod fft;

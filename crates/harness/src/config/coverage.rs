@@ -1,6 +1,6 @@
 //! `coverage:` — the recalls that `experiment: coverage` has stated, draw by draw.
 
-use landmark_neighbours::recall::Target;
+use landmark_neighbors::recall::Target;
 use landmark_yaml::{Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

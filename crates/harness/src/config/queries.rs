@@ -1,6 +1,6 @@
 //! `queries:` — past queries, from which `experiment: search` draws its anchors.
 
-use landmark_neighbours::search::IndexParams;
+use landmark_neighbors::search::IndexParams;
 use landmark_yaml::{ConfigPath, Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

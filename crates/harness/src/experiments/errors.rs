@@ -1,6 +1,6 @@
 //! The errors of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
 //!
-//! Off the diagonal first, since neighbours, pairs and clusters leave the diagonal out; then over all entries; over the entries that the fit did not
+//! Off the diagonal first, since neighbors, pairs and clusters leave the diagonal out; then over all entries; over the entries that the fit did not
 //! evaluate, which says what was learned rather than bought; and at sampled entries of those the error of large scores, and the correlation.
 
 use landmark_core::approximation::Approximation;

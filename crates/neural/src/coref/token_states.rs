@@ -134,7 +134,7 @@ impl Layout {
     }
 }
 
-/// A word that became no token shares that of its neighbour; one beyond the window, that of the last inside.
+/// A word that became no token shares that of its neighbor; one beyond the window, that of the last inside.
 fn never_empty(words: Vec<Range<usize>>, tokens: usize) -> Vec<Range<usize>> {
     let last = tokens.saturating_sub(1);
     words

@@ -48,7 +48,7 @@ impl Run {
     }
 }
 
-/// Sequences of token ids one after the other. Fewest calls where those of one length are neighbours.
+/// Sequences of token ids one after the other. Fewest calls where those of one length are neighbors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenBatch {
     ids: Vec<i64>,

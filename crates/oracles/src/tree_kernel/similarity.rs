@@ -291,7 +291,7 @@ impl SmoothedLabels {
         Ok(smoothed)
     }
 
-    /// Looks at neighbours in the alphabet: a similarity that is out of range somewhere mostly is so here.
+    /// Looks at neighbors in the alphabet: a similarity that is out of range somewhere mostly is so here.
     fn check(&self) -> Result<(), SimilarityError> {
         for (second, label) in (1u32..).zip(self.labels.iter().skip(1)).take(PAIRS_CHECKED) {
             let first = second - 1;

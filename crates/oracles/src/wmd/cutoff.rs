@@ -4,7 +4,7 @@
 //!
 //! `|exp(−γ b) − exp(−γ d)| ≤ ε` an entry, and `‖K̂ − K‖_F ≤ ε √(2k)` where k unordered pairs of a matrix were not solved;
 //!
-//! the same holds at every larger γ. Kusner et al. 2015 (§4) prune nearest neighbours by these bounds; here they prune a matrix.
+//! the same holds at every larger γ. Kusner et al. 2015 (§4) prune nearest neighbors by these bounds; here they prune a matrix.
 //!
 //! Cost of a pair: d operations for WCD; then its distance table and m·n operations for RWMD; then, below the cutoff, the solver.
 //! Memory: the n centroids.

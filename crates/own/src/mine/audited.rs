@@ -9,12 +9,12 @@ use landmark_core::stream::stream;
 use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::recall::{
+use landmark_neighbors::recall::{
     AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, least_wrong, pairs_with_recall, reachable_recall,
     sample_size,
 };
 use landmark_report::amounts::count;
-use landmark_tasks::neighbours::ScoredPair;
+use landmark_tasks::neighbors::ScoredPair;
 use miette::{IntoDiagnostic, Report, Result};
 
 use super::{Found, Mined, Own, Wanted, all_pairs, missing};

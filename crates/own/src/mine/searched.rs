@@ -10,9 +10,9 @@ use landmark_core::oracle::{Oracle, OracleShape, Pair, ask_pairs};
 use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::nearest::{NeighbourError, RoundsParams};
+use landmark_neighbors::nearest::{NeighborError, RoundsParams};
 use landmark_report::amounts::count;
-use landmark_tasks::neighbours::ScoredPair;
+use landmark_tasks::neighbors::ScoredPair;
 use miette::{IntoDiagnostic, Report, Result};
 
 use super::{Found, Mined, Own, PAIRS_AT_A_TIME, Wanted};
@@ -146,6 +146,6 @@ fn keep(evaluated: &mut Evaluated, pair: Pair, score: f64) {
     }
 }
 
-fn failed(error: NeighbourError) -> Report {
+fn failed(error: NeighborError) -> Report {
     Report::from_err(error)
 }

@@ -29,7 +29,7 @@ const PROXY: &str = "proxy alone";
 const EIGHTHS: [usize; 4] = [1, 2, 4, 6];
 /// Smallest prefix.
 const SMALLEST: usize = 4;
-/// Neighbours that a recall is of.
+/// Neighbors that a recall is of.
 const NEAREST: usize = 10;
 /// Columns that a recall is measured at: no fewer, and no more.
 const JUDGED: (usize, usize) = (5, 200);

@@ -3,7 +3,7 @@
 //! ```text
 //! 5 folds over the columns; for each one fit without it, from what the store holds; its columns are then rows of K whose candidates can be judged
 //! ```
-//! Bounds and their conditions: `landmark_neighbours::recall`. The landmarks must be uniform. Cost: five fits, no call; memory that of one fit.
+//! Bounds and their conditions: `landmark_neighbors::recall`. The landmarks must be uniform. Cost: five fits, no call; memory that of one fit.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
 use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
-use landmark_neighbours::recall::{depth_shares, folds};
+use landmark_neighbors::recall::{depth_shares, folds};
 use ndarray::{Array1, Array2};
 
 use landmark_harness::config::{LandmarkConfig, MatrixSubject};

@@ -38,8 +38,8 @@ use survey::{Bin, Survey};
 
 /// Items drawn at most.
 const DRAWN: usize = 5_000;
-/// Neighbours listed of an item.
-const NEIGHBOURS: usize = 10;
+/// Neighbors listed of an item.
+const NEIGHBORS: usize = 10;
 /// Lines of a list.
 const LINES: usize = 20;
 /// Bars of a histogram.
@@ -131,7 +131,7 @@ impl Gathered {
             ids,
             texts: texts.unwrap_or_default(),
             classes,
-            near: survey.nearest(NEIGHBOURS),
+            near: survey.nearest(NEIGHBORS),
             pairs: survey.best_pairs(LINES),
             bins: survey.histogram(BARS),
             arranged: arrangement::of(&survey, &plane),
@@ -175,7 +175,7 @@ fn show(run: &FinishedRun<'_>, landmarks: &[usize], gathered: Gathered, page: &m
     colourings.push(landmark_colours(landmarks, &gathered.items));
     let all = if n > gathered.items.len() {
         format!(
-            "{} of {} items, drawn at random, and neighbours among them",
+            "{} of {} items, drawn at random, and neighbors among them",
             count(gathered.items.len() as u64),
             count(n as u64)
         )
@@ -203,7 +203,7 @@ fn show(run: &FinishedRun<'_>, landmarks: &[usize], gathered: Gathered, page: &m
     page.chapters.extend(answers::chapters(&run.facts.folder, &drawn));
 }
 
-/// Arrangements of the items, the one that keeps neighbours first.
+/// Arrangements of the items, the one that keeps neighbors first.
 fn layouts(gathered: &Gathered) -> Vec<MapLayout> {
     let mut layouts = Vec::new();
     if let Some(points) = &gathered.arranged {

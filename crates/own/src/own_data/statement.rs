@@ -7,7 +7,7 @@ use landmark_report::{TableKind, TableSpec};
 use serde::{Deserialize, Serialize};
 
 /// The recall of `topk`, where one is stated.
-pub const NEIGHBOURS_RECALL: &str = "neighbours.json";
+pub const NEIGHBORS_RECALL: &str = "neighbors.json";
 /// The recall of `mine`, where one is stated.
 pub const PAIRS_RECALL: &str = "pairs.json";
 /// The recall of `mine --groups`, where one is stated.
@@ -16,7 +16,7 @@ pub const GROUPS_RECALL: &str = "groups.json";
 /// Recall of a list, its bound, and what they took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
-    /// Neighbours of each item, for lists of neighbours.
+    /// Neighbors of each item, for lists of neighbors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
     /// Similarity from which on pairs count, for pairs and groups.
@@ -85,7 +85,7 @@ impl Statement {
 
 /// The table of the page: one line an answer with a stated recall in `folder`; `None` without any.
 pub(super) fn table(folder: &Path) -> Option<TableSpec> {
-    let files = [("neighbours", NEIGHBOURS_RECALL), ("pairs", PAIRS_RECALL), ("groups", GROUPS_RECALL)];
+    let files = [("neighbors", NEIGHBORS_RECALL), ("pairs", PAIRS_RECALL), ("groups", GROUPS_RECALL)];
     let read = |name: &str| -> Option<Statement> {
         serde_json::from_str(&std::fs::read_to_string(folder.join(name)).ok()?).ok()
     };

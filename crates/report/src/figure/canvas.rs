@@ -184,7 +184,7 @@ where
         self.marker(style, (x + sample(style) / 2.0, y), 3.9)
     }
 
-    /// A filled marker on a thin rim of paper, so that it stands off its own line and off its neighbours.
+    /// A filled marker on a thin rim of paper, so that it stands off its own line and off its neighbors.
     fn marker(&self, style: &SeriesStyle, centre: (f64, f64), r: f64) -> Result<(), Failure> {
         let colour = style.colour();
         let around = |offsets: &[(f64, f64)], r: f64| -> Vec<(i32, i32)> {

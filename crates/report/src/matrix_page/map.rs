@@ -1,7 +1,7 @@
-//! Map of items: places in the plane, colours, texts and nearest neighbours, packed for a browser.
+//! Map of items: places in the plane, colours, texts and nearest neighbors, packed for a browser.
 //!
-//! Coordinates and scores are quantised to 16 bits, and lists of neighbours are numbers of 16 bits, all in base64: about 60 bytes an item with ten
-//! neighbours, beside its text. No matrix is in the file.
+//! Coordinates and scores are quantised to 16 bits, and lists of neighbors are numbers of 16 bits, all in base64: about 60 bytes an item with ten
+//! neighbors, beside its text. No matrix is in the file.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -21,7 +21,7 @@ const TEXT_BYTES: usize = 2_000_000;
 const LONGEST: usize = 400;
 /// Bytes of the longest id.
 const LONGEST_ID: usize = 120;
-/// Place that says that there is no neighbour.
+/// Place that says that there is no neighbor.
 const NOBODY: u16 = u16::MAX;
 
 /// Items in the plane.
@@ -63,7 +63,7 @@ pub struct Colouring {
     pub of: Vec<Option<usize>>,
 }
 
-/// A neighbour of an item.
+/// A neighbor of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Near {
     /// Its place among the drawn items.
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_and_scores_come_back_from_their_bytes() {
+    fn neighbors_and_scores_come_back_from_their_bytes() {
         let near = |place, score, is_exact| Near { place, score, is_exact };
         let map = ItemMap {
             ids: vec!["a".into(), "b".into()],

@@ -15,7 +15,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/yaml", 0),
     ("crates/data", 1),
     ("crates/features", 1),
-    ("crates/neighbours", 1),
+    ("crates/neighbors", 1),
     ("crates/store", 1),
     ("crates/oracles", 2),
     ("crates/tasks", 2),

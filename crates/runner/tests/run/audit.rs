@@ -97,7 +97,7 @@ fn an_audit_of_lists_is_the_mean_share_of_the_true_neighbors_that_they_hold() {
         .flat_map(|i| [(i, next(i)), (i, if i % 3 == 0 { last(i) } else { (i + 30) % 60 })])
         .map(|(i, j)| format!("n{i}\t1\tn{j}\n"))
         .collect();
-    scratch.write("index.tsv", &format!("id\trank\tneighbour\n{rows}"));
+    scratch.write("index.tsv", &format!("id\trank\tneighbor\n{rows}"));
     let found = audit(&scratch, &["index.tsv", "-k", "2"]);
     assert_eq!((asked(&scratch).len(), &found["calls"]), (1770, &Json::from(1770)));
     near(&found["recall"], (20.0 + 40.0 * 0.5) / 60.0);

@@ -93,7 +93,7 @@ coref:
 
 #[cfg(feature = "torch")]
 #[test]
-fn neighbours_of_mentions_are_looked_for_without_a_method() {
+fn neighbors_of_mentions_are_looked_for_without_a_method() {
     let scratch = Scratch::with("");
     let (before, _) = NEWS.split_once("  fractions").unwrap();
     let one = before.replace("[gold, predicted]", "[gold]").replace("replicates: 2", "replicates: 1");

@@ -139,7 +139,7 @@ fn a_share_killed_and_run_again_gives_the_run_the_same_factors() {
 }
 
 #[test]
-fn a_search_killed_between_its_rounds_ends_in_the_same_neighbours() {
+fn a_search_killed_between_its_rounds_ends_in_the_same_neighbors() {
     let whole = place();
     well(&whole, &TOPK);
     for draw in kills() {
@@ -148,7 +148,7 @@ fn a_search_killed_between_its_rounds_ends_in_the_same_neighbours() {
         let in_flight = killed(&scratch, &TOPK, || asked(&scratch).len() >= until);
         well(&scratch, &TOPK);
         judge("topk", &scratch, in_flight);
-        assert!(results(&scratch, &["neighbours.tsv"]) == results(&whole, &["neighbours.tsv"]));
+        assert!(results(&scratch, &["neighbors.tsv"]) == results(&whole, &["neighbors.tsv"]));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Neighbours, pairs and groups of a matrix that is given: read off it, whatever the factors say; and its page, which knows the truth.
+//! Neighbors, pairs and groups of a matrix that is given: read off it, whatever the factors say; and its page, which knows the truth.
 #![cfg(unix)]
 
 use ndarray::{Array1, Array2};
@@ -18,7 +18,7 @@ fn rows(scratch: &Scratch, path: &str) -> Vec<Vec<String>> {
 #[test]
 fn answers_of_a_given_matrix_are_exact_and_complete() {
     let scratch = Scratch::with(GIVEN);
-    // neighbours of even items are even ones: nothing that two columns of a smooth matrix say
+    // neighbors of even items are even ones: nothing that two columns of a smooth matrix say
     let matrix = ndarray::Array2::from_shape_fn((30, 30), |(i, j)| {
         smooth_matrix()[[i, j]] - if (i + j) % 2 == 1 { 0.5 } else { 0.0 }
     });
@@ -29,12 +29,12 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
         let said = scratch.say(&[&["topk", "config.yaml", "-k", "2"], more].concat());
         assert!(said.code == Some(0) && said.out.contains("read from the given matrix"), "{}{}", said.out, said.err);
     }
-    for row in rows(&scratch, "runs/given/neighbours.tsv") {
-        let [item, neighbour] = [&row[0], &row[2]].map(|id| id.parse::<usize>().unwrap());
+    for row in rows(&scratch, "runs/given/neighbors.tsv") {
+        let [item, neighbor] = [&row[0], &row[2]].map(|id| id.parse::<usize>().unwrap());
         let (i, nearest) = (item, (0..30).filter(|&j| j != item));
         let best = nearest.map(|j| matrix[[i, j]]).fold(f64::NEG_INFINITY, f64::max);
         let score: f64 = row[3].parse().unwrap();
-        assert!((score - matrix[[item, neighbour]]).abs() < 1e-12 && row[4] == "true", "{row:?}");
+        assert!((score - matrix[[item, neighbor]]).abs() < 1e-12 && row[4] == "true", "{row:?}");
         assert!(row[1] != "1" || (score - best).abs() < 1e-12, "{row:?}");
     }
 

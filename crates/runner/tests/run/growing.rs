@@ -73,7 +73,7 @@ fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_as
     let start: Vec<i64> = (0..120).map(|i| (i * i * 7) % 4001).collect();
     let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
     let audited = |scratch: &Scratch, list: &[i64]| -> HashSet<i64> {
-        let rows = scratch.json("runs/mine/neighbours.json")["audited"].clone();
+        let rows = scratch.json("runs/mine/neighbors.json")["audited"].clone();
         rows.as_array().unwrap().iter().map(|at| list[at.as_u64().unwrap() as usize]).collect()
     };
     let mut shuffled = start.clone();

@@ -16,7 +16,7 @@ mod identities;
 mod input;
 mod json;
 mod measures;
-mod neighbours;
+mod neighbors;
 mod neural;
 mod one_order;
 mod own_answers;

@@ -121,7 +121,7 @@ fn one_order_stands_beside_both_at_equal_calls() {
     let calls = |row: &serde_json::Value| row["evaluations"].as_u64().unwrap();
     assert!(calls(&one) <= calls(&both) + 80, "{one} {both}");
 
-    // what reads both orders has the rows that it had without a neighbour
+    // what reads both orders has the rows that it had without a neighbor
     let alone = Scratch::with(
         &std::fs::read_to_string(scratch.path("config.yaml"))
             .unwrap()
@@ -172,7 +172,7 @@ fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_w
     let said = scratch.say(&topk);
     assert!(said.out.contains("480 calls, 480 of them new"), "{}{}", said.out, said.err);
     assert_eq!((asked(&scratch).len(), orders(&asked(&scratch))), (480, 120));
-    let table = std::fs::read_to_string(scratch.path("runs/mine/neighbours.tsv")).unwrap();
+    let table = std::fs::read_to_string(scratch.path("runs/mine/neighbors.tsv")).unwrap();
     let mut exact = 0;
     for row in table.lines().skip(1).map(|row| row.split('\t').collect::<Vec<_>>()).filter(|row| row[4] == "true") {
         let [one, other] = [row[0], row[2]].map(|id| id[1..].parse::<f64>().unwrap());
@@ -182,7 +182,7 @@ fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_w
     assert!(exact > 0, "{table}");
     let again = scratch.say(&topk);
     assert!(again.out.contains("480 calls, 0 of them new"), "{}", again.out);
-    assert_eq!(std::fs::read_to_string(scratch.path("runs/mine/neighbours.tsv")).unwrap(), table);
+    assert_eq!(std::fs::read_to_string(scratch.path("runs/mine/neighbors.tsv")).unwrap(), table);
 
     let cut = place(&config);
     for (budget, calls, code) in [("200", 200, 3), ("200", 400, 3), ("200", 480, 0)] {
@@ -190,5 +190,5 @@ fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_w
         assert_eq!((said.code, asked(&cut).len()), (Some(code), calls), "{}{}", said.out, said.err);
     }
     assert_eq!(orders(&asked(&cut)), 120);
-    assert_eq!(std::fs::read_to_string(cut.path("runs/mine/neighbours.tsv")).unwrap(), table);
+    assert_eq!(std::fs::read_to_string(cut.path("runs/mine/neighbors.tsv")).unwrap(), table);
 }

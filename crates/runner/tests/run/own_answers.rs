@@ -1,4 +1,4 @@
-//! What the factors of a user's own items are good for: neighbours, pairs, clusters, labels, new items, proxies.
+//! What the factors of a user's own items are good for: neighbors, pairs, clusters, labels, new items, proxies.
 #![cfg(unix)]
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use crate::own_data::{CONFIG, PROGRAM, asked, place, table};
 use crate::scratch::{Scratch, number_before};
 
 #[test]
-fn neighbours_pairs_clusters_and_labels_follow_the_score() {
+fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     let scratch = place();
     scratch.run_well(&["--quiet", "--set", "ranks=30"]);
     let bought = asked(&scratch).len();
@@ -21,13 +21,13 @@ fn neighbours_pairs_clusters_and_labels_follow_the_score() {
         said.out
     };
     well(&["topk", "config.yaml", "-k", "2"]);
-    let near = table(&scratch, "runs/mine/neighbours.tsv");
+    let near = table(&scratch, "runs/mine/neighbors.tsv");
     assert_eq!(near.len(), 120);
     let mean_gap = near
         .iter()
         .map(|row| {
             let number = |key: &str| row[key][1..].parse::<f64>().unwrap();
-            (number("id") - number("neighbour")).abs()
+            (number("id") - number("neighbor")).abs()
         })
         .sum::<f64>()
         / 120.0;
@@ -52,7 +52,7 @@ fn neighbours_pairs_clusters_and_labels_follow_the_score() {
 }
 
 #[test]
-fn approximate_neighbours_come_with_the_recall_that_was_measured() {
+fn approximate_neighbors_come_with_the_recall_that_was_measured() {
     let scratch = place();
     scratch.run_well(&["--quiet", "--set", "ranks=30"]);
     let say = |arguments: &[&str]| {
@@ -62,7 +62,7 @@ fn approximate_neighbours_come_with_the_recall_that_was_measured() {
     assert_eq!(say(&[]).code, Some(0));
     // the last digits of a score, which decide between two that are as far away, depend on the order of its products
     let lists = || {
-        let rows = table(&scratch, "runs/mine/neighbours.tsv");
+        let rows = table(&scratch, "runs/mine/neighbors.tsv");
         let score = |row: &HashMap<String, String>| format!("{:.9}", row["score"].parse::<f64>().unwrap());
         rows.iter().map(|row| (row["id"].clone(), score(row))).collect::<Vec<_>>()
     };
@@ -92,10 +92,10 @@ fn rescoring_ranks_by_the_program_itself_within_a_budget() {
     let before = asked(&scratch).len();
     let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rerank", "20"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
-    let near = table(&scratch, "runs/mine/neighbours.tsv");
+    let near = table(&scratch, "runs/mine/neighbors.tsv");
     for row in near.iter().filter(|row| row["rank"] == "1") {
         let number = |key: &str| row[key][1..].parse::<i64>().unwrap();
-        assert_eq!((number("id") - number("neighbour")).abs(), 1, "{row:?}");
+        assert_eq!((number("id") - number("neighbor")).abs(), 1, "{row:?}");
         assert_eq!(row["exact"], "true");
     }
     assert!(asked(&scratch).len() > before);
@@ -123,9 +123,9 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
         assert_eq!(asked(&scratch).len() - already, bought, "a new text and 30 landmarks, once: {}", said.out);
     }
     assert_eq!(asked(&scratch).len(), before + new);
-    let near = table(&scratch, "runs/mine/projected/new/neighbours.tsv");
+    let near = table(&scratch, "runs/mine/projected/new/neighbors.tsv");
     for (row, wanted) in near.iter().zip([7.0, 41.0]) {
-        let number = row["neighbour"][1..].parse::<f64>().unwrap();
+        let number = row["neighbor"][1..].parse::<f64>().unwrap();
         assert!((number - wanted).abs() <= 2.0, "{row:?}");
     }
     let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
@@ -171,9 +171,9 @@ fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
     scratch.write("new.csv", "key,text\nfirst,41\n");
     let mine = ["mine", "config.yaml", "--at-least", "0.86", "--target-recall", "0.8", "--delta", "0.2"];
     let projected =
-        ["vectors.npy", "vectors.parquet", "neighbours.tsv"].map(|name| format!("runs/mine/projected/new/{name}"));
+        ["vectors.npy", "vectors.parquet", "neighbors.tsv"].map(|name| format!("runs/mine/projected/new/{name}"));
     let answers: [(&[&str], [&[&str]; 2]); 5] = [
-        (&["runs/mine/neighbours.tsv"], [&["topk", "config.yaml", "-k", "2"], &["topk", "config.yaml", "-k", "3"]]),
+        (&["runs/mine/neighbors.tsv"], [&["topk", "config.yaml", "-k", "2"], &["topk", "config.yaml", "-k", "3"]]),
         (
             &["list.parquet"],
             [

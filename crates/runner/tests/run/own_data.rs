@@ -241,7 +241,7 @@ fn factors_and_tables_of_other_settings_are_not_used() {
         said
     };
     scratch.write("given.tsv", "id\tlabel\nn1\ta\nn2\ta\nn50\tb\nn51\tb\n");
-    let tables = ["neighbours.tsv", "pairs.tsv", "clusters.tsv", "labels.tsv"];
+    let tables = ["neighbors.tsv", "pairs.tsv", "clusters.tsv", "labels.tsv"];
     let there = || tables.map(|table| scratch.path(&format!("runs/mine/{table}")).exists());
     for command in [&["topk", "config.yaml"][..], &["mine", "config.yaml"], &["cluster", "config.yaml"]] {
         well(command);

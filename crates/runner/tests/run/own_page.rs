@@ -43,7 +43,7 @@ fn well(scratch: &Scratch, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn the_map_lists_neighbours_exact_where_they_were_asked_and_no_call_is_made_for_it() {
+fn the_map_lists_neighbors_exact_where_they_were_asked_and_no_call_is_made_for_it() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
     let pairs = asked(&scratch).len();

@@ -26,7 +26,7 @@ fn is_right(scratch: &Scratch, path: &str) {
     assert!(!rows.is_empty());
     let number = |name: &str| name.trim_start_matches('n').parse::<f64>().unwrap();
     for row in rows.iter().filter(|row| row["exact"] == "true") {
-        let wanted = (-0.05 * (number(&row["id"]) - number(&row["neighbour"])).abs()).exp();
+        let wanted = (-0.05 * (number(&row["id"]) - number(&row["neighbor"])).abs()).exp();
         assert!((row["score"].parse::<f64>().unwrap() - wanted).abs() < 1e-6, "{row:?}");
     }
 }
@@ -41,9 +41,9 @@ fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly()
         let items = scratch.json("runs/mine/factors/factors.json")["items"].as_u64();
         assert_eq!(items, Some(if limit.is_some() { 30 } else { 60 }));
         well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--rerank", "4"]));
-        is_right(&scratch, "runs/mine/neighbours.tsv");
+        is_right(&scratch, "runs/mine/neighbors.tsv");
         well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "10"]));
-        is_right(&scratch, "runs/mine/neighbours.tsv");
+        is_right(&scratch, "runs/mine/neighbors.tsv");
     }
     // the others get a label
     scratch.run_well(&["--quiet"]);

@@ -1,4 +1,4 @@
-//! Pairs, groups and neighbours with a stated recall, from a program of the user's: what they find, what they buy, what they refuse.
+//! Pairs, groups and neighbors with a stated recall, from a program of the user's: what they find, what they buy, what they refuse.
 #![cfg(unix)]
 
 use std::collections::{HashMap, HashSet};
@@ -60,9 +60,9 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6"]);
     assert_eq!((asked(&scratch).len() - before) as u64, bill);
     let pairs = table(&scratch, "runs/mine/pairs.tsv");
-    let neighbours = pairs.iter().filter(|row| (item(row, "first") - item(row, "second")).abs() == 1).count();
+    let neighbors = pairs.iter().filter(|row| (item(row, "first") - item(row, "second")).abs() == 1).count();
     // 59 pairs are one apart; from the factors alone far fewer are found
-    assert!(neighbours >= 55, "{neighbours}");
+    assert!(neighbors >= 55, "{neighbors}");
     for row in &pairs {
         assert_eq!((row["exact"].as_str(), &row["first_text"]), ("true", &row["first"][1..].to_owned()), "{row:?}");
     }
@@ -281,8 +281,8 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
 /// Mean share of the k nearest numbers that the lists hold; as near as the k-th is as good.
 fn recall_of_lists(scratch: &Scratch, k: usize) -> f64 {
     let mut found = HashMap::<i64, Vec<i64>>::new();
-    for row in table(scratch, "runs/mine/neighbours.tsv") {
-        found.entry(item(&row, "id")).or_default().push(item(&row, "neighbour"));
+    for row in table(scratch, "runs/mine/neighbors.tsv") {
+        found.entry(item(&row, "id")).or_default().push(item(&row, "neighbor"));
     }
     let share = |(&number, list): (&i64, &Vec<i64>)| {
         let mut gaps: Vec<i64> = (0..60).filter(|other| *other != number).map(|other| (other - number).abs()).collect();
@@ -306,7 +306,7 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     few.must_complain("at least `--budget 1140`");
     assert!(few.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", few.out);
     let cut = scratch.say(&[&topk[..], &["--budget", "1400"]].concat());
-    let statement = || scratch.json("runs/mine/neighbours.json");
+    let statement = || scratch.json("runs/mine/neighbors.json");
     assert!(cut.code == Some(3) && cut.out.contains("is not reached"), "{}{}", cut.out, cut.err);
     assert_eq!((statement()["reached"].as_bool(), asked(&scratch).len() <= 1400), (Some(false), true));
 
@@ -320,13 +320,13 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     assert_eq!(asked(&scratch).len(), calls);
     let same =
         |path: &str| scratch.files("runs/mine")[std::path::Path::new(path)] == before[std::path::Path::new(path)];
-    assert!(same("neighbours.tsv"), "the same lists");
+    assert!(same("neighbors.tsv"), "the same lists");
     assert_asked_once(&scratch);
     // with factors there is a page, which says it
     scratch.run_well(&["--quiet"]);
     well(&scratch, &topk);
     let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
-    assert!(page.contains("Stated recall") && page.contains("neighbours, k = 5"));
+    assert!(page.contains("Stated recall") && page.contains("neighbors, k = 5"));
     assert_asked_once(&scratch);
 }
 
@@ -371,11 +371,11 @@ fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
     assert!(strict.code == Some(2) && strict.err.contains("no theorem"), "{}", strict.err);
     // a list without a statement takes the old one away
     well(&scratch, &[&["topk", "config.yaml"][..], &set].concat());
-    assert!(!scratch.path("runs/mine/neighbours.json").exists());
+    assert!(!scratch.path("runs/mine/neighbors.json").exists());
 }
 
 #[test]
-fn neighbours_whose_recall_cannot_be_stated_are_refused_before_a_call() {
+fn neighbors_whose_recall_cannot_be_stated_are_refused_before_a_call() {
     let scratch = place();
     for (arguments, words) in [
         (&["--target-recall", "1"][..], "only all pairs prove"),
@@ -390,7 +390,7 @@ fn neighbours_whose_recall_cannot_be_stated_are_refused_before_a_call() {
         assert!(message.contains(words), "{words}: {message}");
     }
     assert!(asked(&scratch).is_empty());
-    // more neighbours than there are
+    // more neighbors than there are
     let said = well(&scratch, &["topk", "config.yaml", "-k", "100", "--target-recall", "0.8"]);
     assert!(said.contains("the 59 nearest neighbors"), "{said}");
     assert_asked_once(&scratch);

@@ -1,4 +1,4 @@
-//! Neighbours at a number of calls, and items searched for new queries.
+//! Neighbors at a number of calls, and items searched for new queries.
 #![cfg(unix)]
 
 use serde_json::Value as Json;
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use crate::own_data::{PROGRAM, asked};
 use crate::scratch::{MATRIX, Scratch, number_before, smooth_matrix};
 
-const NEIGHBOURS: &str = "\
+const NEIGHBORS: &str = "\
 name: near
 experiment: retrieval
 dataset: { name: embedded, limit: 60, vectors: { kind: ppmi_svd, dimension: 20 } }
@@ -17,7 +17,7 @@ replicates: 2
 
 #[test]
 fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
-    let scratch = Scratch::with(NEIGHBOURS);
+    let scratch = Scratch::with(NEIGHBORS);
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " new calls (");
     let said = scratch.run_well(&[]);
     assert_eq!(number_before(&said.err, " new calls, "), planned);
@@ -59,14 +59,14 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
 }
 
 #[test]
-fn neighbours_that_cannot_be_compared_are_refused_by_name() {
+fn neighbors_that_cannot_be_compared_are_refused_by_name() {
     let complains = |text: &str, words: &[&str]| Scratch::with(text).complains(&[], words);
-    complains(&NEIGHBOURS.replace("[wcd, rwmd]", "[wdc]"), &["unknown proxy `wdc`", "did you mean `wcd`?"]);
-    complains(&NEIGHBOURS.replace("[wcd, rwmd]", "fragments"), &["the proxy `fragments` reads questions with trees"]);
-    complains(&NEIGHBOURS.replace("[5, 10, 60]", "[0]"), &["`retrieval.calls[0]` is 0, but must be at least 1"]);
-    complains(&NEIGHBOURS.replace("[5, 10, 60]", "[60]"), &["no number of `retrieval.calls` is below half of"]);
+    complains(&NEIGHBORS.replace("[wcd, rwmd]", "[wdc]"), &["unknown proxy `wdc`", "did you mean `wcd`?"]);
+    complains(&NEIGHBORS.replace("[wcd, rwmd]", "fragments"), &["the proxy `fragments` reads questions with trees"]);
+    complains(&NEIGHBORS.replace("[5, 10, 60]", "[0]"), &["`retrieval.calls[0]` is 0, but must be at least 1"]);
+    complains(&NEIGHBORS.replace("[5, 10, 60]", "[60]"), &["no number of `retrieval.calls` is below half of"]);
     complains(
-        &NEIGHBOURS.replace("retrieval: {", "retrival: {"),
+        &NEIGHBORS.replace("retrieval: {", "retrival: {"),
         &["unknown key `retrival`", "did you mean `retrieval`?"],
     );
     let scratch = Scratch::with(
@@ -78,7 +78,7 @@ fn neighbours_that_cannot_be_compared_are_refused_by_name() {
 
 #[test]
 fn stated_recalls_are_held_against_true_ones_draw_by_draw() {
-    let statements = NEIGHBOURS.replace("experiment: retrieval", "experiment: coverage").replace(
+    let statements = NEIGHBORS.replace("experiment: retrieval", "experiment: coverage").replace(
         "retrieval: { proxies: [wcd, rwmd], calls: [5, 10, 60] }",
         "coverage: { proxy: wcd, k: 5, targets: [[0.7, 0.3]] }",
     );
@@ -107,7 +107,7 @@ fn stated_recalls_are_held_against_true_ones_draw_by_draw() {
 
 #[test]
 fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels() {
-    let statements = NEIGHBOURS.replace("experiment: retrieval", "experiment: coverage").replace(
+    let statements = NEIGHBORS.replace("experiment: retrieval", "experiment: coverage").replace(
         "retrieval: { proxies: [wcd, rwmd], calls: [5, 10, 60] }",
         "coverage: { proxy: wcd, at_least: 0.5, columns: 30, labels: [4, 12], targets: [[0.7, 0.3]] }",
     );
@@ -273,7 +273,7 @@ fn an_index_of_something_else_is_refused() {
     std::fs::write(&index, &bytes[..bytes.len() / 2]).unwrap();
     complains(&[], "is damaged");
     std::fs::write(&index, bytes).unwrap();
-    let own = Scratch::with(&NEIGHBOURS.replace("near", "other"));
+    let own = Scratch::with(&NEIGHBORS.replace("near", "other"));
     own.write("new.tsv", "key\ttext\na\t1\n");
     let said = own.say(&["search", "config.yaml", "--queries", "new.tsv"]);
     assert_eq!(said.code, Some(2));

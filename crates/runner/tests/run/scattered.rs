@@ -50,7 +50,7 @@ fn as_many_pairs_are_bought_as_the_columns_would_cost_and_none_twice() {
 }
 
 #[test]
-fn neighbours_know_the_scattered_entries() {
+fn neighbors_know_the_scattered_entries() {
     let scratch = scattered();
     scratch.run_well(&["--quiet"]);
     assert_eq!(scratch.say(&["mine", "config.yaml", "--pairs", "1770", "--out", "pairs.tsv"]).code, Some(0));

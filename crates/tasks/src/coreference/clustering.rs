@@ -1,4 +1,4 @@
-//! Agglomerative clustering on a condensed distance matrix (kodama: nearest-neighbour chains, Müllner 2011), cut strictly below a
+//! Agglomerative clustering on a condensed distance matrix (kodama: nearest-neighbor chains, Müllner 2011), cut strictly below a
 //! threshold: two clusters merge while their distance < threshold, as `AgglomerativeClustering(distance_threshold)` does.
 //!
 //! Memory: 4n(n − 1) bytes for the distances, which the linkage consumes; time O(n²).

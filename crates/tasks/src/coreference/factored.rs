@@ -1,7 +1,7 @@
 //! Average linkage straight from factors: K̃ = Z diag(±1) Zᵀ of rank r, without an n × n matrix.
 //!
 //! The average similarity of two clusters is that of their mean vectors, mean_A z · diag(±1) · mean_B z, so a cluster is one vector of
-//! length r, and a merge is a weighted mean. Nearest-neighbour chains (Müllner 2011) find the same merges as on the matrix,
+//! length r, and a merge is a weighted mean. Nearest-neighbor chains (Müllner 2011) find the same merges as on the matrix,
 //! since average linkage is reducible.
 //!
 //! Memory: 8nr + O(n) bytes, a copy of Z that shrinks as clusters merge. Time: at most 3n rows of at most n products of length

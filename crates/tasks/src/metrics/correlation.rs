@@ -53,7 +53,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let mut ranks = vec![0.0; values.len()];
     let mut below = 0;
-    // `==` rather than `total_cmp`, so that 0.0 and −0.0, neighbours in the order, tie
+    // `==` rather than `total_cmp`, so that 0.0 and −0.0, neighbors in the order, tie
     for tie in order.chunk_by(|&a, &b| values[a] == values[b]) {
         let shared = below as f64 + (tie.len() as f64 + 1.0) / 2.0;
         for &index in tie {

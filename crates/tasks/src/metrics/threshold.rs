@@ -13,7 +13,7 @@ pub struct Threshold {
     pub accuracy: f64,
 }
 
-/// The threshold of the best accuracy: the middle of a gap between neighbouring scores, of several equally good gaps the widest, of
+/// The threshold of the best accuracy: the middle of a gap between neighboring scores, of several equally good gaps the widest, of
 /// equally wide ones the lowest. None where all scores are the same. O(n log n).
 ///
 /// ```

@@ -15,7 +15,7 @@
 //! Cost: ΣT log ΣT for sorting, s for each θ.
 
 use landmark_core::stats::{clopper_pearson_lower, median, upper_normal, upper_student_t};
-use landmark_neighbours::recall::Target;
+use landmark_neighbors::recall::Target;
 
 use landmark_core::rank::RankCmp;
 

@@ -1,12 +1,12 @@
-//! Lists of neighbours: a search in rounds goes on until it states a recall of ρ (`recall::nearest_to`), by the default bound and by one that is a theorem.
+//! Lists of neighbors: a search in rounds goes on until it states a recall of ρ (`recall::nearest_to`), by the default bound and by one that is a theorem.
 //! Beside them: the same search believing the plain estimate of 30 audited rows, which are not charged.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Metered, Oracle, OracleShape, ask_pairs};
-use landmark_neighbours::nearest::{Known, RoundsParams, Search, Step};
-use landmark_neighbours::recall::{Audit, AuditError, AuditedSearch, Target, growing, nearest_to, share_found};
+use landmark_neighbors::nearest::{Known, RoundsParams, Search, Step};
+use landmark_neighbors::recall::{Audit, AuditError, AuditedSearch, Target, growing, nearest_to, share_found};
 use rand::seq::index::sample;
 
 use super::{Draw, Stated, Statements, Way};
@@ -43,7 +43,7 @@ pub(super) fn statements(draw: &Draw<'_>, k: usize, targets: &[Target]) -> Resul
     Ok(statements)
 }
 
-/// Shares of every item's true neighbours that were asked for, step by step.
+/// Shares of every item's true neighbors that were asked for, step by step.
 struct Path {
     steps: Vec<PathStep>,
 }
@@ -87,7 +87,7 @@ impl Lists<'_> {
 
     /// The search without an audit, to its end.
     fn path(&self) -> Result<Path, JobError> {
-        let failed = |error: landmark_neighbours::nearest::NeighbourError| JobError::Failed(error.into());
+        let failed = |error: landmark_neighbors::nearest::NeighborError| JobError::Failed(error.into());
         let n = self.draw.oracle.len();
         let rounds = growing(self.params(), n).check().map_err(|error| JobError::Failed(error.into()))?;
         let mut search =

@@ -18,7 +18,7 @@ use landmark_core::approximation::{Embedding, Known};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_core::rank::RankCmp;
-use landmark_neighbours::recall::{Batch, LabelSample, PairQuery, PairSource, PairsEnd, Target, pairs_with_recall};
+use landmark_neighbors::recall::{Batch, LabelSample, PairQuery, PairSource, PairsEnd, Target, pairs_with_recall};
 
 use super::held_out_columns::PairAudit;
 use super::{Draw, Stated, Statements, Way};

@@ -3,7 +3,7 @@
 //! ```text
 //! proxy               no call: the proxy's own lists
 //! rerank              the proxy's best pairs, scored
-//! GAR                 a pair of every item in turn: now its proxy's best, now a proxy neighbour of the best item scored so far (MacAvaney et al. 2022)
+//! GAR                 a pair of every item in turn: now its proxy's best, now a proxy neighbor of the best item scored so far (MacAvaney et al. 2022)
 //! ANNCUR              all in columns, K̃ = C W⁺ Cᵀ; with rescoring half in columns, half in the best pairs of K̃ (Yadav et al. 2022)
 //! AXN-like            half in columns, whose rows are the items' vectors; rounds of regression on an item's known scores (Yadav et al. 2024)
 //! shift_ridge, sum    .4 b in columns, K̃ of this project without and with the proxy below it, the rest in its best pairs
@@ -21,7 +21,7 @@ use landmark_core::linalg::{self, Cholesky};
 use landmark_core::oracle::{AsymmetryPolicy, Metered, Oracle, OracleShape, Precomputed, block_of};
 use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
-use landmark_neighbours::nearest::{RoundsParams, nearest as nearest_in_rounds};
+use landmark_neighbors::nearest::{RoundsParams, nearest as nearest_in_rounds};
 use landmark_report::{Subject, Variant};
 use ndarray::{Array1, Array2, ArrayView2, Axis, aview1};
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ use landmark_harness::config::ProxyKind;
 use landmark_harness::job::JobError;
 use landmark_harness::sweep::context::SweepContext;
 
-/// Neighbours of an item in GAR's graph, as its authors have it.
+/// Neighbors of an item in GAR's graph, as its authors have it.
 const GRAPH_DEGREE: usize = 16;
 
 /// Share of the calls that a sum spends on columns.
@@ -377,7 +377,7 @@ fn regress(budget: &CallBudget<'_>, vectors: ArrayView2<'_, f64>, ridge: f64) ->
     budget.reveal(symmetric)
 }
 
-/// Every item takes a pair in turn, until the budget is empty: at even turns the next of its proxy's list, at odd ones a graph neighbour of the
+/// Every item takes a pair in turn, until the budget is empty: at even turns the next of its proxy's list, at odd ones a graph neighbor of the
 /// best item it has scored so far. Pairs that another item paid for are known.
 fn adaptive(budget: &mut CallBudget<'_>, proxy: ArrayView2<'_, f64>) {
     let n = proxy.nrows();
@@ -407,7 +407,7 @@ fn adaptive(budget: &mut CallBudget<'_>, proxy: ArrayView2<'_, f64>) {
     }
 }
 
-/// The first unknown neighbour of the best scored item that has one.
+/// The first unknown neighbor of the best scored item that has one.
 fn frontier(budget: &CallBudget<'_>, graph: &[&[usize]], i: usize) -> Option<usize> {
     let mut scored: Vec<(usize, f64)> = budget.row(i).collect();
     scored.sort_unstable_by(|a, b| b.1.rank_cmp(&a.1).then(a.0.cmp(&b.0)));

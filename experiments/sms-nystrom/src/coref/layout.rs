@@ -11,9 +11,9 @@ const OTHERS: [Metric; 5] =
 /// The methods of figure 6.
 const FIGURE_6: [&str; 2] = ["sms_nystrom", "sms_nystrom_rescaled"];
 
-/// Layout of a run with methods, and of what was found of neighbours.
+/// Layout of a run with methods, and of what was found of neighbors.
 pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Layout {
-    let Layout { tables, figures, notes, .. } = neighbours(rows);
+    let Layout { tables, figures, notes, .. } = neighbors(rows);
     let clustering = clustering(dataset, fractions, rows);
     Layout {
         tables: clustering.tables.into_iter().chain(tables).collect(),
@@ -23,9 +23,9 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
     }
 }
 
-/// Layout of a run that only looks for neighbours.
+/// Layout of a run that only looks for neighbors.
 pub(super) fn without_methods(rows: &[ResultRow]) -> Layout {
-    let mut layout = neighbours(rows);
+    let mut layout = neighbors(rows);
     layout.tables.push(exact(rows));
     layout
 }
@@ -94,7 +94,7 @@ fn clustering(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Layout {
 }
 
 /// Recall against calls, where it was measured.
-fn neighbours(rows: &[ResultRow]) -> Layout {
+fn neighbors(rows: &[ResultRow]) -> Layout {
     let found = |row: &&ResultRow| METRICS.iter().any(|(metric, _)| *metric == row.metric);
     let rows: Vec<ResultRow> = rows.iter().filter(found).cloned().collect();
     if rows.is_empty() {
@@ -102,7 +102,7 @@ fn neighbours(rows: &[ResultRow]) -> Layout {
     }
     let mut layout = retrieval::layout(2, &rows);
     layout.notes.push(
-        "neighbours are looked for within a topic; a number of calls counts in the topics where it is below half of all pairs"
+        "neighbors are looked for within a topic; a number of calls counts in the topics where it is below half of all pairs"
             .to_owned(),
     );
     layout

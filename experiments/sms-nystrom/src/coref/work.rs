@@ -22,7 +22,7 @@ use serde_json::{Value as Json, json};
 
 use super::bench::{PairScoring, Scored, Topic, score};
 use super::draw::{Draw, dendrograms};
-use super::neighbours::{self, Pooled};
+use super::neighbors::{self, Pooled};
 use super::{Settings, Source};
 
 /// Computation of a part.
@@ -33,7 +33,7 @@ enum Piece {
     /// A method at a share of landmark mentions.
     Approximated { source: Source, method: usize, fraction: f64, replicate: u64 },
     /// The nearest of every mention at the given numbers of calls.
-    Neighbours { source: Source, replicate: u64 },
+    Neighbors { source: Source, replicate: u64 },
 }
 
 /// Mentions with their scores, and how they are approximated.
@@ -212,14 +212,14 @@ impl Clustering {
     }
 
     /// Recall of every mention's nearest in its topic.
-    fn neighbours(&self, source: Source, scored: &Scored, replicate: u64) -> Result<Vec<ResultRow>, StudyError> {
+    fn neighbors(&self, source: Source, scored: &Scored, replicate: u64) -> Result<Vec<ResultRow>, StudyError> {
         let draw = |topic: &Topic| {
             let dataset = self.settings.streams(source, &topic.name);
             stream(self.run.seed, &dataset, "landmarks", replicate)
         };
-        let found = neighbours::pooled(&scored.topics, &self.settings.calls, (self.run.seed, replicate), &draw)?;
+        let found = neighbors::pooled(&scored.topics, &self.settings.calls, (self.run.seed, replicate), &draw)?;
         let row = |found: Pooled| {
-            let subject = neighbours::subject(self.settings.title(source), found.rival).items(found.mentions);
+            let subject = neighbors::subject(self.settings.title(source), found.rival).items(found.mentions);
             let row = row(&self.run, subject, found.metric, found.judged.mean).at("calls", found.calls);
             let row = row.compared_at(ProxyKind::MentionCosine.id()).replicate(replicate);
             // both orders of a pair
@@ -311,7 +311,7 @@ impl StudyWork for Clustering {
                     let own = json!({ "method": entry, "fraction": fraction, "replicate": replicate });
                     (source, format!("{group}, replicate {}", replicate + 1), group, own)
                 }
-                Piece::Neighbours { source, replicate } => {
+                Piece::Neighbors { source, replicate } => {
                     let own = json!({ "neighbours": self.settings.calls, "replicate": replicate });
                     (source, format!("neighbours, replicate {}", replicate + 1), "neighbours".to_owned(), own)
                 }
@@ -329,7 +329,7 @@ impl StudyWork for Clustering {
     }
 
     fn requests(&self, part: usize) -> Result<Vec<Request>, StudyError> {
-        let (Piece::Exact(source) | Piece::Approximated { source, .. } | Piece::Neighbours { source, .. }) =
+        let (Piece::Exact(source) | Piece::Approximated { source, .. } | Piece::Neighbors { source, .. }) =
             self.pieces[part];
         Ok(self.scoring.requests(source))
     }
@@ -341,8 +341,8 @@ impl StudyWork for Clustering {
                 let scored = self.scored(source, progress)?;
                 self.approximated((source, &scored), method, fraction, replicate)
             }
-            Piece::Neighbours { source, replicate } => {
-                self.neighbours(source, &*self.scored(source, progress)?, replicate)
+            Piece::Neighbors { source, replicate } => {
+                self.neighbors(source, &*self.scored(source, progress)?, replicate)
             }
         }
     }
@@ -353,7 +353,7 @@ fn pieces(settings: &Settings, methods: &[MethodConfig], run: &RunSettings) -> V
     for &source in &settings.mentions {
         pieces.push(Piece::Exact(source));
         if !settings.calls.is_empty() {
-            pieces.extend((0..run.replicates as u64).map(|replicate| Piece::Neighbours { source, replicate }));
+            pieces.extend((0..run.replicates as u64).map(|replicate| Piece::Neighbors { source, replicate }));
         }
         for &fraction in &settings.fractions {
             for (method, entry) in methods.iter().enumerate() {

@@ -208,7 +208,7 @@ impl Estimates {
         }
     }
 
-    /// x and y of every pair as neighbouring rows (2·pairs × n), the same for every family and replicate.
+    /// x and y of every pair as neighboring rows (2·pairs × n), the same for every family and replicate.
     fn pairs(&self, items: Items) -> Array2<f64> {
         let (pairs, n) = (self.settings.pairs, self.settings.dimension);
         let mut rng = stream(self.run.seed, "structured", "pairs", 0);

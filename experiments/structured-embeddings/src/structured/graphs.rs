@@ -119,7 +119,7 @@ pub(super) fn draw_graphs(graphs: &[GraphSettings], seed: u64) -> (Vec<FigureSpe
         return (Vec::new(), notes);
     }
     let caption = "A vertex is a pair of columns that are correlated between the two rows; an edge joins pairs that share a column. \
-                   Neighbours differ in colour and marker. A circulant matrix gives cycles, which take three colours where their \
+                   Neighbors differ in colour and marker. A circulant matrix gives cycles, which take three colours where their \
                    length is odd; a larger budget cuts them to paths, which take two.";
     let title = "Coherence graphs (figures 1 and 2 of the paper)";
     (vec![figure("figure-graphs", title, caption, Metric::Coherence, FigureKind::Graphs(panels))], notes)
@@ -134,12 +134,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_walked_round_and_neighbours_differ() {
+    fn a_cycle_is_walked_round_and_neighbors_differ() {
         let panel = settings(Family::Circulant, 7, [0, 2]).panel(1).unwrap();
         assert_eq!(panel.vertices.len(), 7);
         assert!(panel.title.ends_with("rows 1, 3: χ = 3"), "{}", panel.title);
         for &(v, w) in &panel.edges {
-            assert!(v.abs_diff(w) == 1 || v.abs_diff(w) == 6, "neighbours on the circle are joined");
+            assert!(v.abs_diff(w) == 1 || v.abs_diff(w) == 6, "neighbors on the circle are joined");
             assert_ne!(panel.vertices[v].1, panel.vertices[w].1);
         }
     }

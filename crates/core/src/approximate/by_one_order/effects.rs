@@ -77,8 +77,8 @@ impl Graph {
         let all: f64 = x.iter().sum();
         let on_columns: f64 = x.iter().zip(&self.is_column).filter(|(_, is_column)| **is_column).map(|(x, _)| x).sum();
         let of = |((x, degree), is_column): ((&f64, &f64), &bool)| {
-            let neighbours = if *is_column { all - x } else { on_columns };
-            (degree + RIDGE) * x - neighbours
+            let neighbors = if *is_column { all - x } else { on_columns };
+            (degree + RIDGE) * x - neighbors
         };
         let mut out: Vec<f64> = x.iter().zip(&self.degree).zip(&self.is_column).map(of).collect();
         self.pairs.iter().for_each(|&(i, j)| {

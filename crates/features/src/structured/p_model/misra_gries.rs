@@ -1,6 +1,6 @@
 //! Edge colouring with one colour more than the largest degree, as Vizing's theorem promises.
 //!
-//! Misra & Gries 1992: for each edge (u, v) a fan of neighbours of u, a path of two colours turned round, the fan moved by one.
+//! Misra & Gries 1992: for each edge (u, v) a fan of neighbors of u, a path of two colours turned round, the fan moved by one.
 //! Cost: O(edges · nodes).
 
 /// Colours 0 … `number` − 1 for the edges, `number` = Δ + 1.

@@ -114,7 +114,7 @@ fn the_graph_of_figure_1_is_an_odd_cycle_in_three_colours() {
     let matrix = draw(Family::Circulant, 5, 5);
     let graph = CoherenceGraph::new(5, &correlations(matrix.p_model().unwrap(), 0, 1));
     assert_eq!(graph.vertices(), [(0, 1), (0, 4), (1, 2), (2, 3), (3, 4)]);
-    assert_eq!(graph.edges().len(), 5, "every vertex of a cycle has two neighbours");
+    assert_eq!(graph.edges().len(), 5, "every vertex of a cycle has two neighbors");
     let (number, colors) = graph.chromatic_number(1000);
     let colors = colors.unwrap();
     assert_eq!(number.exact(), Some(3));

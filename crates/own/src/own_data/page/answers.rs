@@ -1,4 +1,4 @@
-//! What was made from the factors, as parts of the page: lists of neighbours, pairs, clusters and labels, read from the tables that the commands leave.
+//! What was made from the factors, as parts of the page: lists of neighbors, pairs, clusters and labels, read from the tables that the commands leave.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::path::Path;
 use landmark_core::rank::RankCmp;
 use landmark_report::amounts::{count, counted};
 use landmark_report::{Chapter, Colouring, Confusion, Listed, Listing};
-use landmark_tasks::neighbours::SignedVectors;
+use landmark_tasks::neighbors::SignedVectors;
 use ndarray::{Array1, Array2};
 
 use super::super::labels::{Doubtful, LabelsReport};
-use super::super::{CLUSTERS, FACTORS, LABELS, LABELS_REPORT, NEIGHBOURS, PAIRS};
+use super::super::{CLUSTERS, FACTORS, LABELS, LABELS_REPORT, NEIGHBORS, PAIRS};
 use super::table::Table;
 use super::{Gathered, LINES, share};
 use crate::factors::Factors;
@@ -126,7 +126,7 @@ pub(super) fn chapters(folder: &Path, drawn: &Drawn<'_>) -> Vec<Chapter> {
         serde_json::from_str(&std::fs::read_to_string(folder.join(LABELS_REPORT)).ok()?).ok()
     };
     let all = [
-        table(NEIGHBOURS).and_then(|table| neighbours(&table)),
+        table(NEIGHBORS).and_then(|table| neighbors(&table)),
         table(PAIRS).and_then(|table| mined(&table, drawn)),
         table(CLUSTERS).and_then(|table| clusters(&table, &Factors::read(&folder.join(FACTORS)).ok()?, drawn)),
         report().and_then(|report| labelled(&report, drawn)),
@@ -134,7 +134,7 @@ pub(super) fn chapters(folder: &Path, drawn: &Drawn<'_>) -> Vec<Chapter> {
     all.into_iter().flatten().collect()
 }
 
-fn neighbours(table: &Table) -> Option<Chapter> {
+fn neighbors(table: &Table) -> Option<Chapter> {
     let (scores, ranks) = (table.numbers("score")?, table.numbers("rank")?);
     if scores.is_empty() || scores.iter().any(|score| !score.is_finite()) {
         return None;
@@ -145,7 +145,7 @@ fn neighbours(table: &Table) -> Option<Chapter> {
         id: "topk".to_owned(),
         title: "Neighbor lists (topk)".to_owned(),
         caption: format!(
-            "The {k:.0} nearest of each of {} items are in `{NEIGHBOURS}`; {} of {} similarities in it were evaluated for the list ({}).",
+            "The {k:.0} nearest of each of {} items are in `{NEIGHBORS}`; {} of {} similarities in it were evaluated for the list ({}).",
             count(ranks.iter().filter(|rank| **rank == 1.0).count() as u64),
             count(exact),
             count(scores.len() as u64),

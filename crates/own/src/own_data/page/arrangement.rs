@@ -1,4 +1,4 @@
-//! Items in the plane so that neighbours stay neighbours: Barnes-Hut t-SNE over their most similar, begun at the principal axes.
+//! Items in the plane so that neighbors stay neighbors: Barnes-Hut t-SNE over their most similar, begun at the principal axes.
 //!
 //! van der Maaten, *Accelerating t-SNE using tree-based algorithms*, 2014, by the crate `bhtsne`. The squared distance of two items is the largest
 //! similarity less theirs. Cost: 500 steps of m log m.
@@ -8,7 +8,7 @@ use landmark_report::Near;
 
 use super::survey::Survey;
 
-/// Neighbours that an item is held by, as t-SNE counts them; three times as many are read.
+/// Neighbors that an item is held by, as t-SNE counts them; three times as many are read.
 const PERPLEXITY: usize = 30;
 /// Steps.
 const EPOCHS: usize = 500;
@@ -53,7 +53,7 @@ fn perplexity(m: usize) -> usize {
     PERPLEXITY.min((m - 1) / 3)
 }
 
-/// Places of the items from their lists of neighbours, all of one length, and from where they begin.
+/// Places of the items from their lists of neighbors, all of one length, and from where they begin.
 fn arrange(near: &[Vec<Near>], plane: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let m = near.len();
     let top = near.iter().flatten().map(|near| near.score).fold(f64::NEG_INFINITY, f64::max);

@@ -13,7 +13,7 @@ fn target(recall: f64, delta: f64) -> Target {
 
 #[test]
 fn thresholds_for_pairs_are_those_of_scipy() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/neighbours/tests/golden/recall.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/neighbors/tests/golden/recall.json");
     let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut refused = 0;
     for case in golden["pairs"].as_array().unwrap() {

@@ -1,0 +1,84 @@
+//! Own time and memory of a search of neighbors, without the score: `neighbor_times [items] [numbers] [calls an item]
+//! [1: with the process over pairs]`.
+//!
+//! The score is a cosine of 24 numbers with popularity, the proxy one of its noisy copy among others, as long as an encoder's vectors.
+
+#![allow(clippy::print_stdout)] // it is a command-line tool
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{EmbeddingProxy, Oracle, OracleShape, Pair};
+use landmark_core::stream::stream;
+use landmark_neighbors::nearest::{RoundsParams, Search};
+use ndarray::{Array2, s};
+use rand::Rng;
+
+/// Numbers that the score sees.
+const SEEN: usize = 24;
+
+fn argument(place: usize, default: usize) -> usize {
+    std::env::args().nth(place).and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// A line of /proc/self/status, in MB; nothing elsewhere than on Linux.
+fn megabytes(name: &str) -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with(name))?;
+    Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? / 1024.0)
+}
+
+/// User and system seconds of all threads so far.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after = stat.rsplit(')').next().unwrap_or_default();
+    // fields 14 and 15, in ticks of a hundredth
+    after.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (n, d, calls_per_item) = (argument(1, 10_000), argument(2, 768), argument(3, 20));
+    let mut rng = stream(1, "neighbour times", "vectors", 0);
+    let mut vectors = Array2::from_shape_fn((n, d), |_| rng.gen_range(-1.0..1.0));
+    let popularity: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.3..0.3)).collect();
+    let score = EmbeddingProxy::cosine(vectors.slice(s![.., ..SEEN]).to_owned())?;
+    vectors.slice_mut(s![.., ..SEEN]).mapv_inplace(|x| 4.0 * x);
+    let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors)?);
+    let evaluate = |pairs: &[Pair]| -> Vec<f64> {
+        let mut scores = vec![0.0; pairs.len()];
+        score.evaluate(pairs, &mut scores).expect("pairs of the items");
+        scores.iter_mut().zip(pairs).for_each(|(score, &(i, j))| *score += popularity[i] + popularity[j]);
+        scores
+    };
+
+    let shape = OracleShape::symmetric(n);
+    let rounds = RoundsParams { calls_per_item, pairwise: argument(4, 0) == 1, ..RoundsParams::default() }.check()?;
+    let landmarks = Landmarks::uniform(n, &mut stream(1, "neighbour times", "landmarks", 0));
+    let mut search = Search::new(rounds, shape, vec![proxy], &landmarks)?;
+    let (mut own, mut cpu) = (0.0, 0.0);
+    loop {
+        let (start, before) = (Instant::now(), cpu_seconds());
+        let batch = search.next_batch()?;
+        (own, cpu) = (own + start.elapsed().as_secs_f64(), cpu + cpu_seconds() - before);
+        let Some(batch) = batch else { break };
+        println!("{:?}: {} pairs, {own:.1} s, {cpu:.1} s of CPU so far", batch.step, batch.pairs.len());
+        let scores = evaluate(&batch.pairs);
+        search.record(&batch.pairs, &scores)?;
+    }
+    let (start, before) = (Instant::now(), cpu_seconds());
+    let found = search.finish()?;
+    (own, cpu) = (own + start.elapsed().as_secs_f64(), cpu + cpu_seconds() - before);
+    let listed: usize = found.lists.iter().map(Vec::len).sum();
+    let exact = found.lists.iter().flatten().filter(|one| one.exact).count();
+    println!("{n} items, {d} numbers, {calls_per_item} calls an item: {own:.1} s, {cpu:.1} s of CPU");
+    println!(
+        "{:.0} % of {listed} entries exact, λ {:?}",
+        100.0 * exact as f64 / listed as f64,
+        found.rounds.last().and_then(|round| round.lambda)
+    );
+    if let Some(peak) = megabytes("VmHWM") {
+        println!("{peak:.0} MB at most");
+    }
+    Ok(())
+}

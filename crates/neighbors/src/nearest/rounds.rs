@@ -1,0 +1,287 @@
+//! Settings of a search, and its bill.
+
+use serde::{Deserialize, Serialize};
+
+use landmark_core::oracle::{Coin, OracleShape};
+use landmark_core::parameter::BadParameter;
+
+/// Candidates an item, at least: at a few calls an item, kriging has something to choose from.
+const FEWEST_CANDIDATES: usize = 64;
+
+/// Calls an item up to which the single nearest item is found best by reranking the proxy's.
+const PLAIN_CALLS: usize = 5;
+
+/// Share of the calls that ask for one order of a pair, where only the best pairs are asked for in both.
+const EXPLORING: f64 = 0.75;
+
+/// Rows of the columns that are evaluated first, to see whether the others are worth their calls: a twelfth of all, within these.
+const TRIAL_ROWS: (usize, usize) = (48, 256);
+
+/// Raw settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RoundsParams {
+    /// Neighbors of each item.
+    pub k: usize,
+    /// Calls an item; n times as many in all, and no more than there are pairs.
+    pub calls_per_item: usize,
+    /// Rounds after the columns and the first pairs.
+    pub rounds: usize,
+    /// Part of each round that goes to the proxy's best pairs.
+    pub share: f64,
+    /// Calls an item that the proxy's best pairs get before the first round.
+    pub first: usize,
+    /// Columns; by default a fifth of the calls an item, at least 2, none where plain reranking is better. Where there is a proxy, a twelfth of
+    /// the rows of the default ones is evaluated first, and the rest of them only if items differ in popularity beyond what the proxies tell.
+    pub columns: Option<usize>,
+    /// Candidates an item, as a multiple of the calls an item.
+    pub candidates: usize,
+    /// Rows are kriged. Off for who wants to see what it does.
+    pub kriging: bool,
+    /// The link knows how popular an item is. Off for who wants to see what it does.
+    pub popularity: bool,
+    /// The link and kriging may see ranks of the scores. Off for who wants to see what it does.
+    pub rank_transform: bool,
+    /// A Gaussian process over pairs adds what it learns from the pairs of similar items. Off for who wants to see what it does.
+    pub pairwise: bool,
+    /// Pairs stand in one list of all pairs, not in a list of each item: for a search of the most similar pairs of all.
+    pub pairs: bool,
+    /// Each round asks for this part of what was asked before, and `rounds` is not read: for who stops by a rule of his own.
+    pub growth: Option<f64>,
+    /// Seed of the coin that draws one order of each pair of an asymmetric score: three quarters of the calls ask for one order of as many
+    /// pairs, the others for the other order of the best of them. Without it every pair is asked for in both orders. Nothing to a score of one call
+    /// per pair.
+    pub one_order: Option<u64>,
+}
+
+impl Default for RoundsParams {
+    fn default() -> Self {
+        Self {
+            k: 10,
+            calls_per_item: 20,
+            rounds: 4,
+            share: 0.2,
+            first: 1,
+            columns: None,
+            candidates: 4,
+            kriging: true,
+            popularity: true,
+            rank_transform: true,
+            pairwise: true,
+            pairs: false,
+            growth: None,
+            one_order: None,
+        }
+    }
+}
+
+impl RoundsParams {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// The first parameter outside its range.
+    pub fn check(self) -> Result<Rounds, BadParameter> {
+        let positive = [("k", self.k), ("calls_per_item", self.calls_per_item), ("rounds", self.rounds)];
+        if let Some((name, value)) = positive.into_iter().find(|&(_, value)| value == 0) {
+            return Err(BadParameter::new(name, value, "at least 1"));
+        }
+        if !(0.0..=1.0).contains(&self.share) {
+            return Err(BadParameter::new("share", self.share, "between 0 and 1"));
+        }
+        if self.candidates < 2 {
+            return Err(BadParameter::new("candidates", self.candidates, "at least 2"));
+        }
+        // less would be millions of rounds of a pair each, and every round estimates all candidates again
+        if self.rounds > 1000 {
+            return Err(BadParameter::new("rounds", self.rounds, "at most 1,000"));
+        }
+        if let Some(growth) = self.growth.filter(|growth| !(growth.is_finite() && *growth >= 0.01)) {
+            return Err(BadParameter::new("growth", growth, "a finite number of at least 0.01"));
+        }
+        if self.columns == Some(1) {
+            return Err(BadParameter::new(
+                "columns",
+                1,
+                "0 or at least 2, or popularity can't be told apart from a score",
+            ));
+        }
+        Ok(Rounds(self))
+    }
+}
+
+/// Checked settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rounds(RoundsParams);
+
+/// Pairs that a search evaluates.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Bill {
+    /// Pairs in all.
+    pub pairs: u64,
+    /// Calls of the similarity function: pairs, twice where both orders of a pair are called.
+    pub calls: u64,
+    /// Columns among them.
+    pub columns: usize,
+    /// Pairs of the columns.
+    pub column_pairs: u64,
+    /// Those of them that decide whether the others are evaluated: if not, as many pairs more are chosen in rounds, at the same calls.
+    pub trial: u64,
+    /// Pairs that the proxy alone chooses before the first round.
+    pub first: u64,
+    /// Pairs of the rounds.
+    pub rounds: Vec<u64>,
+    /// Pairs, of those that were asked for in one order, that are asked for in the other order at the end.
+    pub second_orders: u64,
+    /// True where there are too few calls for columns: all of them go to the proxy's best pairs, and a list has those first that were
+    /// evaluated.
+    pub is_plain: bool,
+}
+
+impl Rounds {
+    /// The settings.
+    pub fn params(&self) -> &RoundsParams {
+        &self.0
+    }
+
+    /// Asks for one order of a pair first, by the coin of this seed unless another was named.
+    pub fn in_one_order(&mut self, seed: u64) {
+        self.0.one_order.get_or_insert(seed);
+    }
+
+    /// Calls of a search, exactly. Pure: no oracle is asked.
+    pub fn bill(&self, shape: OracleShape, has_proxy: bool) -> Bill {
+        let n = shape.len as u64;
+        let (pairs, second_orders) = self.affordable(shape, n * n.saturating_sub(1) / 2);
+        let columns = self.columns(shape.len, pairs, has_proxy);
+        let column_pairs = column_pairs(shape.len, columns);
+        let trial = if has_proxy { (columns * self.trial_rows(shape.len, columns)) as u64 } else { 0 };
+        let is_plain = has_proxy && columns == 0 && self.0.columns.is_none();
+        let first = match (has_proxy, is_plain) {
+            (true, true) => pairs,
+            (true, false) => (pairs - column_pairs).min(n.saturating_mul(self.0.first as u64)),
+            (false, _) => 0,
+        };
+        let rounds = self.rounds(pairs, pairs - column_pairs - first);
+        let calls = pairs * self.price(shape) + second_orders;
+        Bill { pairs, calls, columns, column_pairs, trial, first, rounds, second_orders, is_plain }
+    }
+
+    /// The seed of the coin, where a score has two orders and one of them is asked for first.
+    pub(super) fn coin(&self, shape: OracleShape) -> Option<Coin> {
+        self.0.one_order.filter(|_| shape.evaluations_per_pair == 2).map(Coin::new)
+    }
+
+    /// Calls of a pair when it is first asked for.
+    pub(super) fn price(&self, shape: OracleShape) -> u64 {
+        if self.coin(shape).is_some() { 1 } else { shape.evaluations_per_pair }
+    }
+
+    /// Of `all` pairs those that the calls are enough for, and how many of them get their other order.
+    fn affordable(&self, shape: OracleShape, all: u64) -> (u64, u64) {
+        let calls = (shape.len as u64).saturating_mul(self.0.calls_per_item as u64);
+        if self.coin(shape).is_none() {
+            return ((calls / shape.evaluations_per_pair.max(1)).min(all), 0);
+        }
+        // a part of a count that fits in an f64
+        let pairs = ((EXPLORING * calls as f64).ceil() as u64).min(all);
+        (pairs, (calls - pairs).min(pairs))
+    }
+
+    /// The bill of a search that stands on so many known pairs ([`Search::knowing`](super::Search::knowing)): new calls alone. No columns are
+    /// evaluated; `has_proxy` also with a seed.
+    pub fn bill_beyond(&self, shape: OracleShape, has_proxy: bool, known: u64) -> Bill {
+        let n = shape.len as u64;
+        let left = (n * n.saturating_sub(1) / 2).saturating_sub(known);
+        let (pairs, second_orders) = self.affordable(shape, left);
+        let first = if has_proxy { pairs.min(n.saturating_mul(self.0.first as u64)) } else { 0 };
+        Bill {
+            pairs,
+            calls: pairs * self.price(shape) + second_orders,
+            columns: 0,
+            column_pairs: 0,
+            trial: 0,
+            first,
+            rounds: self.rounds(pairs, pairs - first),
+            second_orders,
+            is_plain: false,
+        }
+    }
+
+    /// The bill of no more than so many pairs; the columns stay, and the search ends within them if they are more.
+    pub(super) fn limited(&self, bill: &Bill, most: u64) -> Bill {
+        let pairs = bill.pairs.min(most);
+        let left = pairs.saturating_sub(bill.column_pairs);
+        let first = left.min(bill.first);
+        let price = bill.calls.checked_div(bill.pairs).unwrap_or(1);
+        Bill { pairs, calls: pairs * price, first, rounds: self.rounds(pairs, left - first), ..bill.clone() }
+    }
+
+    /// The bill where no more is evaluated of the columns than their trial.
+    pub(super) fn without_columns(&self, bill: &Bill) -> Bill {
+        let left = bill.pairs - bill.trial;
+        let first = left.min(bill.first);
+        Bill {
+            columns: 0,
+            column_pairs: bill.trial,
+            first,
+            rounds: self.rounds(bill.pairs, left - first),
+            ..bill.clone()
+        }
+    }
+
+    /// Rows of the columns that are looked at first; none where the columns were asked for, or popularity was not.
+    pub(super) fn trial_rows(&self, n: usize, columns: usize) -> usize {
+        if columns == 0 || self.0.columns.is_some() || !self.0.popularity {
+            return 0;
+        }
+        let rows = (n / 12).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
+        // where they are most of a column there is nothing to be saved
+        if 2 * rows + columns > n { 0 } else { rows }
+    }
+
+    /// Pairs of each round, with so many of all left.
+    fn rounds(&self, pairs: u64, mut left: u64) -> Vec<u64> {
+        let mut rounds = Vec::new();
+        while left > 0 {
+            let next = self.round(rounds.len(), pairs - left, left);
+            rounds.push(next);
+            left -= next;
+        }
+        rounds
+    }
+
+    /// Pairs of the next round, after so many rounds and pairs, with so many left.
+    fn round(&self, before: usize, asked: u64, left: u64) -> u64 {
+        match self.0.growth {
+            // a count far below 2^52; at least one
+            Some(growth) => ((growth * asked as f64).ceil() as u64).clamp(1, left),
+            None => (left / (self.0.rounds.saturating_sub(before)).max(1) as u64).max(1),
+        }
+    }
+
+    /// Columns at so many pairs; they never take more than half of these where there is a proxy.
+    fn columns(&self, n: usize, pairs: u64, has_proxy: bool) -> usize {
+        let affordable = |share: u64| (2..=n).take_while(|&s| column_pairs(n, s) <= pairs / share).last().unwrap_or(0);
+        if let Some(columns) = self.0.columns {
+            return columns.min(affordable(1));
+        }
+        if has_proxy && self.0.k == 1 && self.0.calls_per_item <= PLAIN_CALLS {
+            return 0;
+        }
+        // half up, as the research has it; a count of calls
+        let wanted = ((0.2 * pairs as f64 / n.max(1) as f64).round() as usize).max(2);
+        wanted.min(affordable(if has_proxy { 2 } else { 1 }))
+    }
+
+    /// Candidates that every item keeps, of n items.
+    pub fn width(&self, n: usize) -> usize {
+        let wanted = self.0.candidates.saturating_mul(self.0.calls_per_item);
+        wanted.max(2 * self.0.k).max(FEWEST_CANDIDATES).min(n.saturating_sub(1))
+    }
+}
+
+/// Pairs of s full columns of n items, the diagonal left out: sn − s(s+1)/2.
+fn column_pairs(n: usize, s: usize) -> u64 {
+    let (n, s) = (n as u64, s as u64);
+    s * n - s * (s + 1) / 2
+}

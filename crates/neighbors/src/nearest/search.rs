@@ -1,0 +1,637 @@
+//! The state of a search: hands out batches of pairs, takes their scores, and knows at every moment what it would answer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::columns::Columns;
+use super::kriging::JUDGES;
+use super::pairwise::Pairwise;
+use super::places::{highest, places, ranked};
+use super::pool::{FAILED, OFTEN, Pool, scan};
+use super::rank_transform::RankTransform;
+use super::rounds::{Bill, Rounds};
+use super::{NeighborError, PROXY, require_symmetric, trial};
+use arms::Arm;
+use estimates::ColumnPopularity;
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Coin, Oracle, OracleShape, Pair};
+use orders::OneOrder;
+
+mod arms;
+mod estimates;
+mod given;
+mod known;
+mod orders;
+
+pub use given::Candidates;
+pub use known::Known;
+
+/// The first pairs, as a multiple of those that are looked at by each proxy of a search with a seed, over all proxies.
+const LOOKS: usize = 4;
+
+/// Purpose of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Some rows of the columns, which decide whether the columns are evaluated.
+    Trial,
+    /// Full columns of uniform items.
+    Columns,
+    /// Pairs that the caller brought.
+    Given,
+    /// The proxy's best pairs.
+    First,
+    /// A round's share for the proxy's best pairs; rounds count from 0.
+    Proxy(usize),
+    /// Calls left of a round, for the best pairs by the estimate.
+    Estimate(usize),
+    /// The other order of the best pairs that were asked for in one.
+    SecondOrder,
+}
+
+/// Pairs to be evaluated next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// Its purpose.
+    pub step: Step,
+    /// The pairs, each of two items and none of them twice in a search, but for their second order.
+    pub pairs: Vec<Pair>,
+    /// Draws the order in which each pair is to be asked for, once; otherwise the score itself is wanted, which is made of both.
+    pub order: Option<Coin>,
+}
+
+/// An item, how similar it is, and whether that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Neighbor {
+    /// The item.
+    pub item: usize,
+    /// K where it was evaluated, an estimate elsewhere.
+    pub score: f64,
+    /// True where it was evaluated.
+    pub exact: bool,
+}
+
+/// State of the estimates when a round began.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RoundReport {
+    /// Pairs that were handed out before it.
+    pub asked: u64,
+    /// True where the link and kriging see the ranks of scores, which then tell the order of known pairs better than the scores.
+    pub ranks: bool,
+    /// λ of kriging; `None` where the link alone predicted better, or no proxy gives a kernel.
+    pub lambda: Option<f64>,
+    /// Root of the mean squared error of known entries, or of their transformed ranks: with the link alone.
+    pub error_without: f64,
+    /// The same with kriging, each entry left out.
+    pub error_with: f64,
+    /// Weight of kriging in the estimates.
+    pub kriging_weight: f64,
+    /// Weight of the Gaussian process over pairs.
+    pub process_weight: f64,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// The k most similar other items of every item, best first; fewer only where there are not as many.
+    pub lists: Vec<Vec<Neighbor>>,
+    /// Pairs that were handed out.
+    pub pairs: u64,
+    /// Calls that these pairs take.
+    pub calls: u64,
+    /// Pairs whose score could not be had.
+    pub failed: u64,
+    /// Numbers of the proxies as they were handed over, in the order in which they predict columns: the first gives the kernel and the
+    /// places.
+    pub proxies: Vec<usize>,
+    /// The rounds, and the state at the end.
+    pub rounds: Vec<RoundReport>,
+}
+
+/// A search under way.
+///
+/// [`next_batch`](Self::next_batch), evaluate, [`record`](Self::record), until there is no further batch; then
+/// [`finish`](Self::finish), which may also come earlier. Which pairs come next is a pure function of the settings, the landmarks
+/// and the scores: a search that is begun anew asks for the same pairs, so that with a store nothing is evaluated twice. Whoever has
+/// scores that the search is not to see (audit columns) answers from them and does not call; [`record`](Self::record) also takes
+/// pairs that were never asked for, when they are to be revealed.
+#[derive(Clone)]
+pub struct Search {
+    rounds: Rounds,
+    bill: Bill,
+    /// Calls of a pair when it is first asked for.
+    price: u64,
+    proxies: Vec<Arc<dyn Oracle>>,
+    /// Numbers of the proxies as they were handed over, the main one first.
+    proxy_order: Vec<usize>,
+    columns: Columns,
+    /// Popularity in the scores of the columns, and in their ranks.
+    popularity: [ColumnPopularity; 2],
+    /// True while the link and kriging see ranks.
+    by_rank: bool,
+    judges: Vec<usize>,
+    /// A uniform permutation of items.
+    order: Arc<[usize]>,
+    pairwise: Option<Pairwise>,
+    /// True once all pairs were looked at by the process.
+    is_scanned: bool,
+    pool: Option<Pool>,
+    /// Scores of pairs that are not in the pool yet.
+    outside: Vec<(Pair, f64)>,
+    /// E, slot by slot; in slots with a score, the link.
+    estimates: Vec<f64>,
+    is_estimated: bool,
+    next: Next,
+    asked: u64,
+    failed: u64,
+    /// Pairs of which one order was asked for, where the other follows.
+    orders: Option<OneOrder>,
+    reports: Vec<RoundReport>,
+    /// True where the main proxy, or the second, was fitted to the columns.
+    is_seeded: bool,
+    /// Pairs that each way of choosing would take, of a round under way of a search with a seed.
+    looks: Vec<(Arm, Vec<Pair>)>,
+    /// Candidates that the caller brought, one list an item; none at all where there are none.
+    given: Vec<Vec<u32>>,
+    /// Pairs of these among the first.
+    given_first: usize,
+    /// True where an index has found the candidates, in the place of a pass over all pairs.
+    has_index: bool,
+    /// Its lists, until they are part of the pool.
+    indexed: Vec<Vec<u32>>,
+    /// True where there are so many items that all pairs are looked at as seldom as can be, in single precision.
+    pub(super) is_large: bool,
+    /// Mean gain of each way in the round before.
+    gains: Vec<(Arm, f64)>,
+    /// The way whose pairs were best in the last round.
+    best_arm: Arm,
+    /// True where no estimate stands before a known pair in a list.
+    lists_known_first: bool,
+}
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search")
+            .field("rounds", &self.rounds)
+            .field("proxies", &self.proxies.len())
+            .field("next", &self.next)
+            .field("asked", &self.asked)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Batch that comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Trial,
+    Columns,
+    Given,
+    First,
+    /// A look at a proxy, of a search with a seed and other proxies.
+    Look(usize),
+    /// The other first pairs, by the proxy that the looks spoke for.
+    AfterLooks,
+    Proxy(usize),
+    /// The round, and how many pairs of it are left.
+    Estimate(usize, usize),
+    SecondOrder,
+    End,
+}
+
+impl Search {
+    /// A search among `shape.len` items with `proxies`, ordered by how well they predict columns where there are some; columns are the first of the nested order of
+    /// `landmarks`, and their independent order judges λ.
+    ///
+    /// # Errors
+    /// An asymmetric shape, proxies over other items, fewer landmarks than columns.
+    pub fn new(
+        rounds: Rounds,
+        shape: OracleShape,
+        proxies: Vec<Arc<dyn Oracle>>,
+        landmarks: &Landmarks,
+    ) -> Result<Self, NeighborError> {
+        require_symmetric(shape)?;
+        let n = shape.len;
+        if let Some((place, proxy)) = proxies.iter().enumerate().find(|(_, proxy)| proxy.len() != n) {
+            return Err(NeighborError::ProxyItems { role: PROXY, number: place + 1, seen: proxy.len(), wanted: n });
+        }
+        let bill = rounds.bill(shape, !proxies.is_empty());
+        let (wanted, given) = (bill.columns, landmarks.order().len());
+        if given < wanted || landmarks.len() != n {
+            return Err(NeighborError::TooFewLandmarks { wanted, given });
+        }
+        Ok(Self {
+            columns: columns_of(&rounds, &bill, n, landmarks.order()[..wanted].to_vec()),
+            popularity: [(); 2].map(|()| ColumnPopularity::unknown(n)),
+            by_rank: false,
+            judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
+            order: landmarks.independent().into(),
+            pairwise: None,
+            is_scanned: false,
+            pool: None,
+            outside: Vec::new(),
+            estimates: Vec::new(),
+            is_estimated: false,
+            next: Next::Trial,
+            asked: 0,
+            failed: 0,
+            orders: rounds.coin(shape).map(OneOrder::new),
+            reports: Vec::new(),
+            is_seeded: false,
+            looks: Vec::new(),
+            given: Vec::new(),
+            given_first: 0,
+            has_index: false,
+            indexed: Vec::new(),
+            is_large: n > OFTEN,
+            gains: Vec::new(),
+            best_arm: Arm::Seed,
+            lists_known_first: bill.is_plain,
+            price: rounds.price(shape),
+            rounds,
+            bill,
+            proxy_order: (0..proxies.len()).collect(),
+            proxies,
+        })
+    }
+
+    /// The bill; that of no columns once their trial has said so.
+    pub fn bill(&self) -> &Bill {
+        &self.bill
+    }
+
+    /// Items whose columns are evaluated.
+    pub fn columns(&self) -> &[usize] {
+        self.columns.items()
+    }
+
+    /// Pairs that were handed out so far.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// Calls that the pairs handed out so far take.
+    pub fn calls(&self) -> u64 {
+        self.asked * self.price + self.orders.as_ref().map_or(0, OneOrder::second_orders)
+    }
+
+    /// True where pairs of the round under way are still to be handed out.
+    pub(crate) fn is_within_round(&self) -> bool {
+        matches!(self.next, Next::Estimate(_, left) if left > 0)
+    }
+
+    /// No more than so many pairs in all, of a search that has not begun.
+    pub(crate) fn limit(&mut self, pairs: u64) {
+        self.bill = self.rounds.limited(&self.bill, pairs);
+    }
+
+    /// One more round of so many pairs, of a search that has handed out all of its own; false if its last round found no pair to ask for.
+    pub(crate) fn extend(&mut self, pairs: u64) -> bool {
+        let is_spent = self.asked < self.bill.pairs;
+        if !is_spent {
+            self.bill.pairs += pairs;
+            self.bill.rounds.push(pairs);
+        }
+        !is_spent
+    }
+
+    /// State of the estimates at the beginning of each round so far.
+    pub fn reports(&self) -> &[RoundReport] {
+        &self.reports
+    }
+
+    /// The pairs to be evaluated next; `None` at the end. What was handed out before is to be recorded first.
+    ///
+    /// # Errors
+    /// A proxy that fails or is not finite.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>, NeighborError> {
+        self.advance().map_err(|error| self.numbered(error))
+    }
+
+    fn advance(&mut self) -> Result<Option<Batch>, NeighborError> {
+        loop {
+            let (step, pairs) = match self.next {
+                Next::Trial => {
+                    self.next = Next::Columns;
+                    (Step::Trial, self.columns.trial_to_ask())
+                }
+                Next::Columns => {
+                    self.next = Next::Given;
+                    self.judge_trial()?;
+                    (Step::Columns, self.columns.pairs())
+                }
+                Next::Given => {
+                    self.next = Next::First;
+                    let pairs = self.by_given(at_most(self.bill.first))?;
+                    self.given_first = pairs.len();
+                    (Step::Given, pairs)
+                }
+                Next::First if self.is_worth_looks() => {
+                    self.next = Next::Look(0);
+                    continue;
+                }
+                Next::First => {
+                    self.next = Next::Proxy(0);
+                    (Step::First, self.by_proxy(at_most(self.bill.first) - self.given_first)?)
+                }
+                Next::Look(proxy) => {
+                    self.next = if proxy + 1 < self.proxies.len() { Next::Look(proxy + 1) } else { Next::AfterLooks };
+                    // as many by each, or the one that chose fewer would look better among pairs of which all are high by the other
+                    let count = (at_most(self.bill.first) - self.given_first) / (LOOKS * self.proxies.len());
+                    self.pool()?;
+                    (Step::First, self.chosen(count, |pool, slot| pool.proxies(slot)[proxy]))
+                }
+                Next::AfterLooks => {
+                    self.next = Next::Proxy(0);
+                    self.order_seeded();
+                    (Step::First, self.by_proxy(at_most(self.bill.first.saturating_sub(self.asked)))?)
+                }
+                // further rounds may follow
+                Next::Proxy(round) if round >= self.bill.rounds.len() && self.orders.is_none() => return Ok(None),
+                Next::Proxy(round) if round >= self.bill.rounds.len() => {
+                    self.next = Next::SecondOrder;
+                    continue;
+                }
+                Next::SecondOrder => {
+                    self.next = Next::End;
+                    let pairs = self.finalists()?;
+                    if pairs.is_empty() {
+                        continue;
+                    }
+                    return Ok(Some(Batch { step: Step::SecondOrder, pairs, order: None }));
+                }
+                Next::End => return Ok(None),
+                Next::Proxy(round) if self.is_seeded => {
+                    let count = self.bill.rounds[round];
+                    let pairs = self.look(at_most(count))?;
+                    self.next = Next::Estimate(round, at_most(count) - pairs.len());
+                    (Step::Proxy(round), pairs)
+                }
+                Next::Proxy(round) => {
+                    let count = self.bill.rounds[round];
+                    self.estimate(false)?;
+                    let share = if self.proxies.is_empty() { 0.0 } else { self.rounds.params().share };
+                    // a part of a count that fits in an f64
+                    let of_proxy = (share * count as f64) as usize;
+                    let pairs = self.by_proxy(of_proxy)?;
+                    self.next = Next::Estimate(round, at_most(count) - pairs.len());
+                    (Step::Proxy(round), pairs)
+                }
+                Next::Estimate(round, count) => {
+                    self.next = Next::Proxy(round + 1);
+                    let pairs = if self.is_seeded { self.by_best_arm(count) } else { self.by_estimate(count) };
+                    (Step::Estimate(round), pairs)
+                }
+            };
+            if !pairs.is_empty() {
+                self.asked += pairs.len() as u64;
+                return Ok(Some(Batch { step, pairs, order: self.orders.as_ref().map(OneOrder::coin) }));
+            }
+        }
+    }
+
+    /// Takes scores as [`record`](Self::record) does, of one order each where `batch` was asked for so.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record).
+    ///
+    /// # Panics
+    /// When there is not one score a pair.
+    pub fn record_part(&mut self, batch: &Batch, pairs: &[Pair], scores: &[f64]) -> Result<(), NeighborError> {
+        let Some(orders) = self.orders.as_mut().filter(|_| batch.order.is_some()) else {
+            return self.record(pairs, scores);
+        };
+        let corrected: Vec<f64> =
+            pairs.iter().zip(scores).map(|(&pair, &score)| orders.corrected(pair, score)).collect();
+        self.record(pairs, &corrected)?;
+        let orders = self.orders.as_mut().expect("there are some");
+        pairs.iter().zip(scores).for_each(|(&pair, &score)| orders.observe(pair, score));
+        Ok(())
+    }
+
+    /// Takes scores, of all or of some pairs; one that is not finite counts as failed: it is not asked for again, teaches nothing and is
+    /// listed nowhere.
+    ///
+    /// # Errors
+    /// A pair of an item with itself, or beyond the items.
+    ///
+    /// # Panics
+    /// When there is not one score a pair.
+    pub fn record(&mut self, pairs: &[Pair], scores: &[f64]) -> Result<(), NeighborError> {
+        assert_eq!(pairs.len(), scores.len(), "pairs and their scores");
+        let len = self.columns.rows();
+        for (&(i, j), &score) in pairs.iter().zip(scores) {
+            if i == j || i >= len || j >= len {
+                return Err(NeighborError::NoPair { i, j, len });
+            }
+            let kept = if score.is_finite() { score } else { FAILED };
+            if let Some(orders) = &mut self.orders {
+                orders.settle((i, j));
+            }
+            self.failed += u64::from(!score.is_finite());
+            let is_placed = match &mut self.pool {
+                Some(pool) => pool.set(i, j, kept),
+                None => score.is_finite() && self.columns.set(i, j, score),
+            };
+            if !is_placed {
+                self.outside.push(((i, j), kept));
+            }
+        }
+        Ok(())
+    }
+
+    /// The `depth` best candidates of every item as they stand now, best first; within a round, by the estimates that it began with. The search
+    /// goes on as if nobody had asked: they are made on a copy of it, in as much memory again.
+    ///
+    /// # Errors
+    /// A proxy that fails or is not finite.
+    pub fn candidates(&self, depth: usize) -> Result<Vec<Vec<Neighbor>>, NeighborError> {
+        self.clone().last_candidates(depth)
+    }
+
+    /// The candidates of a search that asks for nothing more, made in its own memory.
+    pub(crate) fn last_candidates(&mut self, depth: usize) -> Result<Vec<Vec<Neighbor>>, NeighborError> {
+        self.estimate(true).map_err(|error| self.numbered(error))?;
+        let known_first = self.lists_known_first;
+        let (pool, estimates) = (self.pool.as_ref().expect("estimated"), &self.estimates);
+        let value = |slot: usize| self.value(pool, slot);
+        let listed = |i: usize| {
+            let mut slots = ranked(pool, i, &value);
+            slots.retain(|&slot| pool.scores[slot] != FAILED);
+            if known_first {
+                // what was scored stands before what was not
+                slots.sort_by_key(|&slot| !pool.is_asked(slot));
+            }
+            let neighbor = |slot| {
+                let observed = self.is_observed(pool, slot);
+                let exact = pool.is_asked(slot) && !observed;
+                let estimate = pool.estimated(estimates[slot]);
+                let score = match () {
+                    () if observed => orders::blended(pool.raw(slot), estimate),
+                    () if exact => pool.raw(slot),
+                    () => estimate,
+                };
+                Neighbor { item: pool.other(slot), score, exact }
+            };
+            slots.into_iter().take(depth).map(neighbor).collect()
+        };
+        Ok((0..pool.len()).into_par_iter().map(listed).collect())
+    }
+
+    /// The lists of all items.
+    ///
+    /// # Errors
+    /// As [`candidates`](Self::candidates).
+    pub fn finish(mut self) -> Result<Found, NeighborError> {
+        let lists = self.last_candidates(self.rounds.params().k)?;
+        let (pairs, calls) = (self.asked, self.calls());
+        Ok(Found { lists, pairs, calls, failed: self.failed, proxies: self.proxy_order, rounds: self.reports })
+    }
+
+    /// An error that names a proxy by its number as it was handed over.
+    fn numbered(&self, error: NeighborError) -> NeighborError {
+        match error {
+            NeighborError::Proxy { role, number, source } => {
+                NeighborError::Proxy { role, number: self.proxy_order[number - 1] + 1, source }
+            }
+            other => other,
+        }
+    }
+
+    /// Goes on without columns where they are not worth their calls: what is known of them stays known, and other pairs are evaluated in the
+    /// place of the rest.
+    fn judge_trial(&mut self) -> Result<(), NeighborError> {
+        if !self.columns.has_trial() {
+            return Ok(());
+        }
+        let n = self.columns.rows();
+        let tried = self.columns.tried();
+        let mut pool = Pool::new(vec![Vec::new(); n], &tried, &self.proxies)?;
+        if self.order_proxies(&pool) {
+            pool = Pool::new(vec![Vec::new(); n], &tried, &self.proxies)?;
+        }
+        if trial::is_worth_columns(&pool, self.columns.items(), self.proxies.len()) {
+            return Ok(());
+        }
+        self.bill = self.rounds.without_columns(&self.bill);
+        self.outside.extend(self.columns.known());
+        self.columns = Columns::new(n, Vec::new(), |_| Vec::new());
+        Ok(())
+    }
+
+    /// The pool, made when it is first needed: from here on popularity stands.
+    fn pool(&mut self) -> Result<&mut Pool, NeighborError> {
+        if self.pool.is_none() {
+            self.pool = Some(self.first_pool()?);
+        } else if !self.outside.is_empty() {
+            let (pool, more) = (self.pool.take().expect("there is one"), std::mem::take(&mut self.outside));
+            self.is_estimated = false;
+            let none = vec![Vec::new(); pool.len()];
+            self.pool = Some(pool.with(&more, none, &self.proxies)?);
+        }
+        Ok(self.pool.as_mut().expect("made above"))
+    }
+
+    fn first_pool(&mut self) -> Result<Pool, NeighborError> {
+        let n = self.columns.rows();
+        let mut known = std::mem::take(&mut self.outside);
+        known.extend(self.columns.known());
+        let is_without = self.columns.items().is_empty();
+        if self.rounds.params().popularity && !is_without {
+            self.popularity = [RankTransform::default(), self.columns.ranks()].map(|transform| {
+                let items = self.columns.popularity(&transform);
+                ColumnPopularity { transform, items }
+            });
+        }
+        let width = self.rounds.width(n);
+        let link = if self.is_seeded || (is_without && !self.proxies.is_empty()) {
+            None
+        } else {
+            let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            if self.order_proxies(&columns) {
+                columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            }
+            Some(self.fit_link(&columns))
+        };
+        let mut lists = match (std::mem::take(&mut self.indexed), link) {
+            (lists, _) if self.has_index => self.with_popular(lists),
+            (_, None) if self.is_seeded => self.seeded_candidates(width)?,
+            (_, link) => {
+                let link = link.as_ref().map(|link| (link, &self.popularity().items));
+                scan(n, &self.proxies, link, width, self.is_large)?
+            }
+        };
+        lists.iter_mut().zip(&self.given).for_each(|(list, given)| list.extend(given));
+        let mut pool = Pool::new(lists, &known, &self.proxies)?;
+        if self.is_seeded {
+            pool.set_fitted(self.fitted());
+        }
+        Ok(pool)
+    }
+
+    /// Puts the proxies in the order in which each predicts, alone, columns that it was not fitted to; true where that is another order.
+    fn order_proxies(&mut self, columns: &Pool) -> bool {
+        if self.proxies.len() < 2 || self.columns.items().len() < 2 {
+            return false;
+        }
+        let errors = self.columns.errors_of_proxies(columns, self.proxies.len());
+        let mut places: Vec<usize> = (0..errors.len()).collect();
+        places.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
+        self.proxies = places.iter().map(|&a| Arc::clone(&self.proxies[a])).collect();
+        let is_other = !places.is_sorted();
+        self.proxy_order = places.iter().map(|&a| self.proxy_order[a]).collect();
+        is_other
+    }
+
+    /// True if a search with a seed and other proxies has the pairs to fill the lists, a pair serving two: with fewer the seed is trusted.
+    fn is_worth_looks(&self) -> bool {
+        let lists = (self.columns.rows() * self.rounds.params().k) as u64;
+        self.is_seeded && self.proxies.len() > 1 && 2 * self.bill.pairs >= lists
+    }
+
+    fn by_proxy(&mut self, count: usize) -> Result<Vec<Pair>, NeighborError> {
+        self.pool()?;
+        Ok(self.chosen(count, Pool::first_proxy))
+    }
+
+    fn by_estimate(&mut self, count: usize) -> Vec<Pair> {
+        let pairs = self.chosen(count, |pool, slot| self.value(pool, slot));
+        self.is_estimated = false;
+        pairs
+    }
+
+    /// The unknown pairs that stand highest by `value`: in the list of either item, or in that of all pairs.
+    fn chosen(&self, count: usize, value: impl Fn(&Pool, usize) -> f64 + Sync) -> Vec<Pair> {
+        let pool = self.pool.as_ref().expect("made before anything is chosen");
+        self.highest_of(count, |slot| value(pool, slot), |slot| !pool.is_asked(slot))
+    }
+
+    /// The pairs among the `open` that stand highest.
+    fn highest_of(&self, count: usize, value: impl Fn(usize) -> f64 + Sync, open: impl Fn(usize) -> bool) -> Vec<Pair> {
+        let pool = self.pool.as_ref().expect("made before anything is chosen");
+        if self.rounds.params().pairs { highest(pool, count, value, open) } else { places(pool, count, value, open) }
+    }
+
+    /// F: the score where there is one, else the estimate; of a pair that was asked for in one order some of both.
+    fn value(&self, pool: &Pool, slot: usize) -> f64 {
+        match pool.is_asked(slot) {
+            false => self.estimates[slot],
+            true if self.is_observed(pool, slot) => orders::blended(pool.scores[slot], self.estimates[slot]),
+            true => pool.scores[slot],
+        }
+    }
+}
+
+/// Columns of these of n items, with the trial of a bill.
+fn columns_of(rounds: &Rounds, bill: &Bill, n: usize, columns: Vec<usize>) -> Columns {
+    let rows = if bill.trial > 0 { rounds.trial_rows(n, columns.len()) } else { 0 };
+    Columns::new(n, columns, |free| if rows > 0 { trial::rows(rows, free) } else { Vec::new() })
+}
+
+/// A count of pairs that are kept in memory.
+fn at_most(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}

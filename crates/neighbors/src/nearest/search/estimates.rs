@@ -1,0 +1,351 @@
+//! Estimates of a search: the link of the proxies and of popularity, what kriging adds, and whether both work on scores or on ranks.
+
+use rayon::prelude::*;
+
+use super::{Arm, RoundReport, Search};
+use crate::nearest::kriging::{Choice, Kernel, concordance};
+use crate::nearest::pairwise::{self, Pairwise, Process, Weights};
+use crate::nearest::places::ranked;
+use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows, scan_estimates};
+use crate::nearest::rank_transform::RankTransform;
+use crate::nearest::{NeighborError, PROXY};
+use landmark_core::oracle::OracleError;
+use landmark_core::popularity::{HubLink, LinkRow, Popularity};
+use landmark_core::rank::RankCmp;
+
+/// What ranks predict of the order of known pairs beyond the scores, from which on they are preferred.
+const CLEARLY: f64 = 0.025;
+
+/// Neighbors of an item, those that it scores best with beyond the link, whose own neighbors become its candidates in every round.
+const NEIGHBORS: usize = 8;
+
+/// Neighbors of each of them: its nearest by the proxy.
+const NEIGHBORS_OF_NEIGHBOR: usize = 8;
+
+/// Popularity of the items by the scores of the columns, or by their ranks.
+#[derive(Clone)]
+pub(super) struct ColumnPopularity {
+    pub(super) transform: RankTransform,
+    pub(super) items: Popularity,
+}
+
+impl ColumnPopularity {
+    pub(super) fn unknown(n: usize) -> Self {
+        Self { transform: RankTransform::default(), items: Popularity::unknown(n) }
+    }
+}
+
+impl Search {
+    /// The link, on all known pairs: those of columns with the popularity that leaves the column out.
+    pub(super) fn fit_link(&self, pool: &Pool) -> HubLink {
+        let n = pool.len();
+        let ColumnPopularity { transform, items: popularity } = self.popularity();
+        let h = popularity.values();
+        let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
+            for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
+                for slot in pool.row(i).filter(|&slot| pool.teaches(slot)) {
+                    let (j, score) = (pool.other(slot), pool.scores[slot]);
+                    let one = match (self.columns.number(i), self.columns.number(j)) {
+                        (_, Some(a)) if popularity.is_known() => {
+                            popularity.without(i, self.columns.score(i, a).map(|score| (a, transform.at(score))))
+                        }
+                        (None, None) if i < j => h[i],
+                        // known columns are read from the other side
+                        (_, None) => continue,
+                        _ => h[i],
+                    };
+                    take(LinkRow { popularity: (one, h[j]), proxies: pool.proxies(slot), score });
+                }
+            }
+        };
+        HubLink::fit(self.proxies.len(), popularity.is_known(), n.div_ceil(ROWS_PER_CHUNK), rows)
+    }
+
+    /// E of every candidate pair, unless it stands already; `is_last`: no round follows, the lists do.
+    pub(super) fn estimate(&mut self, is_last: bool) -> Result<(), NeighborError> {
+        self.pool()?;
+        if self.is_estimated {
+            return Ok(());
+        }
+        if self.is_seeded && self.best_arm != Arm::Learnt {
+            self.show(false);
+            self.estimate_by_seed();
+            return Ok(());
+        }
+        self.learn(is_last)
+    }
+
+    /// E by the link, kriging and the process; by the seed if nothing teaches.
+    pub(super) fn learn(&mut self, is_last: bool) -> Result<(), NeighborError> {
+        self.pool()?;
+        if self.is_seeded && !self.is_taught() {
+            self.estimate_by_seed();
+            return Ok(());
+        }
+        let link = self.choose_transform()?;
+        self.expand(&link)?;
+        let (process, weights) = self.process(&link, is_last)?;
+        let pool = self.pool.as_ref().expect("made above");
+        let mut estimates = self.linked_slots(pool, &link);
+        let (choice, kriged) = self.krige(pool, &estimates, |_| true)?;
+        let predicted = process.as_ref().map(|process| pairwise::predict(process, pool));
+        estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot)).for_each(|(slot, value)| {
+            *value += kriged.as_ref().map_or(0.0, |kriged| weights.kriging * kriged[slot]);
+            *value += predicted.as_ref().map_or(0.0, |predicted| weights.process * predicted[slot]);
+        });
+        let judged = |i: &usize| pool.row(*i).filter(|&slot| pool.teaches(slot)).count();
+        let count = self.judges.iter().map(judged).sum::<usize>().max(1) as f64;
+        self.reports.push(RoundReport {
+            asked: self.asked,
+            ranks: self.by_rank,
+            lambda: choice.lambda,
+            error_without: (choice.without / count).sqrt(),
+            error_with: (choice.with / count).sqrt(),
+            kriging_weight: if choice.lambda.is_some() { weights.kriging } else { 0.0 },
+            process_weight: weights.process,
+        });
+        self.estimates = estimates;
+        self.is_estimated = true;
+        self.correct(|i, j| process.as_ref().map_or(0.0, |process| weights.process * process.at(i, j)));
+        Ok(())
+    }
+
+    /// The link on scores, or on their ranks where they tell the order of known pairs clearly better; the pool and popularity show the same.
+    fn choose_transform(&mut self) -> Result<HubLink, NeighborError> {
+        let by_scores = self.transform(false);
+        if !self.rounds.params().rank_transform || self.bill.is_plain {
+            return Ok(by_scores);
+        }
+        let order_by_scores = self.concordance(&by_scores)?;
+        let by_ranks = self.transform(true);
+        if self.concordance(&by_ranks)? - order_by_scores >= CLEARLY {
+            return Ok(by_ranks);
+        }
+        self.show(false);
+        Ok(by_scores)
+    }
+
+    /// The link on ranks, or on the scores, which the pool and popularity show from now on.
+    fn transform(&mut self, to_ranks: bool) -> HubLink {
+        self.show(to_ranks);
+        self.fit_link(self.pool.as_ref().expect("made before"))
+    }
+
+    /// Makes the pool and popularity show ranks, or the scores.
+    fn show(&mut self, ranks: bool) {
+        self.by_rank = ranks;
+        if let Some(pool) = &mut self.pool {
+            pool.transform_by(if ranks { pool.ranks() } else { RankTransform::default() });
+        }
+    }
+
+    /// How much of the order of known pairs is predicted, each without its own score.
+    fn concordance(&self, link: &HubLink) -> Result<f64, NeighborError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let mut linked = vec![0.0; pool.slots()];
+        for &i in &self.judges {
+            pool.row(i).for_each(|slot| linked[slot] = self.linked(pool, link, i, slot));
+        }
+        let failed = |source| NeighborError::Proxy { role: PROXY, number: 1, source };
+        let kernel = self.kernel().transpose().map_err(failed)?;
+        concordance(kernel.as_ref(), pool, &linked, &self.judges).map_err(failed)
+    }
+
+    /// The seed in every slot.
+    fn by_seed(&self) -> Vec<f64> {
+        let pool = self.pool.as_ref().expect("made before");
+        let seed = self.place_of_seed();
+        (0..pool.slots()).map(|slot| pool.proxies(slot)[seed]).collect()
+    }
+
+    /// E is the seed: where nothing teaches, or where another way of choosing than by what was learnt found more neighbors.
+    fn estimate_by_seed(&mut self) {
+        self.estimates = self.by_seed();
+        self.is_estimated = true;
+        let none = RoundReport {
+            asked: self.asked,
+            ranks: false,
+            lambda: None,
+            error_without: 0.0,
+            error_with: 0.0,
+            kriging_weight: 0.0,
+            process_weight: 0.0,
+        };
+        let (mut sum, mut count) = (0.0, 0.0);
+        let pool = self.pool.as_ref().expect("made before");
+        for slot in self.judges.iter().flat_map(|&i| pool.row(i)).filter(|&slot| pool.teaches(slot)) {
+            (sum, count) = (sum + (pool.scores[slot] - self.estimates[slot]).powi(2), count + 1.0);
+        }
+        let error = (sum / f64::max(count, 1.0)).sqrt();
+        self.reports.push(RoundReport { error_without: error, error_with: error, ..none });
+    }
+
+    /// True where some pair of the pool teaches.
+    fn is_taught(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| (0..pool.slots()).any(|slot| pool.teaches(slot)))
+    }
+
+    /// Popularity as the link sees it.
+    pub(super) fn popularity(&self) -> &ColumnPopularity {
+        &self.popularity[usize::from(self.by_rank)]
+    }
+
+    /// The main proxy, where rows are kriged.
+    fn kernel(&self) -> Option<Result<Kernel<'_>, OracleError>> {
+        let proxy = self.proxies.first().filter(|_| self.rounds.params().kriging);
+        proxy.map(|proxy| Kernel::new(&**proxy))
+    }
+
+    /// The link at the pair of slot of row i.
+    fn linked(&self, pool: &Pool, link: &HubLink, i: usize, slot: usize) -> f64 {
+        let h = self.popularity().items.values();
+        link.at((h[i], h[pool.other(slot)]), pool.proxies(slot))
+    }
+
+    /// New candidates: the proxy's nearest of those that an item scores with far better than the link expects. Kriging ranks them high,
+    /// and the link alone had no reason to list them. Where all pairs are candidates there is nothing to add.
+    fn expand(&mut self, link: &HubLink) -> Result<(), NeighborError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let n = pool.len();
+        let is_whole = pool.slots() == n * n.saturating_sub(1);
+        if self.proxies.is_empty() || !self.rounds.params().kriging || self.bill.is_plain || is_whole {
+            return Ok(());
+        }
+        let nearest = |i: usize| -> Vec<u32> {
+            let slots = ranked(pool, i, &|slot: usize| pool.first_proxy(slot)).into_iter().take(NEIGHBORS_OF_NEIGHBOR);
+            // the index of an item in a pool fits
+            slots.map(|slot| pool.other(slot) as u32).collect()
+        };
+        let nearest: Vec<Vec<u32>> = (0..n).into_par_iter().map(nearest).collect();
+        let new = |i: usize| -> Vec<u32> {
+            let known = pool.row(i).filter(|&slot| pool.teaches(slot));
+            let left = known.map(|slot| (pool.scores[slot] - self.linked(pool, link, i, slot), pool.other(slot)));
+            let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
+            better.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
+            let second = better.into_iter().take(NEIGHBORS).flat_map(|(_, o)| nearest[o].iter().copied());
+            second.filter(|&j| j as usize != i && pool.slot(i, j as usize).is_none()).collect()
+        };
+        let lists: Vec<Vec<u32>> = (0..n).into_par_iter().map(new).collect();
+        let pool = self.pool.take().expect("made before");
+        self.pool = Some(pool.with(&[], lists, &self.proxies)?);
+        Ok(())
+    }
+
+    /// The link, slot by slot.
+    fn linked_slots(&self, pool: &Pool, link: &HubLink) -> Vec<f64> {
+        let mut linked = vec![0.0; pool.slots()];
+        by_rows(pool.starts(), &mut linked).enumerate().for_each(|(i, row)| {
+            for (value, slot) in row.iter_mut().zip(pool.row(i)) {
+                *value = self.linked(pool, link, i, slot);
+            }
+        });
+        linked
+    }
+
+    /// What kriging adds to the link at `wanted` slots without a score, the same in both slots of a pair; `None` where it adds nothing.
+    fn krige(
+        &self,
+        pool: &Pool,
+        linked: &[f64],
+        wanted: impl Fn(usize) -> bool + Sync,
+    ) -> Result<(Choice, Option<Vec<f64>>), NeighborError> {
+        let none = Choice { lambda: None, without: 0.0, with: 0.0 };
+        let failed = |source| NeighborError::Proxy { role: PROXY, number: 1, source };
+        let Some(kernel) = self.kernel().transpose().map_err(failed)? else { return Ok((none, None)) };
+        let choice = kernel.choose(pool, linked, &self.judges).map_err(failed)?;
+        let Some(lambda) = choice.lambda else { return Ok((choice, None)) };
+        let rows = kernel.predict(pool, linked, lambda, wanted).map_err(failed)?;
+        let kriged = (0..rows.len()).into_par_iter().map(|slot| (rows[slot] + rows[pool.mirror(slot)]) / 2.0);
+        Ok((choice, Some(kriged.collect())))
+    }
+
+    /// The Gaussian process over pairs, fitted to what the link leaves over, and the weights of kriging and of it. Pairs that stand high by it become candidates.
+    fn process(&mut self, link: &HubLink, is_last: bool) -> Result<(Option<Process>, Weights), NeighborError> {
+        let mut pool = self.pool.take().expect("made before");
+        let fitted = self.process_of(&mut pool, link, is_last);
+        self.pool = Some(pool);
+        let (process, weights) = fitted?;
+        if let Some(process) = &process {
+            self.scan_by(process, link, weights)?;
+        }
+        Ok((process, weights))
+    }
+
+    fn process_of(
+        &mut self,
+        pool: &mut Pool,
+        link: &HubLink,
+        is_last: bool,
+    ) -> Result<(Option<Process>, Weights), NeighborError> {
+        if !self.rounds.params().pairwise || self.bill.is_plain || self.order.is_empty() {
+            return Ok((None, Weights::KRIGING));
+        }
+        let mut pairwise = match self.pairwise.take() {
+            Some(pairwise) => pairwise,
+            // factors describe the items by the score itself
+            None => {
+                let only = self.is_seeded.then(|| self.place_of_seed());
+                Pairwise::new(pool.len(), &self.order, &self.proxies, only, self.is_large)?
+            }
+        };
+        let h = self.popularity().items.values();
+        let at = |i: usize, j: usize, proxies: &[f64]| link.at((h[i], h[j]), proxies);
+        let linked = self.linked_slots(pool, link);
+        if pairwise.is_to_be_weighed(is_last) {
+            let hidden = pairwise.hidden(pool);
+            if hidden.is_empty() {
+                pairwise.weigh_nothing();
+            } else {
+                let left: Vec<f64> = hidden.iter().map(|&slot| pool.scores[slot] - linked[slot]).collect();
+                pool.hide(&hidden);
+                let mut is_hidden = vec![false; pool.slots()];
+                hidden.iter().for_each(|&slot| {
+                    is_hidden[slot] = true;
+                    is_hidden[pool.mirror(slot)] = true;
+                });
+                let kriged = self.krige(pool, &linked, |slot| is_hidden[slot]);
+                let process = pairwise.fit(pool, &linked, &at, true);
+                pool.reveal(&hidden);
+                let kriged = kriged?.1;
+                let kriged: Vec<f64> =
+                    hidden.iter().map(|&slot| kriged.as_ref().map_or(0.0, |kriged| kriged[slot])).collect();
+                let rows = hidden.iter().map(|&slot| (pool.other(pool.mirror(slot)), pool.other(slot)));
+                let predicted: Vec<f64> = match process? {
+                    Some(process) => rows.map(|(i, j)| process.at(i, j)).collect(),
+                    None => vec![0.0; hidden.len()],
+                };
+                pairwise.weigh(&left, &kriged, &predicted);
+            }
+        }
+        let weights = pairwise.weights();
+        let process = if weights.process > 0.0 { pairwise.fit(pool, &linked, &at, false)? } else { None };
+        pairwise.end_round();
+        self.pairwise = Some(pairwise);
+        Ok((process, weights))
+    }
+
+    /// Adds the best pairs of every item by the link and the process to the pool: in every round where all pairs can be looked at in a moment,
+    /// else once.
+    fn scan_by(&mut self, process: &Process, link: &HubLink, weights: Weights) -> Result<(), NeighborError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let n = pool.len();
+        let is_whole = pool.slots() == n * n.saturating_sub(1);
+        if is_whole || self.has_index || (self.is_large && self.is_scanned) {
+            return Ok(());
+        }
+        self.is_scanned = true;
+        let popularity = &self.popularity().items;
+        // of many items, half as many keep the pool within its memory
+        let width = self.rounds.width(n) / if self.is_large { 2 } else { 1 };
+        let lists = scan_estimates(
+            &self.proxies,
+            (link, popularity),
+            (&|rows, columns| process.block(rows, columns), weights.process),
+            width,
+            self.is_large,
+        )?;
+        let pool = self.pool.take().expect("made before");
+        self.pool = Some(pool.with(&[], lists, &self.proxies)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,251 @@
+//! `topk` by the score itself: bills, lists, resumption and refusals on the real binary.
+#![cfg(unix)]
+
+use std::collections::{HashMap, HashSet};
+
+use crate::own_data::{CONFIG, asked, place};
+use crate::scratch::{SAMPLE, Scratch, number_before};
+
+/// (id, neighbor) → score and whether it is exact, from a table of `topk`.
+fn lists(scratch: &Scratch, path: &str) -> HashMap<String, Vec<(String, f64, bool)>> {
+    let text = std::fs::read_to_string(scratch.path(path)).unwrap();
+    let mut lists: HashMap<String, Vec<(String, f64, bool)>> = HashMap::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [id, rank, neighbor, score, exact, ref texts @ ..] = cells[..] else { panic!("{line}") };
+        // items of a file have texts, that of n7 is 7
+        if let [text, other] = texts {
+            assert_eq!((id, neighbor), (&*format!("n{text}"), &*format!("n{other}")));
+        }
+        let list = lists.entry(id.to_owned()).or_default();
+        list.push((neighbor.to_owned(), score.parse().unwrap(), exact == "true"));
+        assert_eq!(rank, list.len().to_string());
+    }
+    lists
+}
+
+fn distinct(asked: &[String]) -> usize {
+    let pair = |line: &String| {
+        let mut items: Vec<&str> = line.split(' ').collect();
+        items.sort_unstable();
+        items.join(" ")
+    };
+    asked.iter().map(pair).collect::<HashSet<_>>().len()
+}
+
+const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "8"];
+
+#[test]
+fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
+    let scratch = place();
+    let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
+    assert_eq!((dry.code, number_before(&dry.out, " calls;")), (Some(0), 480), "{}{}", dry.out, dry.err);
+    assert!(asked(&scratch).is_empty(), "a dry run makes no call");
+    let said = scratch.say(&TOPK);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.out.contains("480 calls, 480 of them new"), "{}", said.out);
+    let pairs = asked(&scratch);
+    assert_eq!((pairs.len(), distinct(&pairs)), (480, 480));
+    let found = lists(&scratch, "runs/mine/neighbors.tsv");
+    assert!(found.len() == 60 && found.values().all(|list| list.len() == 3));
+    for (id, list) in &found {
+        for (neighbor, score, exact) in list {
+            let apart = [id, neighbor].map(|id| id[1..].parse::<f64>().unwrap());
+            let wanted = (-0.05 * (apart[0] - apart[1]).abs()).exp();
+            // what is called exact is the score, to the last digit that is written
+            assert!(!exact || (score - wanted).abs() < 1e-12, "{id} {neighbor} {score} {wanted}");
+        }
+    }
+    let info = scratch.json("runs/mine/neighbors.json");
+    assert_eq!([&info["k"], &info["calls_per_item"], &info["calls"], &info["columns"]], [3, 8, 480, 2]);
+    assert_eq!((info["rounds"].as_array().unwrap().len(), &info["complete"]), (4, &serde_json::json!(true)));
+    let exact = found.values().flatten().filter(|(_, _, exact)| *exact).count();
+    assert_eq!(info["listed_exactly"], exact);
+
+    let before = scratch.files("runs");
+    let again = scratch.say(&TOPK);
+    assert!(again.out.contains("480 calls, 0 of them new"), "{}", again.out);
+    assert_eq!(asked(&scratch).len(), 480);
+    assert!(scratch.files("runs") == before, "a second run changes no byte");
+}
+
+fn best_of(asked: &[String], k: usize) -> HashMap<String, Vec<f64>> {
+    let mut best: HashMap<String, HashMap<String, f64>> = HashMap::new();
+    for line in asked {
+        let (one, other) = line.split_once(' ').unwrap();
+        let apart = [one, other].map(|text| text.parse::<f64>().unwrap());
+        let score = (-0.05 * (apart[0] - apart[1]).abs()).exp();
+        for (item, near) in [(one, other), (other, one)].into_iter().filter(|(item, near)| item != near) {
+            best.entry(format!("n{item}")).or_default().insert(near.to_owned(), score);
+        }
+    }
+    let sorted = |of: HashMap<String, f64>| {
+        let mut scores: Vec<f64> = of.into_values().collect();
+        scores.sort_by(|one, other| other.total_cmp(one));
+        scores.truncate(k);
+        scores
+    };
+    best.into_iter().map(|(id, of)| (id, sorted(of))).collect()
+}
+
+#[test]
+fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let columns = asked(&scratch).len();
+    let topk = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "2"];
+    let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
+    assert!(dry.out.contains("starts from factors of 12 landmarks: 642 pairs are known"), "{}{}", dry.out, dry.err);
+    assert_eq!(number_before(&dry.out, " calls;"), 120, "{}", dry.out);
+    let said = scratch.say(&topk);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let all = asked(&scratch);
+    // no pair is asked for again, neither of the columns nor of the 100 that the error was estimated by
+    assert!((20..=120).contains(&(all.len() - columns)) && distinct(&all) == all.len(), "{}", said.out);
+    let is_best = || {
+        let best = best_of(&asked(&scratch), 3);
+        for (id, list) in lists(&scratch, "runs/mine/neighbors.tsv") {
+            for ((_, score, exact), wanted) in list.iter().zip(&best[&id]) {
+                assert!(*exact && (score - wanted).abs() < 1e-12, "{id}: {list:?} {:?}", best[&id]);
+            }
+        }
+    };
+    is_best();
+    let info = scratch.json("runs/mine/neighbors.json");
+    assert_eq!((&info["known_pairs"], &info["columns"]), (&serde_json::json!(642), &serde_json::json!(0)));
+    assert!(info["proxies"].as_array().unwrap().contains(&serde_json::json!("factors")), "{info}");
+    let before = scratch.files("runs");
+    let again = scratch.say(&topk);
+    assert!(again.out.contains("120 calls, 0 of them new"), "{}", again.out);
+    assert!(scratch.files("runs") == before, "a second run changes no byte");
+    // what another command evaluates is in the lists, too
+    let recall = ["topk", "config.yaml", "-k", "3", "--target-recall", "0.8", "--delta", "0.2", "--out", "other.tsv"];
+    assert!(matches!(scratch.say(&recall).code, Some(0 | 3)));
+    assert_eq!(scratch.say(&topk).code, Some(0));
+    is_best();
+    // factors of another score are not used, and that is said
+    let other = scratch.say(&[&topk[..], &["--set", "oracle.gamma=0.2"]].concat());
+    assert!(
+        other.out.contains("ignored the factors in `runs/mine/factors`: they were built with another `gamma`"),
+        "{}{}",
+        other.out,
+        other.err
+    );
+}
+
+#[test]
+fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
+    let scratch = place();
+    scratch.write("config.yaml", &format!("{CONFIG}budget: {{ calls: 300 }}\n"));
+    let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
+    assert!(dry.out.contains("lower `--calls-per-item` to 5"), "{}", dry.out);
+    let said = scratch.say(&TOPK);
+    assert_eq!(said.code, Some(3), "{}", said.err);
+    assert!(said.out.contains("the budget ended first"), "{}", said.out);
+    assert!(asked(&scratch).len() <= 300);
+    assert_eq!(scratch.json("runs/mine/neighbors.json")["complete"], false);
+    assert_eq!(lists(&scratch, "runs/mine/neighbors.tsv").len(), 60);
+    // that of the command line stands in its place
+    let limited = place();
+    let dry = limited.say(&[&TOPK[..], &["--budget", "300", "--dry-run"]].concat());
+    assert!(dry.code == Some(0) && dry.out.contains("lower `--calls-per-item` to 5"), "{}{}", dry.out, dry.err);
+    let said = limited.say(&[&TOPK[..], &["--budget", "300"]].concat());
+    assert_eq!((said.code, asked(&limited).len()), (Some(3), 300), "{}{}", said.out, said.err);
+    assert_eq!(limited.json("runs/mine/neighbors.json")["complete"], false);
+    let said = limited.say(&[&TOPK[..], &["--budget", "180"]].concat());
+    assert_eq!((said.code, asked(&limited).len()), (Some(0), 480), "it goes on from the store: {}", said.out);
+    let said = scratch.say(&[&TOPK[..], &["--budget", "180"]].concat());
+    assert_eq!((said.code, asked(&scratch).len()), (Some(0), 480), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
+    let config = SAMPLE.replace("error_curve", "own_data").replace(
+        "methods: [nystrom, sicur, { id: shift_ridge, known: [landmarks] }]",
+        "methods: [{ id: shift_ridge, proxy: [wcd, rwmd] }]",
+    );
+    let scratch = Scratch::with(&config);
+    let exact = ["topk", "config.yaml", "-k", "3", "--mode", "exact"];
+    for (budget, kept) in [(["--budget", "50"], 50), (["--set", "budget.calls=40"], 90)] {
+        let cut = scratch.say(&[&exact[..], &budget].concat());
+        assert_eq!(cut.code, Some(3), "{}{}", cut.out, cut.err);
+        assert!(cut.out.contains("the budget ended before") && cut.out.contains("nothing is listed"), "{}", cut.out);
+        assert_eq!(scratch.entries_kept("store"), kept);
+        assert!(!scratch.path("runs/sample/neighbors.tsv").exists());
+        let dry = scratch.say(&[&exact[..], &budget, &["--dry-run"]].concat());
+        assert!(dry.code == Some(0) && dry.out.contains(" may end before"), "{}{}", dry.out, dry.err);
+    }
+    let proven = scratch.say(&exact);
+    assert_eq!(proven.code, Some(0), "{}", proven.err);
+    let pairs = number_before(&proven.out, " of 1,");
+    assert_eq!(number_before(&proven.out, " new calls"), pairs - 90, "{}", proven.out);
+}
+
+#[test]
+fn few_items_many_neighbors_and_wrong_words() {
+    let scratch = place();
+    // more neighbors and calls than there are pairs
+    let all = scratch.say(&["topk", "config.yaml", "-k", "500", "--calls-per-item", "100"]);
+    assert!(all.out.contains("1,770 calls"), "{}{}", all.out, all.err);
+    assert!(lists(&scratch, "runs/mine/neighbors.tsv").values().all(|list| list.len() == 59));
+    let words: [(&[&str], &str); 4] = [
+        (&["--calls-per-item", "8", "--proxy-share", "2"], "`share` is 2, but must be between 0 and 1"),
+        (&["--dry-run"], "cannot use `--dry-run` in the mode `factors`"),
+        (&["--mode", "exact"], "`--mode exact` requires proxies that bound the score"),
+        (&["--calls-per-item", "0"], "it must be at least 1"),
+    ];
+    for (arguments, message) in words {
+        let said = scratch.say(&[&["topk", "config.yaml"], arguments].concat());
+        assert!(matches!(said.code, Some(1 | 2)), "{arguments:?}: {}", said.out);
+        said.must_complain(message);
+    }
+}
+
+#[test]
+fn bounds_prove_what_all_pairs_show_with_fewer_of_them() {
+    let config = SAMPLE.replace("error_curve", "own_data").replace(
+        "methods: [nystrom, sicur, { id: shift_ridge, known: [landmarks] }]",
+        "methods: [{ id: shift_ridge, proxy: [wcd, rwmd] }]",
+    );
+    let scratch = Scratch::with(&config);
+    let proven = scratch.say(&["topk", "config.yaml", "-k", "3", "--mode", "exact"]);
+    assert_eq!(proven.code, Some(0), "{}", proven.err);
+    let pairs = number_before(&proven.out, " of 1,");
+    let by_bounds = lists(&scratch, "runs/sample/neighbors.tsv");
+    assert!(by_bounds.values().flatten().all(|(_, _, exact)| *exact));
+    let info = scratch.json("runs/sample/neighbors.json");
+    assert_eq!((info["recall"].as_f64(), info["pairs"].as_u64()), (Some(1.0), Some(pairs)));
+    let items = by_bounds.len() as u64;
+    assert!(pairs < items * (items - 1) / 2 * 3 / 4, "{pairs} of all pairs of {items} items");
+    let all = scratch.say(&["topk", "config.yaml", "-k", "3", "--calls-per-item", "60"]);
+    assert_eq!(all.code, Some(0), "{}", all.err);
+    for (id, list) in lists(&scratch, "runs/sample/neighbors.tsv") {
+        // equal scores at the last place may be told apart by chance
+        let scores = |list: &[(String, f64, bool)]| list.iter().map(|(_, score, _)| *score).collect::<Vec<_>>();
+        assert_eq!(scores(&list), scores(&by_bounds[&id]), "{id}");
+    }
+}
+
+#[test]
+fn a_list_of_proxies_and_popularity_serve_a_sweep_and_are_shown_as_written() {
+    let proxy = "[{ kind: wcd, link: hub }, rwmd]";
+    let config =
+        SAMPLE.replace("{ id: shift_ridge, known: [landmarks] }", &format!("{{ id: shift_ridge, proxy: {proxy} }}"));
+    let scratch = Scratch::with(&config);
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
+    scratch.run_well(&[]);
+    assert_eq!(scratch.calls("runs/sample")[0], planned);
+    let shown = scratch.say(&["check", "--print", "config.yaml"]);
+    assert!(shown.out.contains("link: hub") && shown.out.contains("kind: rwmd"), "{}", shown.out);
+    scratch.write("shown.yaml", &shown.out);
+    assert_eq!(scratch.say(&["check", "shown.yaml"]).code, Some(0), "{}", shown.out);
+    for (wrong, message) in [
+        ("[]", "`methods[2].proxy` is empty"),
+        ("[wcd, wcd]", "names `wcd` twice"),
+        ("[wcd, { kind: rwmd, link: hub }]", "link"),
+        ("{ kind: wcd, link: hup }", "hup"),
+    ] {
+        scratch.write("config.yaml", &config.replace(proxy, wrong));
+        scratch.complains(&[], &[message]);
+    }
+}
