@@ -88,6 +88,9 @@ pub enum Purpose {
     Matrix,
 }
 
+/// Reads what an experiment has of its own.
+pub type ReadOwn = fn(&Section<'_>) -> Option<Arc<dyn OwnSection>>;
+
 /// An experiment over one matrix, as far as reading its configuration needs to know it.
 #[derive(Debug, Clone, Copy)]
 pub struct ExperimentEntry {
@@ -95,7 +98,7 @@ pub struct ExperimentEntry {
     pub entry: Entry,
     pub purpose: Purpose,
     /// Reads that section.
-    pub own: Option<fn(&Section<'_>) -> Option<Arc<dyn OwnSection>>>,
+    pub own: Option<ReadOwn>,
     /// Refuses what it cannot use.
     pub check: fn(&MatrixSubject, &Section<'_>),
 }
