@@ -403,20 +403,3 @@ fn put(target: &Path, bytes: &[u8]) -> Result<(), FetchError> {
 fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |facts| facts.len())
 }
-
-/// Removes the files of a dataset, also those that it shares with others; their paths.
-///
-/// # Errors
-/// A file that can't be removed.
-pub fn remove(name: &str, folder: &Path) -> Result<Vec<&'static str>, FetchError> {
-    let dataset = catalog::find(name)?;
-    let mut removed = Vec::new();
-    for file in dataset.files {
-        let path = folder.join(file.path);
-        if path.exists() {
-            std::fs::remove_file(&path).map_err(FetchError::write(&path))?;
-            removed.push(file.path);
-        }
-    }
-    Ok(removed)
-}

@@ -41,7 +41,7 @@ pub enum FetchError {
         record: PathBuf,
     },
     #[error(
-        "`{path}` is there and is not the catalog's (sha256 {seen}); move it away, or remove it by `landmark data rm`"
+        "`{path}` is there and is not the catalog's (sha256 {seen}); move it away or remove it"
     )]
     InTheWay {
         path: PathBuf,

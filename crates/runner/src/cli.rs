@@ -189,7 +189,7 @@ pub enum Command {
     },
     #[command(flatten)]
     UserData(UserDataCommand),
-    /// List the corpora; fetch, verify or remove them
+    /// List the corpora; fetch or verify them
     #[command(args_conflicts_with_subcommands = true)]
     Data {
         /// Show only this dataset, in full

@@ -29,12 +29,6 @@ pub enum DataCommand {
         #[arg(value_name = "NAME")]
         names: Vec<String>,
     },
-    /// Remove the files of datasets
-    Rm {
-        /// Names of the datasets
-        #[arg(value_name = "NAME", required = true)]
-        names: Vec<String>,
-    },
 }
 
 #[derive(Debug, Subcommand)]

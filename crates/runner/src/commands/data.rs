@@ -55,16 +55,6 @@ pub(super) fn command(command: &DataCommand, folder: Option<&Path>, log: LogArgs
             Ok((fetch(&names, &places, *accept_licenses, log.quiet)?, Exit::Done))
         }
         DataCommand::Verify { names } => verify(names, &places),
-        DataCommand::Rm { names } => {
-            let (mut text, mut removed) = (String::new(), Vec::new());
-            for name in known(names)? {
-                for file in corpora::remove(name, &places.data).into_diagnostic()? {
-                    text += &format!("removed {file}\n");
-                    removed.push(file.to_string());
-                }
-            }
-            Ok((Answer::new(text, json!({ "removed": removed })), Exit::Done))
-        }
     }
 }
 
@@ -113,7 +103,7 @@ fn verify(names: &[String], places: &Places) -> Result<(Answer, Exit)> {
         let state = match state {
             FileState::Present => "verified",
             FileState::Missing => "missing",
-            FileState::Corrupt { .. } => "WRONG sha256: `landmark data rm`, then fetch it again",
+            FileState::Corrupt { .. } => "WRONG sha256: remove the file, then fetch it again",
         };
         vec![format!("  {dataset}"), (*path).to_owned(), state.to_owned()]
     };

@@ -51,8 +51,6 @@ fn a_run_from_an_empty_cache_fetches_converts_and_goes_on() {
     assert!(!again.err.contains("missing"), "{}", again.err);
     let verified = Said::of(&mut with_mirror(&scratch, Path::new(&raw), &["data", "verify"]));
     assert!(verified.code == Some(0) && verified.out.contains("right"), "{}{}", verified.out, verified.err);
-    let removed = Said::of(&mut with_mirror(&scratch, Path::new(&raw), &["data", "rm", "twitter"]));
-    assert_eq!(removed.out, "removed wmd/twitter.tsv.gz\n");
 }
 
 #[test]
