@@ -45,7 +45,7 @@ pub(crate) mod collection;
 
 mod check;
 mod file;
-mod old_names;
+pub(crate) mod old_names;
 
 pub use collection::{COLLECTION, GATHERING, Shown};
 pub use coverage::CoverageConfig;

@@ -206,7 +206,7 @@ const AVOIDED: [&str; 14] = [
     " mend",
     " at hand",
     "licence",
-    "neighbor",
+    "neighbour",
     "themselves by",
     " dear",
 ];

@@ -129,7 +129,10 @@ pub(crate) fn cross_validate(
     };
     let answers = match learner.paths(items, &cut, &path)? {
         Some(answers) => answers,
-        None => cut.par_iter().enumerate().map(walk).collect::<Result<_, TaskError>>()?,
+        // all are collected first, so that the error is that of the first fold and not of the fastest
+        None => {
+            cut.par_iter().enumerate().map(walk).collect::<Vec<_>>().into_iter().collect::<Result<_, TaskError>>()?
+        }
     };
     let score = |(fold, answers): (&Fold, Vec<Answer>)| -> Result<Vec<(f64, bool)>, TaskError> {
         let truth: Vec<usize> = fold.test.iter().map(|&place| labels[place]).collect();

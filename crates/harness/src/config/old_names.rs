@@ -9,7 +9,7 @@ const KEYS: [(&str, &str, &str); 2] = [("", "search", "tuning"), ("budget", "ent
 const PROFILES: [(&str, &str); 1] = [("desk", "medium")];
 
 /// The name of a profile today.
-pub(super) fn of_profile(name: &str) -> &str {
+pub(crate) fn of_profile(name: &str) -> &str {
     PROFILES.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new)
 }
 

@@ -6,7 +6,7 @@ use landmark_report::{Rendered, ResultRow, ResultsError, folders_of, refuse_link
 use landmark_yaml::DEFAULT_PROFILE;
 
 use super::{PUBLISHED, ReportSection, RunError, RunOptions, collection, completed, publish, results_folder};
-use crate::config::{Config, Subject};
+use crate::config::{Config, Subject, old_names};
 use crate::provenance;
 
 /// Rows of a run, as it leaves them and as they are published.
@@ -64,7 +64,7 @@ pub fn rows_folder(config: &Config, options: &RunOptions) -> PathBuf {
     let published = Path::new(PUBLISHED);
     let is_of_profile = |folder: &PathBuf| {
         let facts = provenance::kept(folder).unwrap_or_default();
-        facts["config"]["profile"] == config.run.profile.name.as_str()
+        facts["config"]["profile"].as_str().map(old_names::of_profile) == Some(config.run.profile.name.as_str())
     };
     let mut folders = folders_of(published, &config.run.name).into_iter().map(|folder| published.join(folder));
     folders.find(is_of_profile).unwrap_or(own)

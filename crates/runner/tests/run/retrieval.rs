@@ -144,7 +144,7 @@ fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels()
         |with: &str, words: &[&str]| Scratch::with(&statements.replace("at_least: 0.5", with)).complains(&[], words);
     refuse("k: 5", &["`coverage.columns` is for pairs: give `at_least`, too"]);
     refuse("at_least: 0.5, k: 5", &["`coverage.k` is for neighbors", "leave one of them out"]);
-    refuse("at_least: .inf", &["a number"]);
+    refuse("at_least: .inf", &["a finite number"]);
     Scratch::with(&statements.replace("[4, 12]", "[0]"))
         .complains(&[], &["`retrieval.calls[0]` is 0, but must be at least 1"]);
 }
