@@ -63,7 +63,7 @@ fn neighbors_that_cannot_be_compared_are_refused_by_name() {
     let complains = |text: &str, words: &[&str]| Scratch::with(text).complains(&[], words);
     complains(&NEIGHBORS.replace("[wcd, rwmd]", "[wdc]"), &["unknown proxy `wdc`", "did you mean `wcd`?"]);
     complains(&NEIGHBORS.replace("[wcd, rwmd]", "fragments"), &["the proxy `fragments` reads questions with trees"]);
-    complains(&NEIGHBORS.replace("[5, 10, 60]", "[0]"), &["`retrieval.calls[0]` is 0, but must be at least 1"]);
+    complains(&NEIGHBORS.replace("[5, 10, 60]", "[0]"), &["`coverage.labels[0]` is 0, but must be at least 1"]);
     complains(&NEIGHBORS.replace("[5, 10, 60]", "[60]"), &["no number of `retrieval.calls` is below half of"]);
     complains(
         &NEIGHBORS.replace("retrieval: {", "retrival: {"),
@@ -146,7 +146,7 @@ fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels()
     refuse("at_least: 0.5, k: 5", &["`coverage.k` is for neighbors", "leave one of them out"]);
     refuse("at_least: .inf", &["a finite number"]);
     Scratch::with(&statements.replace("[4, 12]", "[0]"))
-        .complains(&[], &["`retrieval.calls[0]` is 0, but must be at least 1"]);
+        .complains(&[], &["`coverage.labels[0]` is 0, but must be at least 1"]);
 }
 
 const SEARCH: &str = "\
