@@ -63,7 +63,7 @@ fn neighbors_that_cannot_be_compared_are_refused_by_name() {
     let complains = |text: &str, words: &[&str]| Scratch::with(text).complains(&[], words);
     complains(&NEIGHBORS.replace("[wcd, rwmd]", "[wdc]"), &["unknown proxy `wdc`", "did you mean `wcd`?"]);
     complains(&NEIGHBORS.replace("[wcd, rwmd]", "fragments"), &["the proxy `fragments` reads questions with trees"]);
-    complains(&NEIGHBORS.replace("[5, 10, 60]", "[0]"), &["`coverage.labels[0]` is 0, but must be at least 1"]);
+    complains(&NEIGHBORS.replace("[5, 10, 60]", "[0]"), &["`retrieval.calls[0]` is 0, but must be at least 1"]);
     complains(&NEIGHBORS.replace("[5, 10, 60]", "[60]"), &["no number of `retrieval.calls` is below half of"]);
     complains(
         &NEIGHBORS.replace("retrieval: {", "retrival: {"),
