@@ -40,9 +40,7 @@ pub enum FetchError {
         recorded: String,
         record: PathBuf,
     },
-    #[error(
-        "`{path}` is there and is not the catalog's (sha256 {seen}); move it away or remove it"
-    )]
+    #[error("`{path}` is there and is not the catalog's (sha256 {seen}); move it away or remove it")]
     InTheWay {
         path: PathBuf,
         /// Its sha256.
