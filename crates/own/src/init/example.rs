@@ -28,6 +28,11 @@ pub fn write_example(folder: &Path, force: bool) -> Result<Vec<PathBuf>> {
         return Err(refused(message, "add `--force` to replace it, or start in an empty folder"));
     }
     for (path, text) in &files {
+        // the schema is in the repository and not here
+        let text = match text.split_once('\n') {
+            Some((first, rest)) if first.starts_with("# yaml-language-server") => rest,
+            _ => text,
+        };
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).into_diagnostic()?;
         }

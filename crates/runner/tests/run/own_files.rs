@@ -466,6 +466,10 @@ fn trees_of_ones_own_are_classified_from_brackets_and_from_parses() {
 fn the_example_that_the_program_carries_runs_in_an_empty_folder() {
     let scratch = Scratch::with("");
     well(&scratch, &["init", "--example", "quickstart"]);
+    for file in ["quickstart.yaml", "quickstart/neighbors.yaml", "records.yaml"] {
+        let text = std::fs::read_to_string(scratch.path(file)).unwrap();
+        assert!(text.starts_with("# ") && !text.contains("$schema"), "{file} names a file that is not there");
+    }
     let again = scratch.say(&["init", "--example", "quickstart"]);
     assert_eq!(again.code, Some(2));
     again.must_complain("quickstart.yaml`: it exists");
