@@ -33,7 +33,7 @@ class Reranker(pt.Transformer):  # type: ignore[misc]
     similarity : callable, object or Cached
         Score of pairs (query, document): a function of a list of pairs, or an object with ``predict``.
     calls_per_query : int or None, default=None
-        Score so many results of each query, the best by their score so far. The others keep their order, below these. ``None`` scores all.
+        Number of results of each query to score, the best by their score so far. The others keep their order, below these. ``None`` scores all.
     text : str, default="text"
         Column of the documents' texts.
     store : str or path or None, default=None

@@ -1,4 +1,4 @@
-"""A real cross-encoder from Python, by transformers, beside the program's own forward pass: the same neighbors."""
+"""A real cross-encoder from Python, by transformers, next to the program's own forward pass: the same neighbors."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ pub struct Collection {
     pub only: Vec<String>,
 }
 
-/// The keys of every configuration, beside `experiment` and `profiles`.
+/// The keys of every configuration, except `experiment` and `profiles`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RunKeys {

@@ -272,8 +272,8 @@ mod tests {
             ("x.jsonl", b"{\"key\":1,\"text\":\"one\"}\nnonsense\n", "row 2: `nonsense` (expected"),
             ("x.jsonl", b"{\"key\":1,\"txt\":\"one\"}\n", "no column `text`; did you mean `txt`?"),
             ("x.jsonl", b"{\"text\":\"one\",\"key\":1}\n{\"key\":2}\n", "row 2: it has no `text`; remove the row"),
-            ("x.tsv", b"", "is empty; wanted is a row an item"),
-            ("x.csv", b"\n", "is empty; wanted is a row an item"),
+            ("x.tsv", b"", "is empty; expected a line with the names of the columns"),
+            ("x.csv", b"\n", "is empty; expected a line with the names of the columns"),
             ("x.csv", b"key,text\na,\nb,two\n", "row 1: "),
             (
                 "x.csv",

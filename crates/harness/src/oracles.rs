@@ -42,7 +42,7 @@ pub struct OracleSpec {
     pub entry: Entry,
     /// The kinds of items that it scores.
     pub reads: &'static [ItemKind],
-    /// Reads and checks the keys beside `kind`.
+    /// Reads and checks the keys other than `kind`.
     pub read: fn(&Section<'_>) -> Option<Arc<dyn OracleSettings>>,
 }
 

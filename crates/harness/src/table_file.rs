@@ -49,7 +49,7 @@ pub enum TableError {
         bound: TooLarge,
     },
     /// A table without a line.
-    #[error("`{}` is empty; wanted is a row an item, below a line with the names of the columns", .0.display())]
+    #[error("`{}` is empty; expected a line with the names of the columns, then one row per item", .0.display())]
     Empty(PathBuf),
     /// A column that is not there.
     #[error("`{}` has no column `{column}`; {help}", path.display())]

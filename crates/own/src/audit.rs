@@ -165,16 +165,18 @@ impl Audit {
         }
     }
 
+    /// Rows of the file that are ignored, in words.
+    fn ignored(&self) -> String {
+        match self.idle {
+            0 => String::new(),
+            1 => "1 row is ignored: it repeats a pair, or pairs an item with itself\n".to_owned(),
+            idle => format!("{} rows are ignored: they repeat a pair, or pair an item with itself\n", count(idle)),
+        }
+    }
+
     /// What is scored, in words.
     fn in_words(&self) -> String {
-        let idle = match self.idle {
-            0 => String::new(),
-            idle => format!(
-                "{} of the file repeat a pair or name an item twice, and count as nothing\n",
-                counted(idle, "row")
-            ),
-        };
-        idle + &match &self.draw {
+        match &self.draw {
             Draw::Pairs(PairDraw { candidates, left_out, scored, sampled }) => format!(
                 "{} of {} candidates and {} of {} other pairs are scored",
                 count(scored.len() as u64),
@@ -201,7 +203,11 @@ impl Audit {
         let record = &place.options.record;
         record.fact("calls", missing);
         if wanted.dry_run {
-            return Ok(format!("{plan}\n{}", if missing > 0 { checks(context) } else { String::new() }));
+            return Ok(format!(
+                "{}{plan}\n{}",
+                self.ignored(),
+                if missing > 0 { checks(context) } else { String::new() }
+            ));
         }
         if !place.options.quiet {
             eprintln!("{plan}");
@@ -240,8 +246,8 @@ impl Audit {
         record.fact("lower", lower);
         record.fact("delta", wanted.delta);
         Ok(format!(
-            "{}\n{text}\nrecall of the candidates: {about}; at least {lower:.3} with probability {}\n{} calls were made now\n",
-            self.in_words(),
+            "{}{text}\nrecall of the candidates: {about}; at least {lower:.3} with probability {}\n{} calls were made now\n",
+            self.ignored(),
             1.0 - wanted.delta,
             count(context.metered.spent().evaluations)
         ))

@@ -39,7 +39,7 @@ const PAIRS_UNDER_A_BUDGET: usize = 256;
 /// How the neighbors are found.
 #[derive(Debug, Clone)]
 pub enum Calls {
-    /// So many calls an item, in rounds, and the file of candidates that they begin with.
+    /// Calls per item, in rounds, and the file of candidates that they begin with.
     Rounds(Rounds, Option<PathBuf>),
     /// As many as it takes to prove the k nearest, by the bounds among the proxies.
     Proven(usize),

@@ -123,7 +123,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
 fn lacking(error: TableError, columns: LabelColumns<'_>) -> UsageError {
     let TableError::Column { column, .. } = &error else { return UsageError::of(error) };
     let flag = match column.as_str() {
-        label if label == columns.label => "say `--label COLUMN`",
+        label if label == columns.label => "use `--label COLUMN`",
         split if Some(split) == columns.split => "use `--split COLUMN`, or leave it out",
         _ => "name the column of ids by `--id COLUMN`",
     };

@@ -140,7 +140,7 @@ impl Listed {
             let TableError::Column { column, .. } = &error else { return UsageError::of(error) };
             let flags = [(first, "--first"), (second, "--second")];
             let flag = flags.iter().find(|(name, _)| *name == column).map_or("--against", |(_, flag)| *flag);
-            UsageError::new(error.to_string(), Some(format!("say `{flag} COLUMN`")))
+            UsageError::new(error.to_string(), Some(format!("use `{flag} COLUMN`")))
         })?;
         let ids: Vec<String> = (0..items).map(|item| named.id(item)).collect();
         let mut item_of: HashMap<&str, usize> = HashMap::new();

@@ -180,7 +180,7 @@ pub struct PairsConfig {
     pub own: Option<Box<OwnPairsConfig>>,
 }
 
-/// So many that a share of right answers is known to two points.
+/// A number at which a share of right answers is known to two points.
 fn threshold_pairs() -> usize {
     500
 }

@@ -58,7 +58,7 @@ pub struct MatrixSubject {
     pub own: Option<Arc<dyn OwnSection>>,
 }
 
-/// The keys of a sweep, beside its dataset, oracle and methods.
+/// The keys of a sweep, in addition to its dataset, oracle and methods.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SweepKeys {

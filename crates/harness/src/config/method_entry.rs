@@ -44,7 +44,7 @@ pub struct Built {
 }
 
 impl MethodEntry {
-    /// With the keys that every method takes beside its own.
+    /// With the keys that every method takes in addition to its own.
     pub fn in_a_list(&self) -> Entry {
         Entry { keys: self.keys.and::<MethodKeys>(), ..self.entry() }
     }

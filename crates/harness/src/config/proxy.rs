@@ -139,7 +139,7 @@ pub struct ProxyConfig {
     pub kind: ProxyKind,
     /// K ≈ q(P): what q is.
     pub fit: ProxyFit,
-    /// Terms beside the scores of the proxies.
+    /// Terms in addition to the scores of the proxies.
     pub link: ProxyLink,
     /// Kinds of the others.
     pub more: Vec<ProxyKind>,
@@ -324,7 +324,7 @@ impl Embedded {
             if let Err(error) = endpoint.check() {
                 section.refuse("endpoint", format!("`{}`: {error}", path_of("endpoint")));
             }
-            // what it names lies beside the configuration
+            // what it names lies next to the configuration
             let folder = section.problems().folder();
             let certificate = endpoint.certificate.as_ref().map(|file| folder.join(file));
             let params = EmbeddingParams { cache: folder.join(&endpoint.cache), certificate, ..*endpoint };

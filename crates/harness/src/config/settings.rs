@@ -140,7 +140,7 @@ pub struct SvmConfig {
     pub params: LinearSvmParams,
 }
 
-/// The keys of the classifier beside those of the SVM; the first `c` counts.
+/// The keys of the classifier in addition to those of the SVM; the first `c` counts.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct SvmKeys {

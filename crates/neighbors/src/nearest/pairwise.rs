@@ -59,7 +59,7 @@ struct Effort {
 }
 
 impl Effort {
-    /// Of many items a fit is as long as all that a search does beside it.
+    /// Of many items a fit takes as long as everything else that a search does.
     fn of(is_large: bool) -> Self {
         let (passes, iterations) = if is_large { (1, 15) } else { (PASSES, 25) };
         Self { passes, iterations, weighs_often: !is_large }

@@ -9,9 +9,8 @@ use serde::Serialize;
 use super::columns::Columns;
 use super::kriging::JUDGES;
 use super::pairwise::Pairwise;
-use super::places::{highest, places, ranked};
-use super::pool::{FAILED, OFTEN, Pool, scan};
-use super::rank_transform::RankTransform;
+use super::places::ranked;
+use super::pool::{FAILED, OFTEN, Pool};
 use super::rounds::{Bill, Rounds};
 use super::{NeighborError, PROXY, require_symmetric, trial};
 use arms::Arm;
@@ -21,6 +20,7 @@ use landmark_core::oracle::{Coin, Oracle, OracleShape, Pair};
 use orders::OneOrder;
 
 mod arms;
+mod choice;
 mod estimates;
 mod given;
 mod known;
@@ -498,129 +498,6 @@ impl Search {
                 NeighborError::Proxy { role, number: self.proxy_order[number - 1] + 1, source }
             }
             other => other,
-        }
-    }
-
-    /// Goes on without columns where they are not worth their calls: what is known of them stays known, and other pairs are evaluated in the
-    /// place of the rest.
-    fn judge_trial(&mut self) -> Result<(), NeighborError> {
-        if !self.columns.has_trial() {
-            return Ok(());
-        }
-        let n = self.columns.rows();
-        let tried = self.columns.tried();
-        let mut pool = Pool::new(vec![Vec::new(); n], &tried, &self.proxies)?;
-        if self.order_proxies(&pool) {
-            pool = Pool::new(vec![Vec::new(); n], &tried, &self.proxies)?;
-        }
-        if trial::is_worth_columns(&pool, self.columns.items(), self.proxies.len()) {
-            return Ok(());
-        }
-        self.bill = self.rounds.without_columns(&self.bill);
-        self.outside.extend(self.columns.known());
-        self.columns = Columns::new(n, Vec::new(), |_| Vec::new());
-        Ok(())
-    }
-
-    /// The pool, made when it is first needed: from here on popularity stands.
-    fn pool(&mut self) -> Result<&mut Pool, NeighborError> {
-        if self.pool.is_none() {
-            self.pool = Some(self.first_pool()?);
-        } else if !self.outside.is_empty() {
-            let (pool, more) = (self.pool.take().expect("there is one"), std::mem::take(&mut self.outside));
-            self.is_estimated = false;
-            let none = vec![Vec::new(); pool.len()];
-            self.pool = Some(pool.with(&more, none, &self.proxies)?);
-        }
-        Ok(self.pool.as_mut().expect("made above"))
-    }
-
-    fn first_pool(&mut self) -> Result<Pool, NeighborError> {
-        let n = self.columns.rows();
-        let mut known = std::mem::take(&mut self.outside);
-        known.extend(self.columns.known());
-        let is_without = self.columns.items().is_empty();
-        if self.rounds.params().popularity && !is_without {
-            self.popularity = [RankTransform::default(), self.columns.ranks()].map(|transform| {
-                let items = self.columns.popularity(&transform);
-                ColumnPopularity { transform, items }
-            });
-        }
-        let width = self.rounds.width(n);
-        let link = if self.is_seeded || (is_without && !self.proxies.is_empty()) {
-            None
-        } else {
-            let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
-            if self.order_proxies(&columns) {
-                columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
-            }
-            Some(self.fit_link(&columns))
-        };
-        let mut lists = match (std::mem::take(&mut self.indexed), link) {
-            (lists, _) if self.has_index => self.with_popular(lists),
-            (_, None) if self.is_seeded => self.seeded_candidates(width)?,
-            (_, link) => {
-                let link = link.as_ref().map(|link| (link, &self.popularity().items));
-                scan(n, &self.proxies, link, width, self.is_large)?
-            }
-        };
-        lists.iter_mut().zip(&self.given).for_each(|(list, given)| list.extend(given));
-        let mut pool = Pool::new(lists, &known, &self.proxies)?;
-        if self.is_seeded {
-            pool.set_fitted(self.fitted());
-        }
-        Ok(pool)
-    }
-
-    /// Puts the proxies in the order in which each predicts, alone, columns that it was not fitted to; true where that is another order.
-    fn order_proxies(&mut self, columns: &Pool) -> bool {
-        if self.proxies.len() < 2 || self.columns.items().len() < 2 {
-            return false;
-        }
-        let errors = self.columns.errors_of_proxies(columns, self.proxies.len());
-        let mut places: Vec<usize> = (0..errors.len()).collect();
-        places.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
-        self.proxies = places.iter().map(|&a| Arc::clone(&self.proxies[a])).collect();
-        let is_other = !places.is_sorted();
-        self.proxy_order = places.iter().map(|&a| self.proxy_order[a]).collect();
-        is_other
-    }
-
-    /// True if a search with a seed and other proxies has the pairs to fill the lists, a pair serving two: with fewer the seed is trusted.
-    fn is_worth_looks(&self) -> bool {
-        let lists = (self.columns.rows() * self.rounds.params().k) as u64;
-        self.is_seeded && self.proxies.len() > 1 && 2 * self.bill.pairs >= lists
-    }
-
-    fn by_proxy(&mut self, count: usize) -> Result<Vec<Pair>, NeighborError> {
-        self.pool()?;
-        Ok(self.chosen(count, Pool::first_proxy))
-    }
-
-    fn by_estimate(&mut self, count: usize) -> Vec<Pair> {
-        let pairs = self.chosen(count, |pool, slot| self.value(pool, slot));
-        self.is_estimated = false;
-        pairs
-    }
-
-    /// The unknown pairs that stand highest by `value`: in the list of either item, or in that of all pairs.
-    fn chosen(&self, count: usize, value: impl Fn(&Pool, usize) -> f64 + Sync) -> Vec<Pair> {
-        let pool = self.pool.as_ref().expect("made before anything is chosen");
-        self.highest_of(count, |slot| value(pool, slot), |slot| !pool.is_asked(slot))
-    }
-
-    /// The pairs among the `open` that stand highest.
-    fn highest_of(&self, count: usize, value: impl Fn(usize) -> f64 + Sync, open: impl Fn(usize) -> bool) -> Vec<Pair> {
-        let pool = self.pool.as_ref().expect("made before anything is chosen");
-        if self.rounds.params().pairs { highest(pool, count, value, open) } else { places(pool, count, value, open) }
-    }
-
-    /// F: the score where there is one, else the estimate; of a pair that was asked for in one order some of both.
-    fn value(&self, pool: &Pool, slot: usize) -> f64 {
-        match pool.is_asked(slot) {
-            false => self.estimates[slot],
-            true if self.is_observed(pool, slot) => orders::blended(pool.scores[slot], self.estimates[slot]),
-            true => pool.scores[slot],
         }
     }
 }

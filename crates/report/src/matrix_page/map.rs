@@ -1,7 +1,7 @@
 //! Map of items: places in the plane, colours, texts and nearest neighbors, packed for a browser.
 //!
 //! Coordinates and scores are quantised to 16 bits, and lists of neighbors are numbers of 16 bits, all in base64: about 60 bytes an item with ten
-//! neighbors, beside its text. No matrix is in the file.
+//! neighbors, next to its text. No matrix is in the file.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -46,7 +46,7 @@ fn an_audit_of_all_pairs_is_the_share_that_brute_force_finds_and_needs_no_run() 
         "{}",
         said.err
     );
-    assert!(said.out.contains("2 rows of the file repeat a pair"), "{}", said.out);
+    assert!(said.out.contains("2 rows are ignored: they repeat a pair"), "{}", said.out);
     assert!(
         said.out.contains("recall of the candidates: about 0.727; at least 0.727 with probability 0.9"),
         "{}",
@@ -119,7 +119,7 @@ fn candidates_that_cannot_be_audited_end_with_2_before_the_first_call() {
         (&["blocking.csv", "--at-least", "0.7", "--delta", "1"], "`delta` is 1"),
         (&["blocking.csv", "-k", "2", "--calls", "58"], "use at least `--calls 59`"),
         (&["blocking.csv", "--at-least", "0.7", "--calls", "1"], "use at least `--calls 2`"),
-        (&["blocking.csv", "--at-least", "0.7", "--first", "a"], "say `--first COLUMN`"),
+        (&["blocking.csv", "--at-least", "0.7", "--first", "a"], "use `--first COLUMN`"),
         (&["wrong.csv", "--at-least", "0.7"], "row 1: `n99` is no item of `mine`"),
     ] {
         let said = scratch.say(&[&["audit", "config.yaml"], words].concat());

@@ -366,8 +366,8 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
         (&["classify", "config.yaml", "--labels", "items.tsv", "--label", "text", "--split", "no"], "`--split COLUMN`"),
         (&["classify", "config.yaml", "--labels", "no.tsv"], "one on the command line where you are"),
         (&["project", "config.yaml", "no.tsv"], "`no.tsv` can't be read"),
-        (&["pairs", "config.yaml", "items.tsv"], "say `--first COLUMN`"),
-        (&["pairs", "config.yaml", "items.tsv", "--first", "key"], "say `--second COLUMN`"),
+        (&["pairs", "config.yaml", "items.tsv"], "use `--first COLUMN`"),
+        (&["pairs", "config.yaml", "items.tsv", "--first", "key"], "use `--second COLUMN`"),
         (&["no.yaml"], "`landmark init FILE` writes one for a file of yours"),
     ] {
         let said = scratch.say(arguments);

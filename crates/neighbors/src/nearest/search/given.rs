@@ -11,7 +11,7 @@ use landmark_core::entries::PairMap;
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair};
 use landmark_core::rank::RankCmp;
 
-/// Most popular items that everyone has as candidates beside those of an index.
+/// Items with the highest hubness that are candidates of every item in addition to those of an index.
 const POPULAR: usize = 16;
 
 /// Lists of candidates, one an item, the best first.
