@@ -17,7 +17,7 @@ use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 use rand::Rng;
 use rayon::ThreadPoolBuilder;
 
-#[path = "../tests/tree_kernels/twin.rs"]
+#[path = "../tests/oracles/tree_kernels/twin.rs"]
 mod twin;
 use twin::Plain;
 

@@ -22,7 +22,9 @@ fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() 
     let with = |library: &str| Said::of(scratch.command(&["config.yaml"]).env("LANDMARK_NEURAL", library));
     let said = with("nowhere.so");
     assert_ne!(said.code, Some(0));
-    said.must_complain("at none of `nowhere.so`; build it with `scripts/setup && cargo build --release -p runner --features torch`");
+    said.must_complain(
+        "at none of `nowhere.so`; build it with `scripts/setup && cargo build --release -p runner --features torch`",
+    );
     said.must_complain("LANDMARK_NEURAL");
 
     scratch.write("library.txt", "no library");
