@@ -164,22 +164,6 @@ mod tests {
     }
 
     #[test]
-    fn calls_add_up_and_time_is_that_of_the_last_computation() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(read(folder.path()).unwrap().is_empty());
-        append(folder.path(), &bill("a", 100, "one", "old")).unwrap();
-        append(folder.path(), &bill("b", 7, "one", "old")).unwrap();
-        // computed again with `--force`: the store had every entry
-        append(folder.path(), &Bill { seconds: 2.0, ..bill("a", 0, "two", "new") }).unwrap();
-        let keys: Vec<_> = ["a", "b", "c"].iter().map(|cell| cell_key(cell).unwrap()).collect();
-        let total = BillTotal::of(&read(folder.path()).unwrap(), &keys);
-        assert_eq!((total.cells, total.cells_without_bill, total.calls, total.seconds), (2, 1, 107, 2.5));
-        let of = |shares: &[Share]| shares.iter().map(|s| (s.of.clone(), s.cells)).collect::<Vec<_>>();
-        assert_eq!(of(&total.machines), [("two".to_owned(), 1), ("one".to_owned(), 1)]);
-        assert_eq!(of(&total.revisions), [("new".to_owned(), 1), ("old".to_owned(), 1)]);
-    }
-
-    #[test]
     fn half_a_line_of_a_killed_run_is_no_bill_and_the_next_one_counts() {
         let folder = tempfile::tempdir().unwrap();
         append(folder.path(), &bill("a", 3, "one", "r")).unwrap();

@@ -8,7 +8,7 @@ use landmark_harness::config::{Config, Subject};
 use landmark_harness::invocation::Invocation;
 use landmark_harness::needs::Needs;
 use landmark_harness::plan::GroupForecast;
-use landmark_harness::progress::Busy;
+use landmark_harness::progress::Progress;
 use landmark_harness::provenance::Build;
 use landmark_harness::run::{self, Cost, RunOptions};
 use miette::{IntoDiagnostic, Result};
@@ -187,7 +187,7 @@ pub(crate) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
     if let Some(then) = config_of_the_run(&config, &run::rows_folder(&config, &options), overlay)? {
         config = then;
     }
-    let busy = Busy::start("rendering the report", log.quiet);
+    let busy = Progress::busy("rendering the report", log.quiet);
     let folder = run::report_again(&config, &options)?;
     drop(busy);
     let page = folder.join("report.html");

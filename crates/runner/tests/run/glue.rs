@@ -2,6 +2,8 @@
 
 #![cfg(feature = "torch")]
 
+use serde_json::json;
+
 use crate::scratch::{Scratch, data_folder, number_before};
 
 /// 24 pairs of the sample, the tiny model fine-tuned for two epochs.
@@ -78,8 +80,7 @@ fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
     let rows = facts.remove("rows").unwrap();
     std::fs::write(scratch.path("runs/pairs/run.json"), serde_json::to_vec(facts).unwrap()).unwrap();
 
-    let said = scratch.say(&["report", "config.yaml"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.well(&["report", "config.yaml"]);
     assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", said.err);
     let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     assert!(summary.contains("0.4321") && summary.contains("\nlandmark config.yaml\n"), "{summary}");
@@ -185,13 +186,9 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
     // both orders of each of 30 pairs
     assert!(dry.out.contains("plus at most 60 calls outside the matrix"), "{}", dry.out);
 
-    let said = scratch.run(&["--data", corpora]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.run_well(&["--data", corpora]);
     assert_eq!(number_before(&said.err, " new calls outside the matrix"), 60, "{}", said.err);
-    let threshold = |scratch: &Scratch| -> Vec<f64> {
-        let rows = scratch.figures("runs/pairs");
-        rows.iter().filter(|row| row["metric"] == "threshold").map(|row| row["value"].as_f64().unwrap()).collect()
-    };
+    let threshold = |scratch: &Scratch| scratch.values("runs/pairs", &json!({ "metric": "threshold" }));
     let chosen = threshold(&scratch);
     assert!(chosen.len() == 1 && chosen[0] > 0.0 && chosen[0] < 1.0, "{chosen:?}");
     let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
@@ -215,20 +212,6 @@ fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
     let said = scratch.run(&[]);
     assert_eq!(said.code, Some(2), "{}", said.err);
     said.must_complain("landmark model fetch all-MiniLM-L6-v2");
-}
-
-#[test]
-fn a_missing_corpus_is_an_error_or_loudly_replaced() {
-    let stsb = GLUE.replace("{ name: embedded_pairs, limit: 12 }", "{ name: stsb, limit: 12 }");
-    let scratch = Scratch::with(&stsb);
-    let said = scratch.run(&[]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("the dataset `stsb` needs the file");
-
-    let scratch = Scratch::with(&stsb.replace("limit: 12 }", "limit: 12, fallback: embedded }"));
-    assert_eq!(scratch.run(&[]).code, Some(0));
-    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
-    assert!(summary.contains("FELL BACK to the embedded sample"), "{summary}");
 }
 
 #[test]

@@ -21,13 +21,6 @@ fn a_missing_dataset_is_named_with_file_variable_and_source() {
 }
 
 #[test]
-fn a_missing_dataset_may_fall_back_to_the_sample_and_says_so() {
-    let scratch = Scratch::with(&SAMPLE.replace("name: embedded", "name: twitter, fallback: embedded"));
-    let said = scratch.run_well(&[]);
-    said.must_complain("FELL BACK to the embedded sample");
-}
-
-#[test]
 fn a_rank_that_the_sample_is_too_small_for_is_told_as_a_missing_corpus() {
     let scratch = Scratch::with(&SAMPLE.replace("name: embedded", "name: twitter, fallback: embedded"));
     scratch.complains(

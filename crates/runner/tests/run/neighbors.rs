@@ -41,8 +41,7 @@ fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
     let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
     assert_eq!((dry.code, number_before(&dry.out, " calls;")), (Some(0), 480), "{}{}", dry.out, dry.err);
     assert!(asked(&scratch).is_empty(), "a dry run makes no call");
-    let said = scratch.say(&TOPK);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.well(&TOPK);
     assert!(said.out.contains("480 calls, 480 of them new"), "{}", said.out);
     let pairs = asked(&scratch);
     assert_eq!((pairs.len(), distinct(&pairs)), (480, 480));
@@ -97,8 +96,7 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
     assert!(dry.out.contains("starts from factors of 12 landmarks: 642 pairs are known"), "{}{}", dry.out, dry.err);
     assert_eq!(number_before(&dry.out, " calls;"), 120, "{}", dry.out);
-    let said = scratch.say(&topk);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.well(&topk);
     let all = asked(&scratch);
     // no pair is asked for again, neither of the columns nor of the 100 that the error was estimated by
     assert!((20..=120).contains(&(all.len() - columns)) && distinct(&all) == all.len(), "{}", said.out);

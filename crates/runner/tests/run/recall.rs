@@ -3,16 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::own_data::{CONFIG, PROGRAM, asked, place};
+use crate::own_data::{CONFIG, PROGRAM, asked, place, table};
 use crate::scratch::{Scratch, number_before};
-
-fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
-    let text = std::fs::read_to_string(scratch.path(path)).unwrap();
-    let mut lines = text.lines();
-    let head: Vec<&str> = lines.next().unwrap().split('\t').collect();
-    let row = |line: &str| head.iter().zip(line.split('\t')).map(|(k, v)| ((*k).to_owned(), v.to_owned())).collect();
-    lines.map(row).collect()
-}
 
 fn item(row: &HashMap<String, String>, key: &str) -> i64 {
     row[key][1..].parse().unwrap()
@@ -44,9 +36,7 @@ const THREE_APART: [&str; 2] = ["--at-least", "0.86"];
 const TRUE_PAIRS: f64 = 174.0;
 
 fn well(scratch: &Scratch, arguments: &[&str]) -> String {
-    let said = scratch.say(arguments);
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    said.out
+    scratch.well(arguments).out
 }
 
 #[test]

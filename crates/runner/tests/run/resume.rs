@@ -1,15 +1,6 @@
 //! Running again, running on, and running elsewhere: nothing is bought twice and no figure moves.
 
-use crate::scratch::{MATRIX, SAMPLE, Said, Scratch, number_before, shipped, smooth_matrix};
-
-#[test]
-fn a_matrix_that_is_given_takes_no_call() {
-    let scratch = Scratch::with(MATRIX);
-    scratch.write_matrix("matrix.npy", &smooth_matrix());
-    scratch.run_well(&[]);
-    let [planned, bought, reused] = scratch.calls("runs/mine");
-    assert!(planned > 0 && bought == 0 && reused == planned, "{planned} planned, {bought} bought, {reused} there");
-}
+use crate::scratch::{SAMPLE, Said, Scratch, number_before, shipped};
 
 #[test]
 fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
@@ -75,8 +66,7 @@ fn a_report_shows_the_rows_of_the_run_and_warns_if_the_configuration_has_changed
     assert!(same.code == Some(0) && !same.err.contains("has changed"), "{}", same.err);
     assert!(scratch.files("runs") == before, "a report of the same rows is the same");
     scratch.write("config.yaml", &SAMPLE.replace("limit: 60", "limit: 50"));
-    let said = scratch.say(&["report", "config.yaml"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.well(&["report", "config.yaml"]);
     assert!(said.err.contains("`config.yaml` has changed since the run"), "{}", said.err);
     assert!(scratch.files("runs") == before, "rows and facts are of the 60 items of the run");
 }
@@ -107,8 +97,7 @@ fn run_json_sums_over_the_cells_whichever_run_computed_them() {
     let first = scratch.calls("runs/sample");
     assert!(first[1] > 0 && first[1] == first[0], "{first:?}");
     // computed again, every entry comes from the store; what it took stays known. The command may be named
-    let said = scratch.say(&["run", "config.yaml", "--quiet", "--force"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    scratch.well(&["run", "config.yaml", "--quiet", "--force"]);
     assert_eq!(scratch.calls("runs/sample"), first);
     assert_eq!(scratch.json("runs/sample/run.json")["command"], "landmark config.yaml");
     let cells = scratch.json("runs/sample/run.json")["cells"].clone();
@@ -118,19 +107,6 @@ fn run_json_sums_over_the_cells_whichever_run_computed_them() {
     std::fs::remove_file(scratch.path("runs/sample/run.json")).unwrap();
     scratch.run_well(&["--quiet"]);
     assert_eq!(scratch.calls("runs/sample"), first);
-}
-
-#[test]
-fn a_published_run_is_rendered_again_from_its_rows() {
-    let scratch = Scratch::with(SAMPLE);
-    scratch.run_well(&["--quiet"]);
-    let table = || std::fs::read(scratch.path("runs/sample/table-error-rank.tex")).unwrap();
-    let drawn = table();
-    for name in ["cells.jsonl", "table-error-rank.tex"] {
-        std::fs::remove_file(scratch.path(&format!("runs/sample/{name}"))).unwrap();
-    }
-    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
-    assert_eq!(table(), drawn);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use landmark_tasks::cross_validation::is_tied;
 
+use serde_json::json;
+
 use crate::scratch::{Scratch, number_before};
 
 /// Ranks, γ and C of three methods searched for on 60 documents of the sample.
@@ -80,11 +82,8 @@ fn a_longer_search_begins_with_the_trials_of_the_shorter_one() {
 fn wme_is_searched_for_on_its_own_grids() {
     let scratch = searched();
     scratch.run_well(&["--quiet", "--set", "tuning.wme={ c: [1000, 10000], gamma: [2, 4] }"]);
-    let rows = scratch.figures("runs/searched");
-    let tried = |method: &str, metric: &str| -> Vec<f64> {
-        let is_it = |row: &&serde_json::Value| row["method"] == method && row["metric"] == metric;
-        rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
-    };
+    let tried =
+        |method: &str, metric: &str| scratch.values("runs/searched", &json!({ "method": method, "metric": metric }));
     for (metric, own, others) in [("cost", [1e3, 1e4], [1.0, 10.0]), ("gamma", [2.0, 4.0], [0.3, 1.0])] {
         assert!(!tried("wme", metric).is_empty() && tried("wme", metric).iter().all(|value| own.contains(value)));
         assert!(tried("sms_nystrom", metric).iter().all(|value| others.contains(value)));

@@ -45,16 +45,6 @@ fn a_tile_with_a_flipped_byte_is_refused_by_name() {
 }
 
 #[test]
-fn a_tile_of_another_oracle_is_refused_by_name() {
-    let (scratch, tile) = bought();
-    scratch.run_well(&["--quiet", "--set", "dataset.vectors.dimension=21", "--store", "other", "--results", "other"]);
-    let foreign = scratch.tiles("other").remove(0);
-    let misplaced = tile.with_file_name(name_of(&foreign));
-    std::fs::copy(&foreign, &misplaced).unwrap();
-    refused_then_mended(&scratch, &misplaced, &["belongs to another oracle"], 0);
-}
-
-#[test]
 fn a_file_is_no_store_and_no_folder_of_results() {
     let scratch = Scratch::with(SAMPLE);
     scratch.write("taken", "");
