@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::bills::BillTotal;
 use crate::config::{Config, Overlays};
+use crate::job_costs::CostTotal;
 use crate::needs::Needs;
 use crate::oracles::wmd::Skipped;
 use landmark_core::untrusted::redacted;
@@ -36,8 +36,8 @@ pub struct Provenance {
     pub build: Build,
     /// Wall seconds of all cells, and of opening the data.
     pub wall_seconds: f64,
-    /// Bills of the cells, summed: machines and revisions.
-    pub cells: BillTotal,
+    /// Costs of the jobs, summed: machines and revisions.
+    pub cells: CostTotal,
     /// Largest resident memory of the process, where the system tells.
     pub peak_memory_bytes: Option<u64>,
 }
@@ -142,7 +142,7 @@ impl Provenance {
         config: &Config,
         data: Json,
         calls: &Calls,
-        cells: BillTotal,
+        cells: CostTotal,
         opening: Duration,
         build: &Build,
     ) -> Result<Self, serde_json::Error> {

@@ -15,10 +15,10 @@ use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
 
 use crate::advice;
-use crate::bills::{self, Bill, BillTotal};
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::facts::Facts;
 use crate::job::{Job, JobError};
+use crate::job_costs::{self, CostTotal, JobCost};
 use crate::metered_store::MeteredStore;
 use crate::oracles::{Preparation, Training};
 use crate::plan::Forecast;
@@ -259,9 +259,9 @@ fn run_at(
     let provenance = match provenance::kept(&folder).filter(|_| !was_work) {
         Some(kept) => kept,
         None => {
-            let bills = BillTotal::of(&bills::read(&folder)?, &keys);
-            let calls = calls_of_all(source, &jobs, &outcome, calls, bills.calls)?;
-            gather_provenance(config, source, &calls, bills, opening, options)?
+            let costs = CostTotal::of(&job_costs::read(&folder)?, &keys);
+            let calls = calls_of_all(source, &jobs, &outcome, calls, costs.calls)?;
+            gather_provenance(config, source, &calls, costs, opening, options)?
         }
     };
     let facts = match provenance["facts"].is_null() {
@@ -322,7 +322,7 @@ fn work(
         progress.now(job.title.clone());
         let (started, calls) = (Instant::now(), source.matrices().calls());
         let done = (job.work)(results, &progress);
-        let bill = Bill {
+        let cost = JobCost {
             key: job.key.clone(),
             calls: source.matrices().calls().saturating_sub(calls),
             seconds: started.elapsed().as_secs_f64(),
@@ -330,7 +330,7 @@ fn work(
             revision: sources.revision.clone(),
             dirty: sources.dirty,
         };
-        bills::append(folder, &bill)?;
+        job_costs::append(folder, &cost)?;
         match done {
             Ok(rows) => {
                 results.record(&job.key, rows)?;
@@ -373,7 +373,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Calls of all cells, whichever run made them: those of this run, and those of the bills.
+/// Calls of all cells, whichever run made them: those of this run, and those that earlier runs recorded.
 fn calls_of_all(
     source: &dyn RunSource,
     jobs: &[Job<'_>],
@@ -398,7 +398,7 @@ fn gather_provenance(
     config: &Config,
     source: &dyn RunSource,
     calls: &Calls,
-    cells: BillTotal,
+    cells: CostTotal,
     opening: Duration,
     options: &RunOptions,
 ) -> Result<serde_json::Value, RunError> {

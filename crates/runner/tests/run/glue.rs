@@ -159,15 +159,15 @@ fn a_budget_is_spent_on_calls_of_either_order_and_what_it_bought_is_not_bought_a
         let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
         let cut = scratch.run(&["--set", "budget.calls=101", "--quiet"]);
         assert_eq!(cut.code, Some(3), "{}", cut.err);
-        let spent: u64 = bills(&scratch).iter().sum();
+        let spent: u64 = costs(&scratch).iter().sum();
         assert!((100..=101).contains(&spent), "{spent}");
         scratch.run_well(&["--quiet"]);
-        assert_eq!(bills(&scratch).iter().sum::<u64>(), planned);
+        assert_eq!(costs(&scratch).iter().sum::<u64>(), planned);
     }
 }
 
-fn bills(scratch: &Scratch) -> Vec<u64> {
-    let text = std::fs::read_to_string(scratch.path("runs/pairs/bills.jsonl")).unwrap();
+fn costs(scratch: &Scratch) -> Vec<u64> {
+    let text = std::fs::read_to_string(scratch.path("runs/pairs/job_costs.jsonl")).unwrap();
     let calls = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["calls"].as_u64().unwrap();
     text.lines().map(calls).collect()
 }

@@ -101,7 +101,7 @@ fn run_json_sums_over_the_cells_whichever_run_computed_them() {
     assert_eq!(scratch.calls("runs/sample"), first);
     assert_eq!(scratch.json("runs/sample/run.json")["command"], "landmark config.yaml");
     let cells = scratch.json("runs/sample/run.json")["cells"].clone();
-    assert!(cells["cells"].as_u64().unwrap() > 1 && cells["cells_without_bill"].is_null(), "{cells}");
+    assert!(cells["cells"].as_u64().unwrap() > 1 && cells["cells_without_cost"].is_null(), "{cells}");
     assert_eq!(cells["machines"].as_array().unwrap().len(), 1);
     // and whichever writes it again
     std::fs::remove_file(scratch.path("runs/sample/run.json")).unwrap();
