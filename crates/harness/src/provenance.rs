@@ -28,7 +28,7 @@ pub struct Provenance {
     pub data: Json,
     /// Files of the catalog that the configuration names, in the form that its digests hold them to.
     pub files: Vec<FileFacts>,
-    /// Entries planned, bought, reused: of all cells, whichever run computed them.
+    /// Calls planned, made, reused: of all cells, whichever run computed them.
     pub calls: Calls,
     /// Machine of the run that wrote this.
     pub machine: Machine,
@@ -50,8 +50,8 @@ pub struct Calls {
     /// True where the plan is an upper bound: `planned` and `reused` are at most so many.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
-    /// Number of calls made.
-    pub bought: u64,
+    /// Number of calls made; `bought` in files of earlier versions.
+    pub evaluated: u64,
     /// Number of planned calls whose scores were there already.
     pub reused: u64,
     /// Distances not solved among the calls made, where the configuration allows that.

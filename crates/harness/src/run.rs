@@ -1,7 +1,7 @@
-//! Running a configuration: plan, buy, measure, write, report.
+//! Running a configuration: plan, evaluate, measure, write, report.
 //!
 //! A job's rows are kept the moment it ends, so a run that is killed, refused by its budget or stopped by an error goes on where it was;
-//! running a finished configuration again buys nothing and changes no byte of a result.
+//! running a finished configuration again makes no call and changes no byte of a result.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub struct RunOptions {
     pub dry_run: bool,
     /// Calls that a dry run may make to learn how long one takes.
     pub sample: Option<u64>,
-    /// Compute again what is finished; bought entries stay.
+    /// Compute again what is finished; stored scores stay.
     pub force: bool,
     /// Go on after a job that failed.
     pub keep_going: bool,
@@ -105,7 +105,7 @@ pub enum Ended {
 /// Runs a configuration or a share of its calls, or says what it would cost.
 ///
 /// # Errors
-/// Whatever stops it; what was bought and what was finished are kept.
+/// Whatever stops it; scores and finished jobs are kept.
 pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
     if let Some(share) = options.share {
         return one_share::run(config, options, share).map(|()| Ended::Done);
@@ -217,7 +217,7 @@ fn run_at(
     let mut results = ResultStore::open(&folder)?;
     let forecast = Forecast::of(&jobs, empty, |job| results.get(&job.key).is_some() && source.is_kept(job));
     let were_open = source.matrices().are_open();
-    let missing = source.matrices().to_buy(&forecast);
+    let missing = source.matrices().missing(&forecast);
     // what is known of the run before it starts; the report repeats it
     let early = source.about();
     let (early_stamps, early_notes) = (early.stamps.to_vec(), early.notes.to_vec());
@@ -246,7 +246,7 @@ fn run_at(
     results.publish(&rows)?;
     let calls = Calls {
         planned: forecast.evaluations(),
-        bought: matrices.calls(),
+        evaluated: matrices.calls(),
         at_most: !forecast.is_exact(),
         reused: match forecast.are_named() {
             // behind a model that was trained on the way, what the store held shows only now
@@ -379,18 +379,18 @@ fn calls_of_all(
     jobs: &[Job<'_>],
     outcome: &Outcome,
     this_run: Calls,
-    bought: u64,
+    evaluated: u64,
 ) -> Result<Calls, RunError> {
     let forecast = Forecast::of(jobs, source.matrices().entries(), |_| false);
     let planned = forecast.evaluations();
     let is_whole = !outcome.budget && outcome.failed == 0;
     let reused = match (forecast.is_exact(), is_whole) {
-        (true, true) => planned.saturating_sub(bought),
-        (true, false) => planned.saturating_sub(bought + source.matrices().to_buy(&forecast)),
+        (true, true) => planned.saturating_sub(evaluated),
+        (true, false) => planned.saturating_sub(evaluated + source.matrices().missing(&forecast)),
         // an upper bound: what it has too much was reused by nobody
-        (false, _) => this_run.reused.min(planned.saturating_sub(bought)),
+        (false, _) => this_run.reused.min(planned.saturating_sub(evaluated)),
     };
-    Ok(Calls { planned, at_most: !forecast.is_exact(), bought, reused, skipped: this_run.skipped })
+    Ok(Calls { planned, at_most: !forecast.is_exact(), evaluated, reused, skipped: this_run.skipped })
 }
 
 /// What `run.json` says of a run, but for its rows.

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     }
     let folder = std::path::absolute(run::results_folder(&config, &options)).into_diagnostic()?;
     if options.dry_run {
-        output::print(&format!("{}\n", bill(&run::cost(&config, &options)?))).into_diagnostic()?;
+        output::print(&format!("{}\n", estimate(&run::cost(&config, &options)?))).into_diagnostic()?;
         return Ok(Exit::Done);
     }
     let ended = run::run(&config, &RunOptions { quiet: true, ..options })?;
@@ -57,14 +57,14 @@ pub(crate) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
 }
 
 /// The cost of a run in numbers: calls of the score, and of each method the entries of K that it reads.
-fn bill(cost: &Cost) -> Json {
+fn estimate(cost: &Cost) -> Json {
     let group = |group: &GroupForecast| {
         json!({
             "name": group.name, "jobs": group.jobs, "entries_each": group.cells, "calls_each": group.alone, "calls_added": group.added,
         })
     };
     json!({
-        "planned": cost.planned, "to_buy": cost.missing, "is_exact": cost.is_exact, "all": cost.all, "outside": cost.outside,
+        "planned": cost.planned, "new_calls": cost.missing, "is_exact": cost.is_exact, "all": cost.all, "outside": cost.outside,
         "groups": cost.groups.iter().map(group).collect::<Json>(),
     })
 }

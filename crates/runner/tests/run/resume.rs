@@ -43,14 +43,14 @@ fn a_dry_run_predicts_exactly_what_is_bought() {
         let dry = scratch.run_well(&["--dry-run", "--sample", "30"]);
         let planned = number_before(&dry.out, " calls: ");
         assert!(dry.out.contains("planned exactly"), "{}", dry.out);
-        let (kept, to_buy) = (number_before(&dry.out, " are stored"), number_before(&dry.out, " new calls ("));
+        let (kept, new_calls) = (number_before(&dry.out, " are stored"), number_before(&dry.out, " new calls ("));
         // the timed sample is part of the plan and stays in the store
         assert_eq!((kept, number_before(&dry.out, " calls of this plan")), (30, 30), "{}", dry.out);
-        assert_eq!(kept + to_buy, planned, "{}", dry.out);
-        assert!(to_buy > 0 && !scratch.path("runs").exists(), "{}", dry.out);
+        assert_eq!(kept + new_calls, planned, "{}", dry.out);
+        assert!(new_calls > 0 && !scratch.path("runs").exists(), "{}", dry.out);
 
         scratch.run_well(&[]);
-        assert_eq!(scratch.calls("runs/sample"), [planned, to_buy, kept], "{config}");
+        assert_eq!(scratch.calls("runs/sample"), [planned, new_calls, kept], "{config}");
         assert_eq!(scratch.entries_kept("store"), planned, "{config}");
         let dry = scratch.run_well(&["--dry-run"]);
         assert!(dry.out.contains("planned exactly 0 calls"), "{}", dry.out);
@@ -72,22 +72,22 @@ fn a_report_shows_the_rows_of_the_run_and_warns_if_the_configuration_has_changed
 }
 
 #[test]
-fn the_bill_comes_in_numbers_for_programs() {
+fn the_call_estimate_comes_in_numbers_for_programs() {
     let scratch = Scratch::with(SAMPLE);
-    let bill: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
-    let number = |value: &serde_json::Value| value.as_u64().unwrap_or_else(|| panic!("{value} in {bill}"));
-    assert_eq!(number(&bill["planned"]), number(&bill["to_buy"]), "an empty store");
-    assert_eq!((number(&bill["all"]), number(&bill["outside"])), (60 * 59 / 2, 0), "all pairs of 60 texts");
-    let groups = bill["groups"].as_array().unwrap();
+    let estimate: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or_else(|| panic!("{value} in {estimate}"));
+    assert_eq!(number(&estimate["planned"]), number(&estimate["new_calls"]), "an empty store");
+    assert_eq!((number(&estimate["all"]), number(&estimate["outside"])), (60 * 59 / 2, 0), "all pairs of 60 texts");
+    let groups = estimate["groups"].as_array().unwrap();
     let added: u64 = groups.iter().map(|group| number(&group["calls_added"])).sum();
-    assert_eq!(added, number(&bill["planned"]), "{bill}");
+    assert_eq!(added, number(&estimate["planned"]), "{estimate}");
     for group in groups {
         assert!(number(&group["calls_each"]) <= number(&group["entries_each"]), "K is symmetric: {group}");
         assert!(group["name"].is_string() && number(&group["jobs"]) == 1, "{group}");
     }
     scratch.run_well(&["--quiet"]);
-    let bill: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
-    assert_eq!(bill["to_buy"], 0, "all of it is in the store: {bill}");
+    let estimate: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
+    assert_eq!(estimate["new_calls"], 0, "all of it is in the store: {estimate}");
 }
 
 #[test]

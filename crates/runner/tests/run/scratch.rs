@@ -150,10 +150,10 @@ impl Scratch {
         serde_json::from_slice(&std::fs::read(self.path(path)).unwrap()).unwrap()
     }
 
-    /// Entries planned, bought, reused, as `run.json` of a configuration has them.
+    /// Calls planned, made, reused, as `run.json` of a configuration has them.
     pub(crate) fn calls(&self, folder: &str) -> [u64; 3] {
         let calls = &self.json(&format!("{folder}/run.json"))["calls"];
-        ["planned", "bought", "reused"].map(|key| calls[key].as_u64().unwrap())
+        ["planned", "evaluated", "reused"].map(|key| calls[key].as_u64().unwrap())
     }
 
     /// The rows of `results.json` without seconds, the only figure that no seed determines.
