@@ -1,4 +1,4 @@
-//! Pairs of sentences under a cross-encoder: fine-tuned once, bought once, told in full. On the model and the sample inside.
+//! Pairs of sentences under a cross-encoder: fine-tuned once, evaluated once, told in full. On the model and the sample inside.
 
 #![cfg(feature = "torch")]
 
@@ -30,7 +30,7 @@ threads: 1
 ";
 
 #[test]
-fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
+fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_evaluated_twice() {
     let scratch = Scratch::with(GLUE);
     let dry = scratch.run(&["--dry-run"]);
     assert_eq!(dry.code, Some(0), "{}", dry.err);
@@ -40,9 +40,9 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
     let first = scratch.run(&[]);
     assert_eq!(first.code, Some(0), "{}", first.err);
     assert!(first.err.contains("epoch 2: loss"), "{}", first.err);
-    let [_, bought, _] = scratch.calls("runs/pairs");
+    let [_, evaluated, _] = scratch.calls("runs/pairs");
     // both orders of each of n(n − 1)/2 pairs, and n pairs of a sentence with itself
-    assert_eq!(bought, planned);
+    assert_eq!(evaluated, planned);
 
     let again = scratch.run(&[]);
     assert_eq!((again.code, number_before(&again.err, " new calls")), (Some(0), 0), "{}", again.err);
@@ -99,7 +99,7 @@ fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
 }
 
 #[test]
-fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
+fn the_mean_and_the_larger_of_both_orders_share_their_calls() {
     let scratch = Scratch::with(GLUE);
     assert_eq!(scratch.run(&[]).code, Some(0));
     let before = scratch.tiles("store").len();
@@ -109,8 +109,8 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
     let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.calls=1"]);
     assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
     assert!(scratch.tiles("store").len() > before);
-    let [planned, bought, reused] = scratch.calls("runs/pairs");
-    assert_eq!((bought, reused), (0, planned));
+    let [planned, evaluated, reused] = scratch.calls("runs/pairs");
+    assert_eq!((evaluated, reused), (0, planned));
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     let scratch = Scratch::with(&GLUE.replace(one, rows));
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&[]);
-    let [_, bought, _] = scratch.calls("runs/pairs");
-    assert_eq!(bought, planned);
+    let [_, evaluated, _] = scratch.calls("runs/pairs");
+    assert_eq!(evaluated, planned);
     let rows = scratch.figures("runs/pairs");
     let has = |method: &str, metric: &str| rows.iter().any(|row| row["method"] == method && row["metric"] == metric);
     for method in ["one order", "both", "both, its embedding"] {
@@ -137,8 +137,8 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     // every method on one order: nothing is asked of the model that is there already
     let all = scratch.run_well(&["--set", "oracle.order=random"]);
     assert!(!all.err.contains("fine-tuning"), "{}", all.err);
-    let [planned, bought, reused] = scratch.calls("runs/pairs");
-    assert_eq!((bought, reused), (0, planned));
+    let [planned, evaluated, reused] = scratch.calls("runs/pairs");
+    assert_eq!((evaluated, reused), (0, planned));
 
     // nor by methods that all read the mean of both, whose scores are kept under another name
     let mean = Scratch::with(GLUE);
@@ -147,12 +147,12 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     std::fs::create_dir_all(mean.path("models")).unwrap();
     std::fs::rename(models, mean.path("models/fine-tuned")).unwrap();
     mean.run_well(&["--store", &shared]);
-    let [planned, bought, reused] = mean.calls("runs/pairs");
-    assert_eq!((bought, reused), (0, planned));
+    let [planned, evaluated, reused] = mean.calls("runs/pairs");
+    assert_eq!((evaluated, reused), (0, planned));
 }
 
 #[test]
-fn a_budget_is_spent_on_calls_of_either_order_and_what_it_bought_is_not_bought_again() {
+fn a_budget_is_spent_on_calls_of_either_order_and_none_is_made_again() {
     let one = "  - { id: shift_ridge, name: one order, known: [landmarks], order: random }\nranks:";
     for text in [GLUE.to_owned(), GLUE.replace("ranks:", one)] {
         let scratch = Scratch::with(&text);

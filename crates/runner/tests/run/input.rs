@@ -1,4 +1,4 @@
-//! Bad input: each complaint names the thing and the next step, and nothing is bought for it.
+//! Bad input: each complaint names the thing and the next step, and no call is made for it.
 
 use ndarray::{Array2, s};
 

@@ -102,8 +102,8 @@ fn a_rank_grows_to_the_target_error_within_the_forecast() {
     assert!(dry.out.contains("planned at most"), "{}", dry.out);
     let most = number_before(&dry.out, " calls: ");
     scratch.run_well(&["--quiet"]);
-    let [planned, bought, reused] = scratch.calls("runs/sample");
-    assert!(planned == most && bought + reused <= most && bought > 0, "{planned} {bought} {reused} of {most}");
+    let [planned, evaluated, reused] = scratch.calls("runs/sample");
+    assert!(planned == most && evaluated + reused <= most && evaluated > 0, "{planned} {evaluated} {reused} of {most}");
     let errors = values(&scratch, "runs/sample", "estimated_error", "sicur");
     assert!(!errors.is_empty() && errors.iter().all(|&error| error <= 0.2), "{errors:?}");
     assert_eq!(number_before(&scratch.run_well(&["--force"]).err, " new calls"), 0);
@@ -115,7 +115,7 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     let exact = scratch.run_well(&[]);
     assert!(!exact.err.contains("were not solved"));
     assert!(scratch.json("runs/sample/run.json")["calls"]["skipped"].is_null());
-    let bought = number_before(&exact.err, " new calls, ");
+    let evaluated = number_before(&exact.err, " new calls, ");
 
     // exp(−0.5 d) < 0.9 from d = 0.21 on: so near are few documents of the sample
     let cut = ["--set", "oracle.negligible=0.9", "--set", "name=cut"];
@@ -124,7 +124,7 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     let said = scratch.run_well(&cut);
     // the exact distances of the same store serve no oracle that may answer with a bound
     let calls = scratch.calls("runs/cut");
-    assert!(calls[1] == bought && calls[0] == bought, "{calls:?}");
+    assert!(calls[1] == evaluated && calls[0] == evaluated, "{calls:?}");
     let skipped = &scratch.json("runs/cut/run.json")["calls"]["skipped"];
     let solves = skipped["solves"].as_u64().unwrap();
     assert!(solves > 0 && solves <= calls[1]);

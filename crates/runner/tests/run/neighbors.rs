@@ -1,4 +1,4 @@
-//! `topk` by the score itself: bills, lists, resumption and refusals on the real binary.
+//! `topk` by the score itself: call estimates, lists, resumption and refusals on the real binary.
 #![cfg(unix)]
 
 use std::collections::{HashMap, HashSet};
@@ -36,7 +36,7 @@ fn distinct(asked: &[String]) -> usize {
 const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "8"];
 
 #[test]
-fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
+fn the_call_estimate_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
     let scratch = place();
     let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
     assert_eq!((dry.code, number_before(&dry.out, " calls;")), (Some(0), 480), "{}{}", dry.out, dry.err);

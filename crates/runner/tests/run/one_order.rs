@@ -81,8 +81,8 @@ fn a_budget_pays_for_both_orders_together() {
     let scratch = place(OWN);
     let said = scratch.run(&["--set", "budget.calls=600"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
-    let bought = asked(&scratch).len();
-    assert!(bought <= 600 && bought > 500, "{bought}");
+    let evaluated = asked(&scratch).len();
+    assert!(evaluated <= 600 && evaluated > 500, "{evaluated}");
 }
 
 #[test]

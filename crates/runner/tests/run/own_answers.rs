@@ -13,7 +13,7 @@ use crate::scratch::{Scratch, number_before};
 fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     let scratch = place();
     scratch.run_well(&["--quiet", "--set", "ranks=30"]);
-    let bought = asked(&scratch).len();
+    let evaluated = asked(&scratch).len();
     let set = ["--set", "ranks=30"];
     let well = |arguments: &[&str]| scratch.well(&[arguments, &set].concat()).out;
     well(&["topk", "config.yaml", "-k", "2"]);
@@ -44,7 +44,7 @@ fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     let labelled = table(&scratch, "runs/mine/labels.tsv");
     let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
     assert!(right >= 57, "{right} of 60");
-    assert_eq!(asked(&scratch).len(), bought, "factors cost nothing");
+    assert_eq!(asked(&scratch).len(), evaluated, "factors cost nothing");
 }
 
 #[test]
@@ -111,10 +111,10 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
     scratch.write("new.tsv", "key\ttext\nfirst\t7\nsecond\t41\nthird\t100\n");
     // texts that are here already are not scored again, and a text equals itself
     let new = 30;
-    for bought in [new, 0] {
+    for evaluated in [new, 0] {
         let already = asked(&scratch).len();
         let said = scratch.well(&["project", "config.yaml", "new.tsv", "-k", "1", "--set", "ranks=30"]);
-        assert_eq!(asked(&scratch).len() - already, bought, "a new text and 30 landmarks, once: {}", said.out);
+        assert_eq!(asked(&scratch).len() - already, evaluated, "a new text and 30 landmarks, once: {}", said.out);
     }
     assert_eq!(asked(&scratch).len(), before + new);
     let near = table(&scratch, "runs/mine/projected/new/neighbors.tsv");
@@ -269,9 +269,9 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
             true => [("store", 2 * 8), ("store", 0), ("another", 2 * distinct + 8 + 2 * 8), ("another", 0)],
             false => [("store", 3 * 8), ("store", 0), ("another", columns + 3 * 8), ("another", 0)],
         };
-        for (store, bought) in rounds {
+        for (store, evaluated) in rounds {
             let said = scratch.well(&["project", "config.yaml", "new.txt", "--store", store]);
-            assert_eq!(number_before(&said.out, " new calls"), bought, "{oracle}: {}", said.out);
+            assert_eq!(number_before(&said.out, " new calls"), evaluated, "{oracle}: {}", said.out);
         }
         let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
         let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
@@ -325,7 +325,7 @@ fn commands_that_evaluate_check_the_program_first() {
         let again = asked(&scratch).len();
         scratch.well(command);
         assert!(again > before, "{command:?}");
-        assert_eq!(asked(&scratch).len(), again, "{command:?}: what buys nothing checks nothing");
+        assert_eq!(asked(&scratch).len(), again, "{command:?}: what makes no call checks nothing");
     }
     // an order that matters, found before the first list
     let scratch = checked();
@@ -342,7 +342,7 @@ fn commands_that_evaluate_check_the_program_first() {
 fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
-    let bought = asked(&scratch).len();
+    let evaluated = asked(&scratch).len();
     for command in [
         &["topk", "config.yaml", "--calls-per-item", "30"][..],
         &["topk", "config.yaml", "--rerank", "40"],
@@ -353,7 +353,7 @@ fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
             scratch.refuses(&[command, &["--out", out]].concat(), &[words]);
         }
     }
-    assert_eq!(asked(&scratch).len(), bought);
+    assert_eq!(asked(&scratch).len(), evaluated);
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn factors_are_those_of_the_setting_whatever_ran_before() {
     scratch.run_well(&["--quiet"]);
     assert_eq!(rank(), 12);
     assert!(scratch.files("runs/mine/factors") == first, "the same factors as at first");
-    // gone or torn, they are made again, and nothing is bought
+    // gone or torn, they are made again without a call
     std::fs::remove_dir_all(scratch.path("runs/mine/factors")).unwrap();
     scratch.run_well(&["--quiet"]);
     scratch.write("runs/mine/factors/vectors.npy", "torn");
@@ -287,7 +287,7 @@ fn factors_refuse_the_scores_of_another_program() {
 }
 
 #[test]
-fn an_interrupted_run_keeps_what_it_bought_and_says_so() {
+fn an_interrupted_run_keeps_its_scores_and_says_so() {
     let scratch = place();
     let rows: String = (0..200).map(|i| format!("n{i}\t{i}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
@@ -366,7 +366,7 @@ fn a_program_is_checked_within_a_budget_too() {
         assert_eq!(said.code, Some(1), "{limits:?}: {}", said.err);
         assert!(said.err.contains("the program says that its score is symmetric"), "{limits:?}: {}", said.err);
     }
-    // a budget of the fit and its estimate alone buys both, and says what it left out
+    // a budget of the fit and its estimate alone makes both, and says what it left out
     let scratch = place();
     scratch.write("config.yaml", &CONFIG.replace("checks: 0", "checks: 16"));
     let said = scratch.run_well(&["--set", "budget.calls=742"]);

@@ -36,8 +36,8 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
         assert!(said.out.contains(words), "{words}: {}", said.out);
     }
     assert!(said.out.lines().count() <= 9, "{}", said.out);
-    let bill = scratch.well(&["my_texts.yaml", "--dry-run"]);
-    assert!(bill.out.contains("of 1,770 pairs ("), "{}", bill.out);
+    let planned_calls = scratch.well(&["my_texts.yaml", "--dry-run"]);
+    assert!(planned_calls.out.contains("of 1,770 pairs ("), "{}", planned_calls.out);
     scratch.well(&["my_texts.yaml"]);
     assert!(scratch.path("runs/my_texts/report.html").exists());
     // a profile of few, which commands find again; of one that is nowhere written a run says so
@@ -281,8 +281,8 @@ fn a_program_that_is_not_what_it_says_is_found_before_it_is_paid_for() {
     assert!(asked(&scratch).len() <= 32, "{}", asked(&scratch).len());
     // another score under the same name
     let scratch = with(PROGRAM, &checked);
-    let bill = scratch.run_well(&["--dry-run"]);
-    assert_eq!(number_before(&bill.out, " calls to check the scorer"), 16);
+    let planned_calls = scratch.run_well(&["--dry-run"]);
+    assert_eq!(number_before(&planned_calls.out, " calls to check the scorer"), 16);
     scratch.run_well(&["--quiet"]);
     let before = asked(&scratch).len();
     scratch.run_well(&["--quiet"]);

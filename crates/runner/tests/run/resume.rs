@@ -1,9 +1,9 @@
-//! Running again, running on, and running elsewhere: nothing is bought twice and no figure moves.
+//! Running again, running on, and running elsewhere: no call is made twice and no figure moves.
 
 use crate::scratch::{SAMPLE, Said, Scratch, number_before, shipped};
 
 #[test]
-fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
+fn quickstart_run_again_makes_no_call_and_changes_no_byte() {
     let scratch = Scratch::with("");
     let quickstart = shipped("quickstart/errors.yaml");
     let arguments = [quickstart.as_str(), "--profile", "smoke", "--set", "dataset.limit=80"];
@@ -26,7 +26,7 @@ fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
 }
 
 #[test]
-fn a_dry_run_predicts_exactly_what_is_bought() {
+fn a_dry_run_predicts_the_calls_exactly() {
     let everything = SAMPLE.replace(
         "methods: [nystrom,",
         "methods: [nystrom, sms_nystrom, { id: stacur, name: same, same: true }, stacur, { id: shift_ridge, name: rest, proxy: rwmd },",
@@ -134,7 +134,7 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
 }
 
 #[test]
-fn a_budget_that_buys_no_cell_still_says_so() {
+fn a_budget_that_ends_before_the_first_job_still_says_so() {
     let scratch = Scratch::with(SAMPLE);
     let short = scratch.run(&["--set", "budget.calls=50"]);
     assert_eq!(short.code, Some(3), "{}", short.err);

@@ -16,7 +16,7 @@ replicates: 2
 ";
 
 #[test]
-fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
+fn every_rival_keeps_to_its_calls_and_the_truth_is_evaluated_once() {
     let scratch = Scratch::with(NEIGHBORS);
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " new calls (");
     let said = scratch.run_well(&[]);

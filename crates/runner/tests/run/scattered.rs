@@ -1,4 +1,4 @@
-//! `entries: scattered` by the real binary: its bill, its store, its shares, its files.
+//! `entries: scattered` by the real binary: its calls, its store, its shares, its files.
 #![cfg(unix)]
 
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ fn pairs(scratch: &Scratch) -> (Array2<u64>, Array1<f64>) {
 }
 
 #[test]
-fn as_many_pairs_are_bought_as_the_columns_would_cost_and_none_twice() {
+fn as_many_pairs_are_evaluated_as_the_columns_would_cost_and_none_twice() {
     let scratch = scattered();
     let said = scratch.run_well(&["--dry-run"]).out;
     let planned = number_before(&said, " calls: ");

@@ -24,11 +24,11 @@ fn searched() -> Scratch {
 }
 
 #[test]
-fn a_search_keeps_to_its_ranks_and_its_bill_and_is_not_repeated() {
+fn a_search_keeps_to_its_ranks_and_its_calls_and_is_not_repeated() {
     let scratch = searched();
     let forecast = scratch.run_well(&["--dry-run"]);
     let said = scratch.run_well(&[]);
-    // the exact kernel needs all of K, so the bill is exact
+    // the exact kernel needs all of K, so the estimate is exact
     assert_eq!(number_before(&said.err, " new calls, "), number_before(&forecast.out, " new calls ("));
     let beside = number_before(&said.err, " new calls outside the matrix");
     assert!(beside > 0 && beside <= number_before(&forecast.out, " calls outside the matrix"), "{beside}");
@@ -126,5 +126,8 @@ fn ranks_are_given_or_searched_for() {
     scratch.complains(&["--set", "tuning.rank.small=[9, 4]"], &["goes from 9 to 4"]);
     scratch.complains(&["--set", "tuning.max_words=[3, 4.5]"], &["`tuning.max_words` has 4.5", "from 1 to 500"]);
     scratch.complains(&["--set", "tuning.strategy=grid"], &["`tuning.rank` needs `strategy: random` or `tpe`"]);
-    scratch.complains(&["--set", "methods=[{ id: wme, known: [landmarks] }]"], &["`wme` buys no entry of the matrix"]);
+    scratch.complains(
+        &["--set", "methods=[{ id: wme, known: [landmarks] }]"],
+        &["`wme` evaluates no entry of the matrix"],
+    );
 }

@@ -43,13 +43,13 @@ fn entries_of_a_ranking_are_planned_kept_and_evaluated_once() {
     let scratch = Scratch::with(CQA);
     let most = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&["--quiet"]);
-    let bought = scratch.calls("runs/threads")[1];
-    assert!(bought > planned && bought <= most, "{planned} < {bought} <= {most}");
-    assert_eq!(scratch.entries_kept("store"), bought);
-    assert_eq!(scratch.calls("runs/threads"), [most, bought, 0]);
+    let evaluated = scratch.calls("runs/threads")[1];
+    assert!(evaluated > planned && evaluated <= most, "{planned} < {evaluated} <= {most}");
+    assert_eq!(scratch.entries_kept("store"), evaluated);
+    assert_eq!(scratch.calls("runs/threads"), [most, evaluated, 0]);
     // what lay in the store is told of a plan that is a bound, too
     scratch.run_well(&["--quiet", "--results", "again"]);
-    assert_eq!(scratch.calls("again/threads"), [most, 0, bought]);
+    assert_eq!(scratch.calls("again/threads"), [most, 0, evaluated]);
     assert_eq!(scratch.json("again/threads/run.json")["calls"]["at_most"], true);
 }
 
