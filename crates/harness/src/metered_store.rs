@@ -309,7 +309,7 @@ impl MeteredStore {
 
     /// Entries that the store held before any call was made through this.
     pub fn found(&self) -> u64 {
-        self.stored.as_ref().map_or(0, |stored| stored.entries().saturating_sub(stored.bought()))
+        self.stored.as_ref().map_or(0, |stored| stored.entries().saturating_sub(stored.evaluated()))
     }
 
     /// The store's side of it, where entries are kept.

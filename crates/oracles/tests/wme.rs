@@ -119,11 +119,11 @@ fn what_a_store_bought_for_few_random_documents_serves_for_more() {
     let attach = |documents| store.attach(draw(&clouds, 5, documents, 11), OracleLabel::new("wme", "random")).unwrap();
     let few = attach(8);
     features(&few, 10, 8).unwrap();
-    assert_eq!(few.bought(), 80);
+    assert_eq!(few.evaluated(), 80);
     drop(few);
     let many = attach(30);
     let bought = features(&many, 10, 30).unwrap();
-    assert_eq!(many.bought(), 220);
+    assert_eq!(many.evaluated(), 220);
     assert_eq!(bought, features(many.inner(), 10, 30).unwrap());
 }
 

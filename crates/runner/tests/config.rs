@@ -1,6 +1,6 @@
 //! Messages of the program about configurations, good and bad: the real binary in a scratch folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assert_cmd::Command;
 
@@ -17,10 +17,6 @@ profiles:
   smoke: { ranks: [3] }
   mine: { replicates: 2 }
 ";
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn runner(folder: &Path) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("landmark"));
@@ -94,40 +90,5 @@ fn a_mistyped_key_that_must_be_there_is_not_missing_as_well() {
             with_file(&GOOD.replacen(from, to, 1).replace("smoke: { ranks: [3] }", "smoke: {}"), &["words.yaml"]);
         assert_eq!((said.matches("unknown key").count(), said.matches("is missing").count()), (1, 0), "{to}: {said}");
         assert!(said.contains("did you mean"), "{said}");
-    }
-}
-
-#[test]
-fn every_configuration_of_the_project_is_good() {
-    let mut files = Vec::new();
-    let mut folders = vec![repository().join("configs")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "yaml") {
-                files.push(path);
-            }
-        }
-    }
-    assert!(files.len() >= 4, "{files:?}");
-    runner(&repository()).arg("check").args(&files).assert().success();
-}
-
-#[test]
-fn every_configuration_of_the_project_writes_its_three_profiles_down() {
-    for entry in std::fs::read_dir(repository().join("configs")).unwrap() {
-        let path = entry.unwrap().path();
-        let text = if path.is_file() { std::fs::read_to_string(&path).unwrap() } else { String::new() };
-        // a collection has the profiles of its members
-        if path.extension().is_some_and(|ending| ending == "yaml") && !text.contains("experiment: collection") {
-            for profile in ["smoke", "laptop", "paper"] {
-                assert!(
-                    text.contains(&format!("\n  {profile}: ")) || text.contains(&format!("\n  {profile}:\n")),
-                    "{path:?}: {profile}"
-                );
-            }
-        }
     }
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use landmark_harness::config::{Config, Overlays};
 use landmark_yaml::{Node, Value};
-use runner::catalogue::{KINDS, schema};
+use runner::catalogue::{KINDS, catalogue, schema};
 use serde_json::{Map, Value as Json, json};
 
 fn repository() -> PathBuf {
@@ -186,6 +187,27 @@ fn every_shipped_configuration_names_the_schema_and_satisfies_it() {
         let named = path.parent().unwrap().join(named);
         assert_eq!(named.canonicalize().ok(), Some(file.clone()), "{path:?}");
         assert_eq!(wrong(&text), None, "{path:?}");
+    }
+}
+
+#[test]
+fn every_shipped_configuration_is_good_in_all_profiles_and_reads_back_as_itself() {
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("landmark")).arg("check").args(configurations()).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for path in configurations() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let parse = |text: &str| Config::parse(&path, text, &Overlays::default(), catalogue()).unwrap();
+        let config = parse(&text);
+        let again = parse(&config.to_yaml().unwrap());
+        assert_eq!(again.config_hash().unwrap(), config.config_hash().unwrap(), "{}", path.display());
+        // a collection has the profiles of its members, and few files lie deeper
+        if path.parent().is_some_and(|folder| folder.ends_with("configs")) && !text.contains("experiment: collection") {
+            for profile in ["smoke", "laptop", "paper"] {
+                let is_written = [": ", ":\n"].iter().any(|end| text.contains(&format!("\n  {profile}{end}")));
+                assert!(is_written, "{}: {profile}", path.display());
+            }
+        }
     }
 }
 
