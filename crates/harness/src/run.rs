@@ -30,8 +30,8 @@ use crate::run_source::RunSource;
 use crate::share::Share;
 use crate::study::{StudyContext, StudyRun};
 use crate::sweep::context::SweepContext;
-use crate::sweep::wme::RandomStores;
 use crate::sweep::kept::kept_landmarks;
+use crate::sweep::wme::RandomStores;
 use crate::sweep::{Sweep, given_landmarks};
 use crate::sweep_run::SweepRun;
 

@@ -384,9 +384,11 @@ fn write(
         columns: embedding.vectors.ncols(),
         method: context.matrix.methods.first().map_or_else(String::new, |method| method.name.clone()),
         rank,
-        landmark_contents: context.problem.contents.as_deref().map_or_else(Vec::new, |contents| {
-            landmarks.iter().map(|&item| contents.name(item)).collect()
-        }),
+        landmark_contents: context
+            .problem
+            .contents
+            .as_deref()
+            .map_or_else(Vec::new, |contents| landmarks.iter().map(|&item| contents.name(item)).collect()),
         landmarks,
         oracle,
         texts: context.problem.texts().map(|items| items.identity().to_hex()),

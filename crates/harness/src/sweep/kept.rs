@@ -40,7 +40,9 @@ pub fn kept_landmarks(problem: &Problem, seed: u64, folder: &Path) -> Result<Vec
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(drawn.order().to_vec()),
         Err(error) => Err(error.to_string()),
     }
-    .map_err(|reason| format!("cannot keep the landmarks of `{}`: {reason}. Remove the folder to draw new ones", path.display()))?;
+    .map_err(|reason| {
+        format!("cannot keep the landmarks of `{}`: {reason}. Remove the folder to draw new ones", path.display())
+    })?;
     if before.landmark_contents.len() != before.landmarks.len() {
         return Err(format!(
             "cannot keep the landmarks of `{}`: it does not name their contents (it was written by an earlier version). \
