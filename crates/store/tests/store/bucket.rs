@@ -256,8 +256,8 @@ fn a_bucket_that_is_down_ends_the_run_with_the_address_and_keeps_what_was_publis
     drop(first);
     let second = attach(&open(&address, Duration::from_secs(1)));
     bucket.is_down.store(true, Ordering::Relaxed);
-    let bought = second.block(&all, &[2, 3], Array2::zeros((60, 2)).view_mut());
-    let error = match bought {
+    let evaluated = second.block(&all, &[2, 3], Array2::zeros((60, 2)).view_mut());
+    let error = match evaluated {
         Err(error) => root_cause(&error).to_string(),
         Ok(()) => second.flush().unwrap_err().to_string(),
     };

@@ -1,4 +1,4 @@
-//! A run that is killed in the middle of buying.
+//! A run that is killed in the middle of evaluating.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use ndarray::Array2;
 
 use crate::counting::{Counting, attach, tiles};
 
-const CHILD: &str = "LANDMARK_TEST_BUY_INTO";
+const CHILD: &str = "LANDMARK_TEST_EVALUATE_INTO";
 const ITEMS: usize = 400;
 
 /// The run to be killed: this test binary once more, with a folder to buy into. 80,000 scores of 1 ms each.
 #[test]
-fn child_that_buys_until_it_is_killed() {
+fn child_that_evaluates_until_it_is_killed() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
     let all: Vec<usize> = (0..ITEMS).collect();
     let stored = attach(folder.as_ref(), Counting { delay: Duration::from_millis(1), ..Counting::symmetric(ITEMS) });
@@ -22,10 +22,10 @@ fn child_that_buys_until_it_is_killed() {
 }
 
 #[test]
-fn after_kill_9_the_next_run_buys_only_what_is_missing() {
+fn after_kill_9_the_next_run_evaluates_only_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "crash::child_that_buys_until_it_is_killed"])
+        .args(["--exact", "crash::child_that_evaluates_until_it_is_killed"])
         .env(CHILD, folder.path())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -37,7 +37,7 @@ fn after_kill_9_the_next_run_buys_only_what_is_missing() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(tiles(folder.path()).len() >= 2, "nothing was published within a minute of buying");
+    assert!(tiles(folder.path()).len() >= 2, "nothing was published within a minute of evaluating");
 
     let all: Vec<usize> = (0..ITEMS).collect();
     let stored = attach(folder.path(), Counting::symmetric(ITEMS));

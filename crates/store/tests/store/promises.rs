@@ -1,4 +1,4 @@
-//! One run: right values, every pair bought once, nothing lost when the oracle stops half-way.
+//! One run: right values, every pair evaluated once, nothing lost when the oracle stops half-way.
 
 use landmark_core::entries::{EntryPlan, EntrySet};
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Symmetry};
@@ -59,15 +59,15 @@ fn check(n: usize, symmetry: Symmetry, diagonal: Option<f64>, memory: u64, asks:
         }
     }
     calls += stored.inner().calls().0;
-    assert!(largest.max(stored.inner().calls().1) <= 1, "a pair was bought twice");
-    assert_eq!(calls, stored.entries(), "a pair was bought twice, or forgotten");
+    assert!(largest.max(stored.inner().calls().1) <= 1, "a pair was evaluated twice");
+    assert_eq!(calls, stored.entries(), "a pair was evaluated twice, or forgotten");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_sequence_of_requests_gets_the_oracles_values_and_buys_each_pair_once(
+    fn any_sequence_of_requests_gets_the_oracles_values_and_evaluates_each_pair_once(
         asks in asks(23),
         symmetric in any::<bool>(),
         diagonal in proptest::option::of(Just(0.5)),
@@ -79,20 +79,20 @@ proptest! {
     }
 
     #[test]
-    fn a_dry_run_knows_what_is_there(columns in proptest::sample::subsequence((0..40).collect::<Vec<usize>>(), 1..12), bought in 0..12usize) {
+    fn a_dry_run_knows_what_is_there(columns in proptest::sample::subsequence((0..40).collect::<Vec<usize>>(), 1..12), evaluated in 0..12usize) {
         let folder = tempfile::tempdir().unwrap();
         let stored = attach(folder.path(), Counting::symmetric(40));
         let mut set = EntrySet::new(OracleShape::of(&stored));
         set.add(&EntryPlan::columns(&columns));
         prop_assert_eq!(stored.missing(&set), set.evaluations());
-        let first = &columns[..bought.min(columns.len())];
+        let first = &columns[..evaluated.min(columns.len())];
         let all: Vec<usize> = (0..40).collect();
         stored.block(&all, first, Array2::zeros((40, first.len())).view_mut()).unwrap();
-        let before = stored.bought();
+        let before = stored.evaluated();
         prop_assert_eq!(stored.missing(&set), set.evaluations() - before);
         stored.block(&all, &columns, Array2::zeros((40, columns.len())).view_mut()).unwrap();
         prop_assert_eq!(stored.missing(&set), 0);
-        prop_assert_eq!(stored.bought(), set.evaluations());
+        prop_assert_eq!(stored.evaluated(), set.evaluations());
     }
 }
 
@@ -101,14 +101,14 @@ fn many_columns_fill_several_tiles_and_come_back_from_them() {
     let folder = tempfile::tempdir().unwrap();
     let (n, s) = (3000, 200);
     let (all, cols): (Vec<usize>, Vec<usize>) = ((0..n).collect(), (0..s).map(|k| 7 * k).collect());
-    let mut bought = Array2::zeros((n, s));
-    attach(folder.path(), Counting::symmetric(n)).block(&all, &cols, bought.view_mut()).unwrap();
+    let mut evaluated = Array2::zeros((n, s));
+    attach(folder.path(), Counting::symmetric(n)).block(&all, &cols, evaluated.view_mut()).unwrap();
     assert!(tiles(folder.path()).len() > 1);
 
     let again = attach(folder.path(), Counting::symmetric(n));
     let mut read = Array2::zeros((n, s));
     again.block(&all, &cols, read.view_mut()).unwrap();
-    assert_eq!(read, bought);
+    assert_eq!(read, evaluated);
     assert_eq!(again.inner().calls().0, 0);
     assert_eq!(again.entries(), (n * s - s * (s + 1) / 2) as u64);
 }
@@ -120,7 +120,7 @@ fn a_budget_is_spent_to_the_last_evaluation_and_all_of_it_is_kept() {
     let stored = attach(folder.path(), Counting { budget: 333, ..Counting::symmetric(50) });
     let error = stored.block(&all, &all, Array2::zeros((50, 50)).view_mut()).unwrap_err();
     assert!(matches!(error, OracleError::BudgetExhausted { budget: 333, spent: 333, .. }), "{error}");
-    assert_eq!(stored.bought(), 333);
+    assert_eq!(stored.evaluated(), 333);
     // published already, without a flush
     let again = attach(folder.path(), Counting::symmetric(50));
     assert_eq!(again.entries(), 333);
@@ -129,11 +129,11 @@ fn a_budget_is_spent_to_the_last_evaluation_and_all_of_it_is_kept() {
 }
 
 #[test]
-fn a_closed_store_has_published_all_and_buys_nothing_more() {
+fn a_closed_store_has_published_all_and_evaluates_nothing_more() {
     let folder = tempfile::tempdir().unwrap();
     let stored = attach(folder.path(), Counting::symmetric(20));
     stored.block(&[0, 1, 2, 3], &[5, 6, 7], Array2::zeros((4, 3)).view_mut()).unwrap();
-    assert!(tiles(folder.path()).is_empty(), "a moment of buying waits");
+    assert!(tiles(folder.path()).is_empty(), "a moment of evaluating waits");
     stored.close(AfterClose::Wait).unwrap();
     assert_eq!(attach(folder.path(), Counting::symmetric(20)).entries(), 12);
     // what is there is still answered
@@ -195,7 +195,7 @@ fn a_score_that_is_not_a_number_is_refused_by_its_pair_and_the_rest_is_kept() {
 }
 
 #[test]
-fn indices_and_shapes_are_checked_before_anything_is_bought() {
+fn indices_and_shapes_are_checked_before_anything_is_evaluated() {
     let folder = tempfile::tempdir().unwrap();
     let stored = attach(folder.path(), Counting::symmetric(5));
     let error = stored.evaluate(&[(0, 1), (5, 0)], &mut [0.0; 2]).unwrap_err();
@@ -217,7 +217,7 @@ fn pairs_that_are_missing_are_told_once_whatever_their_order() {
     stored.evaluate(&[(1, 0), (2, 4)], &mut [0.0; 2]).unwrap();
     let missing = stored.missing_pairs([(0, 1), (3, 5), (5, 3), (4, 2), (0, 5)]);
     assert_eq!(missing, [(3, 5), (0, 5)]);
-    assert_eq!(stored.bought(), 2, "nothing is evaluated");
+    assert_eq!(stored.evaluated(), 2, "nothing is evaluated");
 }
 
 #[test]
