@@ -7,12 +7,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use crate::documents::{Columns, LabelledDocuments};
 use crate::error::DataError;
 use crate::rows::RowFormat;
 
 /// Source of the domains of a corpus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IntentLayout {
     One,
     /// A third file maps each domain to its intents.

@@ -6,6 +6,7 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::error::{DataError, excerpt};
@@ -13,7 +14,8 @@ use crate::lines::Lines;
 use crate::unpack::{Text, open};
 
 /// Layout of a file of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RowFormat {
     /// Tab-separated with a header line.
     Tsv,

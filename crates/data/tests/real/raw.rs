@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use landmark_data::catalog::DATA_VARIABLE;
 use landmark_data::raw::archive::LIMIT;
-use landmark_data::raw::recipes::{RECIPES, Source};
+use landmark_data::raw::recipes::{Source, compared};
 use landmark_data::raw::{RawFiles, hex};
 
 fn raw_files(folder: &Path, source: &Source) -> Option<RawFiles> {
@@ -22,7 +22,7 @@ fn converted_from_raw_sources_they_are_ours(below: &str) {
     let folder = std::env::var_os("LANDMARK_RAW").expect("`LANDMARK_RAW` names a folder of raw sources");
     let ours = std::env::var_os(DATA_VARIABLE).map(PathBuf::from);
     let mut checked = 0;
-    for recipe in RECIPES.iter().filter(|recipe| recipe.file.starts_with(below)) {
+    for recipe in compared().iter().filter(|recipe| recipe.file.starts_with(below)) {
         let mut raw = RawFiles::default();
         let sources: Vec<_> = recipe.sources.iter().map(|source| raw_files(Path::new(&folder), source)).collect();
         let Some(sources) = sources.into_iter().collect::<Option<Vec<_>>>() else {
@@ -34,8 +34,8 @@ fn converted_from_raw_sources_they_are_ours(below: &str) {
         // a file that is copied as it is may be compressed
         assert_eq!(hex(&uncompressed(&text)), recipe.text_sha256, "{}", recipe.file);
         if let Some(ours) = &ours {
-            let file = recipe.conversion.file(recipe.file, &raw).unwrap();
-            let wanted = std::fs::read(ours.join(recipe.file)).unwrap();
+            let file = recipe.conversion.file(&recipe.file, &raw).unwrap();
+            let wanted = std::fs::read(ours.join(&recipe.file)).unwrap();
             eprintln!(
                 "{}: {}",
                 recipe.file,
