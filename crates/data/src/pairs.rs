@@ -89,11 +89,13 @@ impl SentencePairs {
         while let Some((line, cells)) = rows.next_full_row()? {
             // as many as were asked for
             let [first, second, target] = <[String; 3]>::try_from(cells).unwrap_or_default();
-            let value = columns.scale.read(&target).ok_or_else(|| DataError::Malformed {
-                path: path.to_owned(),
-                line,
-                seen: format!("`{target}` in `{}`", columns.target),
-                wanted: columns.scale.wanted().into_owned(),
+            let value = columns.scale.read(&target).ok_or_else(|| {
+                DataError::malformed(
+                    path,
+                    line,
+                    format!("`{target}` in `{}`", columns.target),
+                    columns.scale.wanted().into_owned(),
+                )
             })?;
             pairs.push((first, second, value));
         }

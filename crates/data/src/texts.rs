@@ -33,12 +33,7 @@ pub(crate) fn read(path: &Path, layout: &TextLayout, each: &mut dyn FnMut(&str))
     let mut by_line = |texts_of: &dyn Fn(&str) -> Texts| -> Result<(), DataError> {
         let mut lines = Lines::open(path)?;
         while let Some((number, line)) = lines.next_line()? {
-            let malformed = |wanted: String| DataError::Malformed {
-                path: path.to_owned(),
-                line: number,
-                seen: format!("`{}`", excerpt(line)),
-                wanted,
-            };
+            let malformed = |wanted: String| DataError::malformed(path, number, format!("`{}`", excerpt(line)), wanted);
             texts_of(line).map_err(malformed)?.iter().for_each(|text| hand_over(text));
         }
         Ok(())
