@@ -1,4 +1,4 @@
-//! A sweep: methods × sizes × replicates, enumerated before anything is bought.
+//! A sweep: methods × sizes × replicates, enumerated before the first call.
 //!
 //! Every method of a replicate sees the same landmarks, whatever else the sweep holds, because they are drawn from the stream
 //! (seed, dataset, "landmarks", replicate). Sizes are nested, so the largest pays for the smaller ones.
@@ -201,7 +201,7 @@ impl<'a> Sweep<'a> {
         (method.entry.draws && self.matrix.is_by_one_order(method)).then_some(orders.coin)
     }
 
-    /// The landmarks of a cell: those of its replicate, shared by all methods. Where a policy must see scores to choose, they are bought
+    /// The landmarks of a cell: those of its replicate, shared by all methods. Where a policy must see scores to choose, they are evaluated
     /// from `oracle` the first time; every fit uses some of those columns.
     ///
     /// # Errors

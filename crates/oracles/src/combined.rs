@@ -10,7 +10,7 @@
 //!
 //! Sums of positive semi-definite kernels with weights ≥ 0, and everything else here, stay positive
 //! semi-definite (Shawe-Taylor & Cristianini 2004, chapter 3). Each is an [`Oracle`]; one pair counts as one evaluation,
-//! whatever it is made of. [`Normalised`] and [`Rbf`] buy the n self-similarities when they are made, so that a pair costs
+//! whatever it is made of. [`Normalised`] and [`Rbf`] evaluate the n self-similarities when they are made, so that a pair costs
 //! one call. Room: a few numbers a pair of a call, nothing per pair beyond that.
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_pairs};
@@ -125,7 +125,7 @@ fn common_len<'a>(parts: impl Iterator<Item = &'a BoxedOracle>) -> Result<usize,
     first.ok_or(CombineError::NoPart)
 }
 
-/// k(i, i) of every item, known or bought.
+/// k(i, i) of every item, known or evaluated.
 fn self_similarities<O: Oracle + ?Sized>(oracle: &O) -> Result<Vec<f64>, CombineError> {
     let mut values = vec![0.0; oracle.len()];
     match oracle.known_diagonal() {

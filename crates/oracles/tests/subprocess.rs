@@ -318,13 +318,13 @@ fn what_a_store_keeps_of_a_program_is_not_asked_again() {
     let store = TileStore::open(&place.path("store").display().to_string()).unwrap();
     let script = program(GREETING, "echo x >> asked");
     let (all, columns): (Vec<usize>, [usize; 3]) = ((0..40).collect(), [4, 9, 30]);
-    for bought in [117, 0] {
+    for evaluated in [117, 0] {
         let metered = Metered::new(place.start(&script));
         let stored = store.attach(metered, OracleLabel::new("subprocess", "a test")).unwrap();
         let block = block_of(&stored, &all, &columns).unwrap();
         assert_eq!(block[[10, 1]], 1.0);
         stored.flush().unwrap();
-        assert_eq!(stored.inner().spent().evaluations, bought);
+        assert_eq!(stored.inner().spent().evaluations, evaluated);
     }
     assert_eq!(lines(&place.path("asked")), 117);
 }

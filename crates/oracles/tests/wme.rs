@@ -54,21 +54,21 @@ fn distances_are_those_of_the_definition_between_true_and_random_documents() {
     let clouds = clouds(&bags, &vectors);
     let random = draw(&clouds, 6, 25, 3);
     let all: Vec<usize> = (0..14 + 25).collect();
-    let bought = block_of(&random, &all, &all).unwrap();
+    let evaluated = block_of(&random, &all, &all).unwrap();
     for r in 0..25 {
         let words = random.random_document(r);
         for i in 0..14 {
             let expected = distance(&words_of(&bags, &vectors, i), bags.document(i).1, &words);
             // distances up to 8; a pivot is taken below −1e-12 of the largest
-            assert!((bought[[i, 14 + r]] - expected).abs() <= 1e-11, "({i}, ω{r})");
+            assert!((evaluated[[i, 14 + r]] - expected).abs() <= 1e-11, "({i}, ω{r})");
         }
         for q in 0..25 {
             let equal = vec![1.0 / words.nrows() as f64; words.nrows()];
             let expected = distance(&words, &equal, &random.random_document(q));
-            assert!((bought[[14 + r, 14 + q]] - expected).abs() <= 1e-11, "(ω{r}, ω{q})");
+            assert!((evaluated[[14 + r, 14 + q]] - expected).abs() <= 1e-11, "(ω{r}, ω{q})");
         }
     }
-    assert_eq!(bought, bought.t());
+    assert_eq!(evaluated, evaluated.t());
     let truly: Vec<usize> = (0..14).collect();
     assert_eq!(block_of(&random, &truly, &truly).unwrap(), block_of(&Wmd::new(clouds), &truly, &truly).unwrap());
 }
@@ -111,7 +111,7 @@ fn fewer_random_documents_are_the_first_of_more() {
 }
 
 #[test]
-fn what_a_store_bought_for_few_random_documents_serves_for_more() {
+fn what_a_store_evaluated_for_few_random_documents_serves_for_more() {
     let (bags, vectors) = sample(4, 10, 6);
     let clouds = clouds(&bags, &vectors);
     let folder = tempfile::tempdir().unwrap();
@@ -119,12 +119,12 @@ fn what_a_store_bought_for_few_random_documents_serves_for_more() {
     let attach = |documents| store.attach(draw(&clouds, 5, documents, 11), OracleLabel::new("wme", "random")).unwrap();
     let few = attach(8);
     features(&few, 10, 8).unwrap();
-    assert_eq!(few.bought(), 80);
+    assert_eq!(few.evaluated(), 80);
     drop(few);
     let many = attach(30);
-    let bought = features(&many, 10, 30).unwrap();
-    assert_eq!(many.bought(), 220);
-    assert_eq!(bought, features(many.inner(), 10, 30).unwrap());
+    let evaluated = features(&many, 10, 30).unwrap();
+    assert_eq!(many.evaluated(), 220);
+    assert_eq!(evaluated, features(many.inner(), 10, 30).unwrap());
 }
 
 #[test]
@@ -205,6 +205,6 @@ fn an_empty_document_is_at_the_fill_distance_from_every_random_one() {
     let bags = BagsOfWords::from_counts([vec![(0, 1.0)], vec![]]);
     let vectors = array![[0.5_f32, 2.0]];
     let clouds = Arc::new(WordClouds::new(&bags, vectors.view(), EmptyDocuments::Fill(7.0)).unwrap());
-    let bought = block_of(&draw(&clouds, 3, 5, 0), &[1], &range(2, 0..5)).unwrap();
-    assert_eq!(bought, Array2::from_elem((1, 5), 7.0));
+    let evaluated = block_of(&draw(&clouds, 3, 5, 0), &[1], &range(2, 0..5)).unwrap();
+    assert_eq!(evaluated, Array2::from_elem((1, 5), 7.0));
 }

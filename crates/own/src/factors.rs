@@ -51,7 +51,7 @@ pub struct FactorInfo {
     pub method: String,
     /// s, the landmarks of the fit.
     pub rank: usize,
-    /// T: items whose columns were bought, in the order of the projector's rows.
+    /// T: items whose columns were evaluated, in the order of the projector's rows.
     pub landmarks: Vec<usize>,
     /// Identity of the oracle, 64 hexadecimal digits.
     pub oracle: String,

@@ -1,7 +1,7 @@
 //! `experiment: own_data` — the factors of a user's own matrix, in files, as good as the budget allows.
 //!
 //! One method at one rank. With `target_error` the rank grows until the estimate meets it. A budget of entries or money is
-//! known before the first call: the largest rank that it pays for is fitted, and nothing is bought for a rank that would
+//! known before the first call: the largest rank that it pays for is fitted, and no call is made for a rank that would
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
 //! [`held_out`] says what its uniform columns tell of the recall of the factors.
 

@@ -1,6 +1,6 @@
 //! Messages of the program about configurations, good and bad: the real binary in a scratch folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assert_cmd::Command;
 
@@ -17,10 +17,6 @@ profiles:
   smoke: { ranks: [3] }
   mine: { replicates: 2 }
 ";
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn runner(folder: &Path) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("landmark"));
@@ -50,17 +46,40 @@ fn after(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn a_mistyped_key_is_underlined_and_guessed() {
-    insta::assert_snapshot!(after("ranks: [5", "rnaks: [5"));
+fn a_fault_is_underlined_in_its_place_with_the_name_that_was_meant() {
+    let all_at_once = "name: words\nexperiment: error_curv\ndataset: { name: twiter, vectors: self300 }\n\
+                       oracle: { kind: wmd, gamma: -1 }\nmethods: [nystrom, nystrom]\nranks: []\nsede: 7\n";
+    let elsewhere = GOOD
+        .replace("experiment: error_curve", "experiment: error_curve\ntarget_error: 7")
+        .replace("smoke: { ranks: [3] }", "smoke: {}")
+        + "gama: 2\n";
+    let print = |set: &str| with_file(GOOD, &["check", "--print", "words.yaml", "--set", set]);
+    let resolved = ["check", "--print", "words.yaml", "--profile", "smoke", "--set", "methods[sicur].ratio=3"];
+    let messages = [
+        ("a good file", with_file(GOOD, &["check", "words.yaml"])),
+        ("defaults, profile and assignments", with_file(GOOD, &resolved)),
+        ("a mistyped key", after("ranks: [5", "rnaks: [5")),
+        ("a key of another section", with_file(&elsewhere, &["check", "words.yaml"])),
+        ("a mistyped method", after("- sms_nystrom", "- sms-nystorm")),
+        ("a mistyped parameter", after("ratio: 2", "raito: 2")),
+        ("a method that is none", after("- sms_nystrom", "- kernel_pca")),
+        ("a value of the wrong type", after("ratio: 2", "ratio: twice")),
+        ("rank zero", after("[5, 0.25]", "[0, 0.25]")),
+        ("a key twice", after("oracle: precomputed\n", "oracle: precomputed\nname: again\n")),
+        ("no YAML", after("[5, 0.25]", "[5, 0.25")),
+        ("all faults of a file", with_file(all_at_once, &["check", "words.yaml"])),
+        ("a fault of one profile", after("replicates: 2", "replicates: 0")),
+        ("a profile that the file lacks", with_file(GOOD, &["words.yaml", "--profile", "min"])),
+        ("a file that is not there", with_file(GOOD, &["wrods.yaml"])),
+        ("an assignment without a value", print("ranks")),
+        ("an assignment to nowhere", print("methods[sicurr].ratio=3")),
+        ("an assignment of a wrong value", print("methods[1].ratio=0.5")),
+    ];
+    insta::assert_snapshot!(messages.map(|(what, message)| format!("# {what}: {message}")).join("\n"));
 }
 
 #[test]
-fn a_mistyped_key_comes_first_and_is_looked_for_in_other_sections() {
-    let text = GOOD
-        .replace("experiment: error_curve", "experiment: error_curve\ntarget_error: 7")
-        .replace("smoke: { ranks: [3] }", "smoke: {}");
-    insta::assert_snapshot!(with_file(&(text.clone() + "gama: 2\n"), &["check", "words.yaml"]));
-    // one that must be there is not missing as well
+fn a_mistyped_key_that_must_be_there_is_not_missing_as_well() {
     for (from, to) in [
         ("ranks:", "rnaks:"),
         ("experiment:", "experimnt:"),
@@ -71,123 +90,5 @@ fn a_mistyped_key_comes_first_and_is_looked_for_in_other_sections() {
             with_file(&GOOD.replacen(from, to, 1).replace("smoke: { ranks: [3] }", "smoke: {}"), &["words.yaml"]);
         assert_eq!((said.matches("unknown key").count(), said.matches("is missing").count()), (1, 0), "{to}: {said}");
         assert!(said.contains("did you mean"), "{said}");
-    }
-}
-
-#[test]
-fn a_mistyped_method_is_underlined_and_guessed() {
-    insta::assert_snapshot!(after("- sms_nystrom", "- sms-nystorm"));
-}
-
-#[test]
-fn a_mistyped_parameter_is_underlined_and_guessed() {
-    insta::assert_snapshot!(after("ratio: 2", "raito: 2"));
-}
-
-#[test]
-fn a_foreign_method_gets_the_list() {
-    insta::assert_snapshot!(after("- sms_nystrom", "- kernel_pca"));
-}
-
-#[test]
-fn a_value_of_the_wrong_type_is_named_with_the_one_wanted() {
-    insta::assert_snapshot!(after("ratio: 2", "ratio: twice"));
-}
-
-#[test]
-fn rank_zero_is_refused() {
-    insta::assert_snapshot!(after("[5, 0.25]", "[0, 0.25]"));
-}
-
-#[test]
-fn a_duplicate_key_is_refused_with_both_places() {
-    insta::assert_snapshot!(after("oracle: precomputed\n", "oracle: precomputed\nname: again\n"));
-}
-
-#[test]
-fn broken_yaml_names_the_line() {
-    insta::assert_snapshot!(after("[5, 0.25]", "[5, 0.25"));
-}
-
-#[test]
-fn all_problems_of_a_file_are_said_at_once() {
-    let text = "name: words\nexperiment: error_curv\ndataset: { name: twiter, vectors: self300 }\noracle: { kind: wmd, gamma: -1 }\n\
-                methods: [nystrom, nystrom]\nranks: []\nsede: 7\n";
-    insta::assert_snapshot!(with_file(text, &["check", "words.yaml"]));
-}
-
-#[test]
-fn a_problem_of_one_profile_names_the_profile() {
-    insta::assert_snapshot!(after("replicates: 2", "replicates: 0"));
-}
-
-#[test]
-fn a_profile_the_file_lacks_is_guessed() {
-    insta::assert_snapshot!(with_file(GOOD, &["words.yaml", "--profile", "min"]));
-}
-
-#[test]
-fn a_missing_file_is_guessed() {
-    insta::assert_snapshot!(with_file(GOOD, &["wrods.yaml"]));
-}
-
-#[test]
-fn an_assignment_without_value_is_refused() {
-    insta::assert_snapshot!(with_file(GOOD, &["check", "--print", "words.yaml", "--set", "ranks"]));
-}
-
-#[test]
-fn an_assignment_to_nowhere_is_underlined() {
-    insta::assert_snapshot!(with_file(GOOD, &["check", "--print", "words.yaml", "--set", "methods[sicurr].ratio=3"]));
-}
-
-#[test]
-fn a_wrong_value_in_an_assignment_is_underlined_there() {
-    insta::assert_snapshot!(with_file(GOOD, &["check", "--print", "words.yaml", "--set", "methods[1].ratio=0.5"]));
-}
-
-#[test]
-fn good_files_are_good_in_every_profile() {
-    insta::assert_snapshot!(with_file(GOOD, &["check", "words.yaml"]));
-}
-
-#[test]
-fn a_resolved_configuration_shows_defaults_profile_and_assignments() {
-    let arguments = ["check", "--print", "words.yaml", "--profile", "smoke", "--set", "methods[sicur].ratio=3"];
-    insta::assert_snapshot!(with_file(GOOD, &arguments));
-}
-
-#[test]
-fn every_configuration_of_the_project_is_good() {
-    let mut files = Vec::new();
-    let mut folders = vec![repository().join("configs")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "yaml") {
-                files.push(path);
-            }
-        }
-    }
-    assert!(files.len() >= 4, "{files:?}");
-    runner(&repository()).arg("check").args(&files).assert().success();
-}
-
-#[test]
-fn every_configuration_of_the_project_writes_its_three_profiles_down() {
-    for entry in std::fs::read_dir(repository().join("configs")).unwrap() {
-        let path = entry.unwrap().path();
-        let text = if path.is_file() { std::fs::read_to_string(&path).unwrap() } else { String::new() };
-        // a collection has the profiles of its members
-        if path.extension().is_some_and(|ending| ending == "yaml") && !text.contains("experiment: collection") {
-            for profile in ["smoke", "laptop", "paper"] {
-                assert!(
-                    text.contains(&format!("\n  {profile}: ")) || text.contains(&format!("\n  {profile}:\n")),
-                    "{path:?}: {profile}"
-                );
-            }
-        }
     }
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use landmark_harness::config::{Config, Overlays};
 use landmark_yaml::{Node, Value};
-use runner::catalogue::{KINDS, schema};
+use runner::catalogue::{KINDS, catalogue, schema};
 use serde_json::{Map, Value as Json, json};
 
 fn repository() -> PathBuf {
@@ -45,7 +46,8 @@ fn fault(value: &Json, schema: &Json, root: &Json, path: &str) -> Option<String>
     };
     let number = value.as_f64();
     for (keyword, wanted) in map {
-        let fails = |why: &str| Some(format!("{path}: {why} {wanted}, not {value}"));
+        let unless = |is_good: bool, why: &str| (!is_good).then(|| format!("{path}: {why} {wanted}, not {value}"));
+        let bounded = |holds: fn(&f64, &f64) -> bool| number.is_none_or(|n| holds(&n, &wanted.as_f64().unwrap()));
         let found = match keyword.as_str() {
             "$schema" | "title" | "description" | "default" | "examples" | "definitions" | "then" => None,
             "$ref" => {
@@ -64,55 +66,19 @@ fn fault(value: &Json, schema: &Json, root: &Json, path: &str) -> Option<String>
                     "object" => value.is_object(),
                     other => panic!("the type {other}"),
                 };
-                if names.iter().any(is) { None } else { fails("must be") }
+                unless(names.iter().any(is), "must be")
             }
-            "const" => {
-                if value == wanted {
-                    None
-                } else {
-                    fails("must be")
-                }
-            }
-            "enum" => {
-                if wanted.as_array().unwrap().contains(value) {
-                    None
-                } else {
-                    fails("must be one of")
-                }
-            }
-            "minimum" => {
-                if number.is_none_or(|n| n >= wanted.as_f64().unwrap()) {
-                    None
-                } else {
-                    fails("must be at least")
-                }
-            }
-            "maximum" => {
-                if number.is_none_or(|n| n <= wanted.as_f64().unwrap()) {
-                    None
-                } else {
-                    fails("must be at most")
-                }
-            }
-            "exclusiveMinimum" => {
-                if number.is_none_or(|n| n > wanted.as_f64().unwrap()) {
-                    None
-                } else {
-                    fails("above")
-                }
-            }
-            "exclusiveMaximum" => {
-                if number.is_none_or(|n| n < wanted.as_f64().unwrap()) {
-                    None
-                } else {
-                    fails("below")
-                }
-            }
+            "const" => unless(value == wanted, "must be"),
+            "enum" => unless(wanted.as_array().unwrap().contains(value), "must be one of"),
+            "minimum" => unless(bounded(f64::ge), "must be at least"),
+            "maximum" => unless(bounded(f64::le), "must be at most"),
+            "exclusiveMinimum" => unless(bounded(f64::gt), "above"),
+            "exclusiveMaximum" => unless(bounded(f64::lt), "below"),
             "minItems" | "maxItems" => {
                 let len = value.as_array().map(Vec::len);
                 let bound = usize::try_from(wanted.as_u64().unwrap()).unwrap();
                 let is_good = len.is_none_or(|len| if keyword == "minItems" { len >= bound } else { len <= bound });
-                if is_good { None } else { fails("items") }
+                unless(is_good, "items")
             }
             "items" => value.as_array().into_iter().flatten().enumerate().find_map(|(index, item)| {
                 let schema = wanted.as_array().map_or(wanted, |schemas| &schemas[index.min(schemas.len() - 1)]);
@@ -136,11 +102,8 @@ fn fault(value: &Json, schema: &Json, root: &Json, path: &str) -> Option<String>
                     wanted.as_array().unwrap().iter().map(|one| fault(value, one, root, path)).collect();
                 let good = faults.iter().filter(|fault| fault.is_none()).count();
                 let is_good = if keyword == "anyOf" { good > 0 } else { good == 1 };
-                if is_good {
-                    None
-                } else {
-                    Some(format!("{path}: none of {}", faults.into_iter().flatten().collect::<Vec<_>>().join(" / ")))
-                }
+                let none_of = || faults.into_iter().flatten().collect::<Vec<_>>().join(" / ");
+                (!is_good).then(|| format!("{path}: none of {}", none_of()))
             }
             "allOf" => wanted.as_array().unwrap().iter().find_map(|one| fault(value, one, root, path)),
             "if" => match fault(value, wanted, root, path) {
@@ -176,13 +139,6 @@ fn configurations() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_program_prints_the_schema_that_is_committed() {
-    let output = Command::new(assert_cmd::cargo::cargo_bin!("landmark")).args(["list", "schema"]).output().unwrap();
-    let committed = std::fs::read_to_string(repository().join(schema::FILE)).unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap() == committed);
-}
-
-#[test]
 fn the_schema_stays_short_enough_to_review() {
     let lines = schema::text().lines().count();
     assert!(lines < 3_000, "{lines} lines");
@@ -207,11 +163,13 @@ fn every_key_has_a_doc() {
 }
 
 #[test]
-fn the_committed_schema_is_what_the_structs_say() {
+fn the_committed_schema_is_what_the_structs_say_and_the_program_prints() {
     let committed = std::fs::read_to_string(repository().join(schema::FILE)).unwrap_or_default();
     let new = Path::new(env!("CARGO_TARGET_TMPDIR")).join("landmark.schema.json");
     std::fs::write(&new, schema::text()).unwrap();
     assert!(committed == schema::text(), "run `cargo xtask docs --write`, or copy `{}`", new.display());
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("landmark")).args(["list", "schema"]).output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap() == committed);
 }
 
 #[test]
@@ -229,6 +187,27 @@ fn every_shipped_configuration_names_the_schema_and_satisfies_it() {
         let named = path.parent().unwrap().join(named);
         assert_eq!(named.canonicalize().ok(), Some(file.clone()), "{path:?}");
         assert_eq!(wrong(&text), None, "{path:?}");
+    }
+}
+
+#[test]
+fn every_shipped_configuration_is_good_in_all_profiles_and_reads_back_as_itself() {
+    let output = Command::new(assert_cmd::cargo::cargo_bin!("landmark")).arg("check").args(configurations()).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for path in configurations() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let parse = |text: &str| Config::parse(&path, text, &Overlays::default(), catalogue()).unwrap();
+        let config = parse(&text);
+        let again = parse(&config.to_yaml().unwrap());
+        assert_eq!(again.config_hash().unwrap(), config.config_hash().unwrap(), "{}", path.display());
+        // a collection has the profiles of its members, and few files lie deeper
+        if path.parent().is_some_and(|folder| folder.ends_with("configs")) && !text.contains("experiment: collection") {
+            for profile in ["smoke", "laptop", "paper"] {
+                let is_written = [": ", ":\n"].iter().any(|end| text.contains(&format!("\n  {profile}{end}")));
+                assert!(is_written, "{}: {profile}", path.display());
+            }
+        }
     }
 }
 

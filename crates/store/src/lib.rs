@@ -79,7 +79,7 @@ const MANIFEST_FORMAT: u32 = 1;
 /// // another run, or another machine, evaluates nothing
 /// let again = store.attach(oracle, OracleLabel::new("precomputed", "a 2 × 2 example"))?;
 /// again.evaluate(&[(1, 0)], &mut scores)?;
-/// assert_eq!((scores[0], again.bought()), (2.0, 0));
+/// assert_eq!((scores[0], again.evaluated()), (2.0, 0));
 /// # Ok(())
 /// # }
 /// ```

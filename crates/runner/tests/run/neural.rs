@@ -51,8 +51,7 @@ fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() 
 #[test]
 fn whole_numbers_say_how_far_they_are_from_f32_and_train_nothing() {
     let scratch = Scratch::with(&MODEL.replace("device: cpu", "device: cpu, precision: int8"));
-    let said = scratch.run(&[]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    scratch.run_well(&[]);
     let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     assert!(summary.contains("`int8` against f32 on 100 pairs: scores differ by 0.0"), "{summary}");
 

@@ -1,4 +1,4 @@
-//! A run that is killed in the middle of buying.
+//! A run that is killed in the middle of evaluating.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,12 +9,12 @@ use ndarray::Array2;
 
 use crate::counting::{Counting, attach, tiles};
 
-const CHILD: &str = "LANDMARK_TEST_BUY_INTO";
+const CHILD: &str = "LANDMARK_TEST_EVALUATE_INTO";
 const ITEMS: usize = 400;
 
-/// The run to be killed: this test binary once more, with a folder to buy into. 80,000 scores of 1 ms each.
+/// The run to be killed: this test binary once more, with a folder to evaluate into. 80,000 scores of 1 ms each.
 #[test]
-fn child_that_buys_until_it_is_killed() {
+fn child_that_evaluates_until_it_is_killed() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
     let all: Vec<usize> = (0..ITEMS).collect();
     let stored = attach(folder.as_ref(), Counting { delay: Duration::from_millis(1), ..Counting::symmetric(ITEMS) });
@@ -33,12 +33,12 @@ fn is_logged(folder: &Path) -> bool {
 }
 
 #[test]
-fn after_kill_9_the_next_run_buys_only_what_is_missing() {
+fn after_kill_9_the_next_run_evaluates_only_what_is_missing() {
     // before the first tile, and after the second
     for published in [0, 2] {
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "crash::child_that_buys_until_it_is_killed"])
+            .args(["--exact", "crash::child_that_evaluates_until_it_is_killed"])
             .env(CHILD, folder.path())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -46,7 +46,7 @@ fn after_kill_9_the_next_run_buys_only_what_is_missing() {
             .unwrap();
         let start = Instant::now();
         while tiles(folder.path()).len() < published || !is_logged(folder.path()) {
-            assert!(start.elapsed() < Duration::from_secs(60), "nothing was kept within a minute of buying");
+            assert!(start.elapsed() < Duration::from_secs(60), "nothing was kept within a minute of evaluating");
             std::thread::sleep(Duration::from_millis(5));
         }
         child.kill().unwrap();

@@ -21,7 +21,7 @@ fn open(folder: &Path) -> TileStore {
     TileStore::open(&folder.display().to_string()).unwrap()
 }
 
-fn bought(folder: &Path) {
+fn evaluated(folder: &Path) {
     let stored = attach(folder, Counting::symmetric(20));
     stored.block(&[0, 1, 2, 3], &[5, 6, 7], Array2::zeros((4, 3)).view_mut()).unwrap();
     stored.flush().unwrap();
@@ -45,7 +45,7 @@ pub(crate) fn root_cause(error: &OracleError) -> &StoreError {
 #[test]
 fn a_torn_or_edited_tile_is_refused_by_name_wherever_it_is_cut_or_changed() {
     let folder = tempfile::tempdir().unwrap();
-    bought(folder.path());
+    evaluated(folder.path());
     let tile = tiles(folder.path()).remove(0);
     let whole = std::fs::read(&tile).unwrap();
     for at in 0..whole.len() {
@@ -64,7 +64,7 @@ fn a_torn_or_edited_tile_is_refused_by_name_wherever_it_is_cut_or_changed() {
 #[test]
 fn an_edited_tile_with_a_mended_checksum_is_refused_by_its_name() {
     let folder = tempfile::tempdir().unwrap();
-    bought(folder.path());
+    evaluated(folder.path());
     let tile = tiles(folder.path()).remove(0);
     let mut bytes = std::fs::read(&tile).unwrap();
     let body = bytes.len() - 32;
@@ -78,7 +78,7 @@ fn an_edited_tile_with_a_mended_checksum_is_refused_by_its_name() {
 #[test]
 fn a_tile_of_another_oracle_is_refused_by_name() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    bought(here.path());
+    evaluated(here.path());
     let other = attach(there.path(), Counting::symmetric(21));
     other.evaluate(&[(3, 20)], &mut [0.0]).unwrap();
     drop(other);
@@ -92,7 +92,7 @@ fn a_tile_of_another_oracle_is_refused_by_name() {
 #[test]
 fn a_description_of_another_oracle_or_of_none_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    bought(folder.path());
+    evaluated(folder.path());
     let manifest = tiles(folder.path()).remove(0).with_file_name("oracle.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     std::fs::write(&manifest, text.replace("\"items\": 20", "\"items\": 19")).unwrap();
@@ -110,7 +110,7 @@ fn a_description_of_another_oracle_or_of_none_is_refused() {
 #[test]
 fn a_tile_that_is_listed_and_never_there_is_an_error_and_one_that_comes_back_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    bought(folder.path());
+    evaluated(folder.path());
     let tile = tiles(folder.path()).remove(0);
     let name = tile.file_name().unwrap().to_str().unwrap();
     let faults = Arc::<Faults>::default();
@@ -156,7 +156,7 @@ fn a_file_in_place_of_the_folder_is_no_store() {
     let error = TileStore::open(&file.display().to_string()).err().unwrap();
     assert!(matches!(error, StoreError::Address { .. }), "{error}");
     assert!(error.to_string().contains("--store"), "{error}");
-    // a file on the way to the folder is found before anything is bought
+    // a file on the way to the folder is found before anything is evaluated
     let below = open(&file.join("below"));
     let error = match below.attach(Counting::symmetric(5), label()) {
         Err(error) => error.to_string(),
@@ -181,7 +181,7 @@ fn a_cloud_this_build_cannot_reach_is_named_with_the_feature_it_needs() {
 fn a_store_that_vanishes_in_the_middle_of_a_run_is_not_started_afresh() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
-    bought(&root);
+    evaluated(&root);
     let stored = attach(&root, Counting::symmetric(20));
     std::fs::rename(&root, folder.path().join("elsewhere")).unwrap();
     let error = stored.refresh().unwrap_err();
@@ -237,7 +237,7 @@ fn child_on_a_full_disk() {
 
 #[test]
 #[ignore = "mounts a file system of its own: needs `unshare` and user namespaces"]
-fn a_read_only_store_is_read_but_nothing_is_bought_for_it() {
+fn a_read_only_store_is_read_but_nothing_is_evaluated_for_it() {
     on_a_small_disk(
         "child_on_a_read_only_folder",
         "-t tmpfs -o size=1m none \"$LANDMARK_TEST_SMALL_DISK\" && \"$0\" --exact faults::child_that_fills_a_folder && \
@@ -248,7 +248,7 @@ fn a_read_only_store_is_read_but_nothing_is_bought_for_it() {
 #[test]
 fn child_that_fills_a_folder() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
-    bought(Path::new(&folder));
+    evaluated(Path::new(&folder));
     let stored = attach(Path::new(&folder), Counting::symmetric(20));
     assert_eq!(stored.carry_over(&numbers(20), true).unwrap(), 0);
 }

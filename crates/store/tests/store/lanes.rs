@@ -28,11 +28,11 @@ fn requests_that_overlap_share_what_is_under_way() {
             });
         }
     });
-    assert_eq!(stored.inner().calls(), (stored.bought(), 1));
+    assert_eq!(stored.inner().calls(), (stored.evaluated(), 1));
 }
 
 #[test]
-fn a_store_above_a_store_hands_both_orders_on_and_buys_each_once() {
+fn a_store_above_a_store_hands_both_orders_on_and_evaluates_each_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = TileStore::open(&folder.path().display().to_string()).unwrap();
     let label = || OracleLabel::new("counting", "");
@@ -54,7 +54,7 @@ fn a_budget_is_spent_to_the_last_evaluation_and_all_of_it_is_kept() {
         let stored = attach(folder.path(), Counting { at_once, budget, ..Counting::symmetric(50) });
         let error = stored.block(&all, &all, Array2::zeros((50, 50)).view_mut()).unwrap_err();
         assert!(matches!(error, OracleError::BudgetExhausted { .. }), "{error}");
-        assert_eq!((stored.bought(), stored.inner().calls()), (budget, (budget, 1)));
+        assert_eq!((stored.evaluated(), stored.inner().calls()), (budget, (budget, 1)));
         // published already, without a flush
         let again = attach(folder.path(), Counting::symmetric(50));
         assert_eq!(again.entries(), budget);

@@ -13,20 +13,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_dry_run_knows_what_is_there(columns in proptest::sample::subsequence((0..40).collect::<Vec<usize>>(), 1..12), bought in 0..12usize) {
+    fn a_dry_run_knows_what_is_there(columns in proptest::sample::subsequence((0..40).collect::<Vec<usize>>(), 1..12), evaluated in 0..12usize) {
         let folder = tempfile::tempdir().unwrap();
         let stored = attach(folder.path(), Counting::symmetric(40));
         let mut set = EntrySet::new(OracleShape::of(&stored));
         set.add(&EntryPlan::columns(&columns));
         prop_assert_eq!(stored.missing(&set), set.evaluations());
-        let first = &columns[..bought.min(columns.len())];
+        let first = &columns[..evaluated.min(columns.len())];
         let all: Vec<usize> = (0..40).collect();
         stored.block(&all, first, Array2::zeros((40, first.len())).view_mut()).unwrap();
-        let before = stored.bought();
+        let before = stored.evaluated();
         prop_assert_eq!(stored.missing(&set), set.evaluations() - before);
         stored.block(&all, &columns, Array2::zeros((40, columns.len())).view_mut()).unwrap();
         prop_assert_eq!(stored.missing(&set), 0);
-        prop_assert_eq!(stored.bought(), set.evaluations());
+        prop_assert_eq!(stored.evaluated(), set.evaluations());
     }
 }
 
@@ -35,14 +35,14 @@ fn many_columns_fill_several_tiles_and_come_back_from_them() {
     let folder = tempfile::tempdir().unwrap();
     let (n, s) = (3000, 200);
     let (all, cols): (Vec<usize>, Vec<usize>) = ((0..n).collect(), (0..s).map(|k| 7 * k).collect());
-    let mut bought = Array2::zeros((n, s));
-    attach(folder.path(), Counting::symmetric(n)).block(&all, &cols, bought.view_mut()).unwrap();
+    let mut evaluated = Array2::zeros((n, s));
+    attach(folder.path(), Counting::symmetric(n)).block(&all, &cols, evaluated.view_mut()).unwrap();
     assert!(tiles(folder.path()).len() > 1);
 
     let again = attach(folder.path(), Counting::symmetric(n));
     let mut read = Array2::zeros((n, s));
     again.block(&all, &cols, read.view_mut()).unwrap();
-    assert_eq!(read, bought);
+    assert_eq!(read, evaluated);
     assert_eq!(again.inner().calls().0, 0);
     assert_eq!(again.entries(), (n * s - s * (s + 1) / 2) as u64);
 }
@@ -84,7 +84,7 @@ fn the_full_rows_of_a_set_count_among_what_is_missing() {
 }
 
 #[test]
-fn indices_and_shapes_are_checked_before_anything_is_bought() {
+fn indices_and_shapes_are_checked_before_anything_is_evaluated() {
     let folder = tempfile::tempdir().unwrap();
     let stored = attach(folder.path(), Counting::symmetric(5));
     let error = stored.evaluate(&[(0, 1), (5, 0)], &mut [0.0; 2]).unwrap_err();
@@ -106,7 +106,7 @@ fn pairs_that_are_missing_are_told_once_whatever_their_order() {
     stored.evaluate(&[(1, 0), (2, 4)], &mut [0.0; 2]).unwrap();
     let missing = stored.missing_pairs([(0, 1), (3, 5), (5, 3), (4, 2), (0, 5)]);
     assert_eq!(missing, [(3, 5), (0, 5)]);
-    assert_eq!(stored.bought(), 2, "nothing is evaluated");
+    assert_eq!(stored.evaluated(), 2, "nothing is evaluated");
 }
 
 #[test]

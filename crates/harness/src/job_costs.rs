@@ -1,4 +1,5 @@
-//! Bills of the cells: what each took when it was computed, in `runs/<name>/bills.jsonl`, one line for each time that a cell was worked on.
+//! Costs of the jobs: the calls and seconds of each, in `runs/<name>/job_costs.jsonl`, one line for each time that a job was worked on.
+//! Earlier versions wrote `bills.jsonl`, which is read.
 //!
 //! `run.json` sums over them, so that calls, seconds and machines are those of the results and not of the run that happened to draw the page last.
 
@@ -11,11 +12,13 @@ use landmark_report::{CellKey, FileError, ResultsError};
 use serde::{Deserialize, Serialize};
 
 /// Name of the file.
-const FILE: &str = "bills.jsonl";
+const FILE: &str = "job_costs.jsonl";
+/// Its name in earlier versions.
+const OLD_FILE: &str = "bills.jsonl";
 
-/// Bill of one cell.
+/// Cost of one job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Bill {
+pub struct JobCost {
     pub key: CellKey,
     /// Calls that were made for it.
     pub calls: u64,
@@ -31,12 +34,12 @@ pub struct Bill {
 
 /// Sums over the cells of a result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct BillTotal {
-    /// Cells with a bill.
+pub struct CostTotal {
+    /// Jobs whose cost is known.
     pub cells: u64,
-    /// Cells without one: computed before bills were kept.
+    /// Jobs whose cost is not: computed before costs were kept.
     #[serde(skip_serializing_if = "is_zero")]
-    pub cells_without_bill: u64,
+    pub cells_without_cost: u64,
     /// Calls made.
     pub calls: u64,
     /// Wall seconds.
@@ -66,19 +69,19 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Appends a bill. The folder is the run's own: the lock of its cells keeps others out.
+/// Appends a cost. The folder is the run's own: the lock of its cells keeps others out.
 ///
 /// # Errors
 /// A disk that is full or read-only.
-pub(crate) fn append(folder: &Path, bill: &Bill) -> Result<(), ResultsError> {
+pub(crate) fn append(folder: &Path, cost: &JobCost) -> Result<(), ResultsError> {
     let path = folder.join(FILE);
     let mut file =
         OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(FileError::new("open", &path))?;
     let is_torn = !ends_a_line(&mut file).map_err(FileError::new("read", &path))?;
     // half a line of a killed run must not swallow this one
     let mut line = if is_torn { vec![b'\n'] } else { Vec::new() };
-    serde_json::to_writer(&mut line, bill)
-        .map_err(|source| ResultsError::Encode { what: "the bill of a cell", source })?;
+    serde_json::to_writer(&mut line, cost)
+        .map_err(|source| ResultsError::Encode { what: "the cost of a job", source })?;
     line.push(b'\n');
     file.write_all(&line).map_err(FileError::new("append to", &path))?;
     Ok(())
@@ -95,42 +98,43 @@ fn ends_a_line(file: &mut File) -> io::Result<bool> {
     Ok(last == *b"\n")
 }
 
-/// Bill of each cell of a folder: all calls that were ever made for it, and the time, machine and revision of the last time that it was computed.
-/// A folder without bills has none; a line that a killed run left half is no bill.
+/// Cost of each job of a folder: all calls that were ever made for it, and the time, machine and revision of the last time that it was computed.
+/// A line that a killed run left half counts for nothing.
 ///
 /// # Errors
 /// A file that cannot be read.
-pub(crate) fn read(folder: &Path) -> Result<HashMap<CellKey, Bill>, ResultsError> {
-    let path = folder.join(FILE);
-    let text = match fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashMap::new()),
-        Err(error) => return Err(FileError::new("read", &path)(error).into()),
-    };
-    let mut bills: HashMap<CellKey, Bill> = HashMap::new();
-    let lines = text.split(|&byte| byte == b'\n');
-    for bill in lines.filter_map(|line| serde_json::from_slice::<Bill>(line).ok()) {
-        let calls = bills.get(&bill.key).map_or(0, |earlier| earlier.calls) + bill.calls;
-        bills.insert(bill.key.clone(), Bill { calls, ..bill });
+pub(crate) fn read(folder: &Path) -> Result<HashMap<CellKey, JobCost>, ResultsError> {
+    let mut costs: HashMap<CellKey, JobCost> = HashMap::new();
+    for path in [OLD_FILE, FILE].map(|name| folder.join(name)) {
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(FileError::new("read", &path)(error).into()),
+        };
+        let lines = text.split(|&byte| byte == b'\n');
+        for cost in lines.filter_map(|line| serde_json::from_slice::<JobCost>(line).ok()) {
+            let calls = costs.get(&cost.key).map_or(0, |earlier| earlier.calls) + cost.calls;
+            costs.insert(cost.key.clone(), JobCost { calls, ..cost });
+        }
     }
-    Ok(bills)
+    Ok(costs)
 }
 
-impl BillTotal {
-    /// Sums the bills of these cells.
-    pub fn of(bills: &HashMap<CellKey, Bill>, keys: &[CellKey]) -> Self {
+impl CostTotal {
+    /// Sums the costs of these jobs.
+    pub fn of(costs: &HashMap<CellKey, JobCost>, keys: &[CellKey]) -> Self {
         let mut total = Self::default();
         for key in keys {
-            let Some(bill) = bills.get(key) else {
-                total.cells_without_bill += 1;
+            let Some(cost) = costs.get(key) else {
+                total.cells_without_cost += 1;
                 continue;
             };
             total.cells += 1;
-            total.calls += bill.calls;
-            total.seconds += bill.seconds;
-            add(&mut total.machines, &bill.machine, false, bill.seconds);
-            let revision = bill.revision.as_deref().unwrap_or("unknown");
-            add(&mut total.revisions, revision, bill.dirty == Some(true), bill.seconds);
+            total.calls += cost.calls;
+            total.seconds += cost.seconds;
+            add(&mut total.machines, &cost.machine, false, cost.seconds);
+            let revision = cost.revision.as_deref().unwrap_or("unknown");
+            add(&mut total.revisions, revision, cost.dirty == Some(true), cost.seconds);
         }
         total
     }
@@ -152,8 +156,8 @@ mod tests {
 
     use super::*;
 
-    fn bill(cell: &str, calls: u64, machine: &str, revision: &str) -> Bill {
-        Bill {
+    fn cost(cell: &str, calls: u64, machine: &str, revision: &str) -> JobCost {
+        JobCost {
             key: cell_key(&cell).unwrap(),
             calls,
             seconds: 0.5,
@@ -164,37 +168,34 @@ mod tests {
     }
 
     #[test]
-    fn calls_add_up_and_time_is_that_of_the_last_computation() {
+    fn half_a_line_of_a_killed_run_is_no_cost_and_the_next_one_counts() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(read(folder.path()).unwrap().is_empty());
-        append(folder.path(), &bill("a", 100, "one", "old")).unwrap();
-        append(folder.path(), &bill("b", 7, "one", "old")).unwrap();
-        // computed again with `--force`: the store had every entry
-        append(folder.path(), &Bill { seconds: 2.0, ..bill("a", 0, "two", "new") }).unwrap();
-        let keys: Vec<_> = ["a", "b", "c"].iter().map(|cell| cell_key(cell).unwrap()).collect();
-        let total = BillTotal::of(&read(folder.path()).unwrap(), &keys);
-        assert_eq!((total.cells, total.cells_without_bill, total.calls, total.seconds), (2, 1, 107, 2.5));
-        let of = |shares: &[Share]| shares.iter().map(|s| (s.of.clone(), s.cells)).collect::<Vec<_>>();
-        assert_eq!(of(&total.machines), [("two".to_owned(), 1), ("one".to_owned(), 1)]);
-        assert_eq!(of(&total.revisions), [("new".to_owned(), 1), ("old".to_owned(), 1)]);
-    }
-
-    #[test]
-    fn half_a_line_of_a_killed_run_is_no_bill_and_the_next_one_counts() {
-        let folder = tempfile::tempdir().unwrap();
-        append(folder.path(), &bill("a", 3, "one", "r")).unwrap();
+        append(folder.path(), &cost("a", 3, "one", "r")).unwrap();
         let whole = fs::read(folder.path().join(FILE)).unwrap();
-        append(folder.path(), &bill("b", 5, "Gerät", "r")).unwrap();
+        append(folder.path(), &cost("b", 5, "Gerät", "r")).unwrap();
         let both = fs::read(folder.path().join(FILE)).unwrap();
         // wherever it was cut, in the middle of a letter, too; a line without its end alone is whole
         for cut in whole.len()..both.len() {
             fs::write(folder.path().join(FILE), &both[..cut]).unwrap();
             let is_whole = usize::from(cut + 1 == both.len());
             assert_eq!(read(folder.path()).unwrap().len(), 1 + is_whole, "cut at {cut}");
-            append(folder.path(), &bill("c", 7, "one", "r")).unwrap();
-            let bills = read(folder.path()).unwrap();
-            assert_eq!(bills.len(), 2 + is_whole, "cut at {cut}");
-            assert_eq!(bills[&cell_key(&"c").unwrap()].calls, 7);
+            append(folder.path(), &cost("c", 7, "one", "r")).unwrap();
+            let costs = read(folder.path()).unwrap();
+            assert_eq!(costs.len(), 2 + is_whole, "cut at {cut}");
+            assert_eq!(costs[&cell_key(&"c").unwrap()].calls, 7);
         }
+    }
+
+    #[test]
+    fn costs_that_an_earlier_version_wrote_are_read_and_calls_add_up() {
+        let folder = tempfile::tempdir().unwrap();
+        append(folder.path(), &cost("a", 100, "one", "old")).unwrap();
+        fs::rename(folder.path().join(FILE), folder.path().join(OLD_FILE)).unwrap();
+        // computed again with `--force`: the store had nearly every entry
+        append(folder.path(), &cost("a", 7, "two", "new")).unwrap();
+        let keys = ["a", "b"].map(|cell| cell_key(&cell).unwrap());
+        let total = CostTotal::of(&read(folder.path()).unwrap(), &keys);
+        assert_eq!((total.cells, total.cells_without_cost, total.calls, total.seconds), (1, 1, 107, 0.5));
+        assert_eq!((total.machines[0].of.as_str(), total.revisions[0].of.as_str()), ("two", "new"));
     }
 }
