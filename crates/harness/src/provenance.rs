@@ -129,8 +129,6 @@ pub struct Build {
     pub profile: &'static str,
     /// Library that factors and multiplies.
     pub linear_algebra: &'static str,
-    /// True where it was built with the library that runs models.
-    pub torch: bool,
 }
 
 impl Provenance {

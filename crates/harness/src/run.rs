@@ -15,7 +15,7 @@ use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
 
 use crate::advice;
-use crate::config::{Config, MatrixSubject, Subject};
+use crate::config::{Config, LandmarkConfig, MatrixSubject, Subject};
 use crate::facts::Facts;
 use crate::job::{Job, JobError};
 use crate::job_costs::{self, CostTotal, JobCost};
@@ -30,6 +30,7 @@ use crate::run_source::RunSource;
 use crate::share::Share;
 use crate::study::{StudyContext, StudyRun};
 use crate::sweep::context::SweepContext;
+use crate::sweep::kept::kept_landmarks;
 use crate::sweep::wme::RandomStores;
 use crate::sweep::{Sweep, given_landmarks};
 use crate::sweep_run::SweepRun;
@@ -168,7 +169,12 @@ pub fn with_sweep<T>(
     let training = if is_later { Training::Later } else { Training::Now };
     let preparation = Preparation { training, quiet: options.quiet };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
-    let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
+    let folder = results_folder(config, options);
+    let given = match &matrix.landmarks {
+        LandmarkConfig::Kept => Some(kept_landmarks(&problem, config.run.seed, &folder)),
+        _ => given_landmarks(matrix).transpose(),
+    };
+    let given = given.transpose().map_err(RunError::Landmarks)?;
     let metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
     // what a dry run samples is kept, and with it this list
     let keep = !options.dry_run || options.sample.is_some();
@@ -177,7 +183,6 @@ pub fn with_sweep<T>(
         eprintln!("{} of the same scorer on other lists of items serve this one", counted(carried, "score"));
     }
     let sweep = Sweep::new(&config.run, matrix, &problem, given);
-    let folder = results_folder(config, options);
     let encode = |source| ResultsError::Encode { what: "the configuration", source };
     visit(SweepContext {
         run: &config.run,

@@ -20,6 +20,7 @@ use crate::oracles::Orders;
 use crate::problem::Problem;
 
 pub mod context;
+pub mod kept;
 pub mod wme;
 
 /// Basis on which methods are compared.
@@ -265,6 +266,10 @@ impl<'a> Sweep<'a> {
         let Some(indices) = &self.given else {
             return Ok(self.problem.uniform_landmarks(self.run.seed, cell.replicate));
         };
+        if self.matrix.landmarks == LandmarkConfig::Kept {
+            let drawn = self.problem.uniform_landmarks(self.run.seed, cell.replicate);
+            return Ok(Landmarks::new(self.problem.items(), indices.clone(), drawn.independent().to_vec())?);
+        }
         let mut rng = stream(self.run.seed, &self.problem.dataset, "landmarks", cell.replicate);
         Ok(Landmarks::given(self.problem.items(), indices, &mut rng)?)
     }

@@ -68,7 +68,7 @@ const ANSWERS: [&str; 10] = [
 /// The folder of new items that were projected.
 pub const PROJECTED: &str = "projected";
 /// The folder of the factors, in that of the results.
-pub const FACTORS: &str = "factors";
+pub use landmark_harness::sweep::kept::FACTORS;
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
     own: Some(|section| Some(std::sync::Arc::new(OutputConfig::read(section)?))),
@@ -384,6 +384,11 @@ fn write(
         columns: embedding.vectors.ncols(),
         method: context.matrix.methods.first().map_or_else(String::new, |method| method.name.clone()),
         rank,
+        landmark_contents: context
+            .problem
+            .contents
+            .as_deref()
+            .map_or_else(Vec::new, |contents| landmarks.iter().map(|&item| contents.name(item)).collect()),
         landmarks,
         oracle,
         texts: context.problem.texts().map(|items| items.identity().to_hex()),

@@ -111,7 +111,6 @@ const BUILD: Build = Build {
     target: env!("LANDMARK_TARGET"),
     profile: env!("LANDMARK_BUILD_PROFILE"),
     linear_algebra: "faer",
-    torch: cfg!(feature = "torch"),
 };
 
 /// Flags of what was laid over the file and of where things lie, as words of another command on the same configuration.

@@ -16,20 +16,15 @@ fn the_program_starts_without_libtorch() {
     assert!(!listed.out.contains("torch") && !listed.out.contains("libc10"), "{}", listed.out);
 }
 
-#[cfg(not(feature = "torch"))]
-#[test]
-fn a_program_without_models_says_so() {
-    Scratch::with(MODEL).complains(&[], &["which this program was built without", "--features torch"]);
-}
-
-#[cfg(feature = "torch")]
 #[test]
 fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() {
     let scratch = Scratch::with(MODEL);
     let with = |library: &str| Said::of(scratch.command(&["config.yaml"]).env("LANDMARK_NEURAL", library));
     let said = with("nowhere.so");
     assert_ne!(said.code, Some(0));
-    said.must_complain("at none of `nowhere.so`");
+    said.must_complain(
+        "at none of `nowhere.so`; build it with `scripts/setup && cargo build --release -p runner --features torch`",
+    );
     said.must_complain("LANDMARK_NEURAL");
 
     scratch.write("library.txt", "no library");

@@ -185,8 +185,8 @@ fn vectors_are_exported_for_other_programs() {
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     let items: Array2<f32> = read_npy(scratch.path("runs/mine/export/items.npy")).unwrap();
     assert_eq!(items, z.mapv(|value| value as f32));
-    well(&scratch, &["export", "config.yaml", "--to", "arrow", "--out", "elsewhere"]);
-    assert!(scratch.path("elsewhere/items.arrow").exists());
+    well(&scratch, &["export", "config.yaml", "--to", "parquet", "--out", "elsewhere"]);
+    assert!(scratch.path("elsewhere/items.parquet").exists());
     well(&scratch, &["export", "config.yaml", "--to", "sentence-transformers", "--out", "model"]);
     assert!(
         scratch.path("model/modules.json").exists()

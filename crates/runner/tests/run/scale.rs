@@ -23,8 +23,7 @@ fn slow_place(seconds: f64) -> Scratch {
 }
 
 fn share(scratch: &Scratch, share: &str) -> Said {
-    let said = scratch.well(&["config.yaml", "--share", share]);
-    said
+    scratch.well(&["config.yaml", "--share", share])
 }
 
 /// Pairs scored more than once.

@@ -1,7 +1,5 @@
 //! The generated parts of the documentation, against the program.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
-
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;

@@ -1,7 +1,5 @@
 //! The claims of the papers on the committed results: verdicts are recomputed, and the READMEs hold what comes out.
 
-#![allow(clippy::unwrap_used)]
-
 use std::path::Path;
 
 use assert_cmd::Command;
@@ -23,12 +21,14 @@ fn the_verdicts_in_the_readmes_are_those_of_the_published_rows() {
 
 #[test]
 fn every_paper_has_ten_claims_and_none_is_untested_without_a_reason() {
-    let printed = claims(&[]).output().unwrap();
-    assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
-    let text = String::from_utf8(printed.stdout).unwrap();
     let mut all = 0;
-    for paper in text.split("# ").filter(|paper| !paper.trim().is_empty()) {
-        let lines: Vec<Vec<&str>> = paper
+    for paper in ["intent-sketch", "sms-nystrom", "structured-embeddings", "tree-kernels"] {
+        let readme = std::fs::read_to_string(project().join("experiments").join(paper).join("README.md")).unwrap();
+        let (_, rest) = readme.split_once("<!-- claims:begin -->").unwrap();
+        let lines: Vec<Vec<&str>> = rest
+            .split_once("<!-- claims:end -->")
+            .unwrap()
+            .0
             .lines()
             .filter(|line| line.starts_with("| "))
             .skip(1)

@@ -1,6 +1,5 @@
 //! The metrics against values of an independent NumPy/SciPy implementation (`tests/golden/stats.json`).
 
-#![allow(clippy::unwrap_used)] // a test file
 use std::path::Path;
 
 use landmark_tasks::metrics::{accuracy, f1_binary, f1_macro, f1_micro, pearson, spearman};

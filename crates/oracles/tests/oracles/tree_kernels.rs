@@ -1,7 +1,5 @@
 //! Tree kernels against golden values, KeLP's own scores, a naive twin and bad input.
 
-#![allow(clippy::unwrap_used)] // a test file
-
 mod twin;
 
 mod golden;

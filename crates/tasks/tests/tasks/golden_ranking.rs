@@ -1,6 +1,5 @@
 //! The ranking figures against values of an independent implementation (`tests/golden/ranking.json`).
 
-#![allow(clippy::unwrap_used)] // a test file
 use std::path::Path;
 
 use landmark_tasks::ranking::{Answer, DEPTH, score_ranking};

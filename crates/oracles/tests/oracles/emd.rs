@@ -1,7 +1,5 @@
 //! The earth mover's distance against reference values, against enumeration, and against its own dual.
 
-#![allow(clippy::unwrap_used)] // a test file
-
 use landmark_oracles::wmd::{EmdScratch, Transport, emd, emd_with_flow, ground_distances, rwmd, wcd};
 use ndarray::{Array2, ArrayView2};
 use proptest::prelude::*;

@@ -1,7 +1,5 @@
 //! The kernel machines against a brute-force twin and against linfa-svm.
 
-#![allow(clippy::unwrap_used)] // a test file
-
 use landmark_core::stream::stream;
 use landmark_tasks::kernel_svm::{KernelSvm, KernelSvmParams};
 use landmark_tasks::svm::Tolerance;

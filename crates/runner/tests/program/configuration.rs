@@ -1,5 +1,4 @@
 //! A whole configuration, and what is said about a broken one.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 

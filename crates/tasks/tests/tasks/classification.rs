@@ -1,7 +1,5 @@
 //! Classification end to end on synthetic items.
 
-#![allow(clippy::unwrap_used)] // a test file
-
 use landmark_core::stream::stream;
 use landmark_tasks::TaskError;
 use landmark_tasks::classification::{

@@ -1,7 +1,5 @@
 //! Word mover's distance and its bounds over documents.
 
-#![allow(clippy::unwrap_used)] // a test file
-
 use std::sync::Arc;
 
 use landmark_core::oracle::{Oracle, OracleError, Pair};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::{FLOORS, repository, sources};
+use super::{FLOORS, repository, sources};
 
 /// Segments of a module below the crate; none for `lib.rs`.
 type Module = Vec<String>;

@@ -1,7 +1,5 @@
 //! Published runs are reported in a clone that has no corpora, no store, no model and no libtorch.
 
-#![allow(clippy::unwrap_used)]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

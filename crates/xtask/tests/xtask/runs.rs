@@ -1,7 +1,5 @@
 //! Published runs: what is checked of one, and by how much two differ.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
-
 use std::path::{Path, PathBuf};
 
 use landmark_harness::config::{Config, Overlays};

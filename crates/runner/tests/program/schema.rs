@@ -1,8 +1,6 @@
 //! The JSON Schema that editors check configurations with: it is what the structs say, every shipped configuration names it and satisfies it,
 //! and it refuses what the program refuses.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;

@@ -1,7 +1,5 @@
 //! The linear machines against brute-force twins and against each other.
 
-#![allow(clippy::unwrap_used)] // a test file
-
 use landmark_core::stream::stream;
 use landmark_tasks::classification::{ClassificationParams, cross_validate};
 use landmark_tasks::linear_svm::{LinearSvm, LinearSvmParams, MultiClass, Solver};

@@ -1,6 +1,4 @@
 //! A scoring program as an oracle, and every way in which one can misbehave, with small real programs.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "the scratch programs may unwrap as the tests do")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

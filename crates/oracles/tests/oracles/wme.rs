@@ -1,7 +1,5 @@
 //! Random documents and the features they make.
 
-#![allow(clippy::unwrap_used)] // a test file
-
 use std::collections::HashSet;
 use std::sync::Arc;
 

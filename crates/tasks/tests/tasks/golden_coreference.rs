@@ -1,7 +1,6 @@
 //! Clusters and their figures against values of independent implementations (`tests/golden/{coref,average_linkage}.json`), the
 //! published values of the reference scorer's own test cases, and counting by brute force.
 
-#![allow(clippy::unwrap_used)] // a test file
 use std::collections::HashMap;
 use std::path::Path;
 
