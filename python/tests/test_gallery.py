@@ -49,10 +49,14 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(page: str, least: int, tmp_p
     guide = ROOT / page
     if not guide.exists():
         pytest.skip("the guide is in the repository, and this is none")
-    blocks = re.findall(r"^```python\n(.*?)^```", guide.read_text(encoding="utf-8"), re.M | re.S)
+    text = guide.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     assert len(blocks) >= least
     program = tmp_path / "guide.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "examples/python")]))}
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
+    # a block of text after code is what the code prints
+    for printed in re.findall(r"^```python\n(?:(?!^```).)*?^```\n\n```text\n(.*?)^```", text, re.M | re.S):
+        assert printed in done.stdout, done.stdout

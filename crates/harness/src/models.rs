@@ -81,6 +81,11 @@ impl Models {
         self.0.fine_tune(recipe, models, on_progress)
     }
 
+    /// Returns the seconds per training step; nothing of these steps is kept.
+    pub(crate) fn time_training(&self, recipe: &FineTune<'_>, steps: usize) -> Result<f64, NeuralError> {
+        self.0.time_training(recipe, steps)
+    }
+
     /// A model with a head over these texts.
     pub(crate) fn cross_encoder(
         &self,

@@ -134,8 +134,9 @@ pub struct Preparation {
 pub enum Training {
     /// It is fine-tuned.
     Now,
-    /// It is said that this comes first.
-    Later,
+    /// A note tells that this comes first and how many steps it takes; if `sample` is given, also the time, measured on steps with
+    /// about that many pairs.
+    Later { sample: Option<u64> },
 }
 
 /// An oracle over items.

@@ -314,7 +314,7 @@ impl Joined<'_> {
         let dataset = matrix.dataset.name.to_owned();
         let texts = Texts { others: self.new.len(), ..texts };
         let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
-        let preparation = Preparation { training: Training::Later, quiet: true };
+        let preparation = Preparation { training: Training::Later { sample: None }, quiet: true };
         Problem::open(run, matrix, data, preparation, loaded, &embeddings)
     }
 }

@@ -205,7 +205,7 @@ fn set_of_command(command: &str) -> Vec<String> {
 /// Files of every dataset of the catalog that the settings of a configuration name.
 fn files(config: &Json) -> Vec<FileFacts> {
     let named = Needs::of(config).datasets.into_iter();
-    named.flat_map(|dataset| dataset.files).map(|file| FileFacts { path: file.path, sha256: file.sha256 }).collect()
+    named.flat_map(|dataset| &dataset.files).map(|file| FileFacts { path: file.path, sha256: file.sha256 }).collect()
 }
 
 impl Source {

@@ -166,7 +166,7 @@ pub fn with_sweep<T>(
 ) -> Result<T, RunError> {
     // of many processes at once one alone fine-tunes a model
     let is_later = options.dry_run || options.share.is_some_and(|share| share.number() > 0);
-    let training = if is_later { Training::Later } else { Training::Now };
+    let training = if is_later { Training::Later { sample: options.sample } } else { Training::Now };
     let preparation = Preparation { training, quiet: options.quiet };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let folder = results_folder(config, options);

@@ -6,7 +6,7 @@
 //!
 //! PAIRS.tsv has a target between 0 and 1 and two sentences a line. Prints a JSON object a round.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Oracle;
 use landmark_neural::cross_encoder::{CrossEncoder, fine_tune};
@@ -60,6 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 params: FineTuneParams { epochs: 1, precision: Some(precision), ..FineTuneParams::default() },
                 max_length: 128,
                 seed: 2022,
+                checkpoint_every: Duration::MAX,
             };
             let tuned = fine_tune(&recipe, models.path(), device, &mut |_| {})?;
             let epoch = &tuned.curve[0];

@@ -19,7 +19,7 @@ use landmark_oracles::neural::{
 use tch::{Device, Tensor};
 
 use crate::coref::{Network, TokenStates, Training};
-use crate::cross_encoder::{CrossEncoder, fine_tune};
+use crate::cross_encoder::{CrossEncoder, fine_tune, time_training};
 use crate::encoder::{Encoder, EncoderConfig, ModelError, Tokenizer};
 use crate::torch::Torch;
 use crate::warning;
@@ -157,6 +157,10 @@ impl Neural for OnTorch {
         on_progress: &mut dyn FnMut(TuningProgress<'_>),
     ) -> Result<FineTuned, NeuralError> {
         guarded(|| fine_tune(recipe, models, self.device(), on_progress))
+    }
+
+    fn time_training(&self, recipe: &FineTune<'_>, steps: usize) -> Result<f64, NeuralError> {
+        guarded(|| time_training(recipe, self.device(), steps))
     }
 
     fn token_states(

@@ -15,5 +15,5 @@ mod fine_tune;
 mod oracle;
 mod workers;
 
-pub use fine_tune::fine_tune;
+pub use fine_tune::{fine_tune, time_training};
 pub use oracle::CrossEncoder;

@@ -4,9 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use landmark_core::oracle::{Oracle, OracleError, Symmetrization, Symmetrized, block_of};
-use landmark_neural::cross_encoder::{CrossEncoder, fine_tune};
+use landmark_neural::cross_encoder::{CrossEncoder, fine_tune, time_training};
 use landmark_neural::encoder::{ModelError, Weights};
 use landmark_neural::torch::Torch;
 use landmark_oracles::neural::{
@@ -145,24 +146,7 @@ fn train(models: &Path, epochs: usize, dies_after: Option<usize>) -> Option<Fine
     train_with(models, FineTuneParams { epochs, ..FineTuneParams::default() }, dies_after)
 }
 
-static TRAINING: Mutex<()> = Mutex::new(());
-
 fn train_with(models: &Path, params: FineTuneParams, dies_after: Option<usize>) -> Option<FineTuned> {
-    let _turn = TRAINING.lock().unwrap_or_else(PoisonError::into_inner);
-    Torch::start().unwrap();
-    let (texts, pairs, targets) = lesson();
-    let labelled = LabelledPairs { texts: &texts, pairs: &pairs, targets: &targets };
-    let base = ModelFiles::tiny();
-    let recipe = FineTune {
-        base: &base,
-        dataset: "lesson",
-        train: labelled,
-        dev: labelled,
-        target: Target::Grade,
-        params: FineTuneParams { batch: 16, learning_rate: 3e-3, precision: Some(Precision::F32), ..params },
-        max_length: 32,
-        seed: 8,
-    };
     let mut steps = 0;
     let mut on_progress = |progress: TuningProgress<'_>| match progress {
         TuningProgress::Steps { done, all, .. } => {
@@ -171,8 +155,30 @@ fn train_with(models: &Path, params: FineTuneParams, dies_after: Option<usize>) 
         }
         TuningProgress::Epoch(epoch) => assert!(dies_after != Some(epoch.number), "killed"),
     };
-    let run = AssertUnwindSafe(|| fine_tune(&recipe, models, Device::Cpu, &mut on_progress));
-    catch_unwind(run).ok().map(Result::unwrap)
+    with_recipe(params, Duration::MAX, |recipe| {
+        let run = AssertUnwindSafe(|| fine_tune(recipe, models, Device::Cpu, &mut on_progress));
+        catch_unwind(run).ok().map(Result::unwrap)
+    })
+}
+
+static TRAINING: Mutex<()> = Mutex::new(());
+
+fn with_recipe<T>(params: FineTuneParams, checkpoint_every: Duration, work: impl FnOnce(&FineTune<'_>) -> T) -> T {
+    let _turn = TRAINING.lock().unwrap_or_else(PoisonError::into_inner);
+    Torch::start().unwrap();
+    let (texts, pairs, targets) = lesson();
+    let labelled = LabelledPairs { texts: &texts, pairs: &pairs, targets: &targets };
+    work(&FineTune {
+        base: &ModelFiles::tiny(),
+        dataset: "lesson",
+        train: labelled,
+        dev: labelled,
+        target: Target::Grade,
+        params: FineTuneParams { batch: 16, learning_rate: 3e-3, precision: Some(Precision::F32), ..params },
+        max_length: 32,
+        seed: 8,
+        checkpoint_every,
+    })
 }
 
 #[test]
@@ -219,4 +225,45 @@ fn a_mean_of_the_weights_is_kept_beside_a_training_that_it_does_not_move() {
     assert!(train_with(killed.path(), with(Some(0.99)), Some(1)).is_none());
     let resumed = train_with(killed.path(), with(Some(0.99)), None).unwrap();
     assert_eq!(resumed.files.identity().unwrap(), mean.files.identity().unwrap());
+}
+
+#[test]
+fn a_training_killed_inside_an_epoch_resumes_at_its_last_step_and_ends_with_the_same_weights() {
+    for (dropout, average) in [(Some(0.2), Some(0.9)), (Some(0.0), None)] {
+        let params = FineTuneParams { epochs: 3, dropout, average, ..FineTuneParams::default() };
+        let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let wanted = train_with(whole.path(), params, None).unwrap();
+        let (mut heard, mut deaths) = (Vec::new(), vec![(3, 7), (2, 5)]);
+        let mut tuned = None;
+        while tuned.is_none() {
+            let next = deaths.pop();
+            let mut on_progress = |progress: TuningProgress<'_>| {
+                if let TuningProgress::Steps { epoch, done, .. } = progress {
+                    heard.push((epoch, done));
+                    assert!(next != Some((epoch, done)), "killed");
+                }
+            };
+            tuned = with_recipe(params, Duration::ZERO, |recipe| {
+                let run = AssertUnwindSafe(|| fine_tune(recipe, killed.path(), Device::Cpu, &mut on_progress));
+                catch_unwind(run).ok().map(Result::unwrap)
+            });
+        }
+        let tuned = tuned.unwrap();
+        // no step is made twice
+        assert!(heard.contains(&(2, 6)) && heard.is_sorted_by(|before, after| before < after), "{heard:?}");
+        assert_eq!(tuned.files.identity().unwrap(), wanted.files.identity().unwrap(), "dropout {dropout:?}");
+        let losses = |tuned: &FineTuned| tuned.curve.iter().map(|epoch| epoch.loss).collect::<Vec<_>>();
+        assert_eq!(losses(&tuned), losses(&wanted));
+    }
+}
+
+#[test]
+fn steps_that_are_only_timed_change_no_later_training() {
+    let (before, after) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let params = FineTuneParams { epochs: 1, ..FineTuneParams::default() };
+    let wanted = train_with(before.path(), params, None).unwrap();
+    let seconds = with_recipe(params, Duration::MAX, |recipe| time_training(recipe, Device::Cpu, 40).unwrap());
+    assert!(seconds > 0.0);
+    let tuned = train_with(after.path(), params, None).unwrap();
+    assert_eq!(tuned.files.identity().unwrap(), wanted.files.identity().unwrap());
 }

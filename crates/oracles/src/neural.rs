@@ -64,6 +64,9 @@ pub trait Neural: Send + Sync {
         on_progress: &mut dyn FnMut(TuningProgress<'_>),
     ) -> Result<FineTuned, NeuralError>;
 
+    /// Returns the seconds per training step, measured on `steps` steps whose result is discarded.
+    fn time_training(&self, recipe: &FineTune<'_>, steps: usize) -> Result<f64, NeuralError>;
+
     /// States of a corpus's words, computed once and kept in `folder`; `progress` hears (documents done, all).
     fn token_states(
         &self,

@@ -247,6 +247,17 @@ mod tests {
     }
 
     #[test]
+    fn links_to_a_figure_and_a_table_of_one_title_are_told_apart() {
+        let (rows, reference) = (fixture::rows(), fixture::reference());
+        let mut input = fixture::input(&rows, &reference);
+        input.figures[0].title.clone_from(&input.tables[0].title);
+        let page = text(&render(&input).unwrap(), "report.html");
+        let link = |kind: &str| format!("\">{} ({kind})</a></li>", input.tables[0].title);
+        assert!(page.contains(&link("figure")) && page.contains(&link("table")));
+        assert!(!text(rendered(), "report.html").contains(" (figure)</a></li>"));
+    }
+
+    #[test]
     fn a_whole_paper_fits_on_one_page() {
         let (rows, reference) = (fixture::rows(), fixture::reference());
         let one = fixture::input(&rows, &reference);

@@ -135,6 +135,11 @@ impl<'a> View<'a> {
             contents: input.matrix.map(MatrixPage::contents).unwrap_or_default(),
         })
     }
+
+    /// True if a figure and a table have this title, so that links to them need more words.
+    fn is_twice(&self, title: &str) -> bool {
+        self.figures.iter().any(|figure| figure.title == title) && self.tables.iter().any(|table| table.title == title)
+    }
 }
 
 /// `git.revision`, `0123abc`: one line per leaf.

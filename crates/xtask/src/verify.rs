@@ -94,7 +94,7 @@ fn provenance(facts: &Json, checks: &mut Checks) {
         return;
     };
     let known: HashMap<&str, &str> =
-        catalog::all().flat_map(|dataset| dataset.files).map(|file| (file.path, file.sha256)).collect();
+        catalog::all().flat_map(|dataset| &dataset.files).map(|file| (file.path, file.sha256)).collect();
     // of some no digest is published, and each clone records its own
     let is_known = |file: &Json| {
         let wanted = file["path"].as_str().and_then(|path| known.get(path).copied());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use landmark_data::SentencePairs;
@@ -10,7 +11,7 @@ use landmark_oracles::neural::{
     ModelFiles, NeuralError, Precision, Score, Target, TuningProgress,
 };
 use landmark_report::Caveat;
-use landmark_report::amounts::duration;
+use landmark_report::amounts::{count, counted, duration};
 use landmark_yaml::{Entry, Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -226,8 +227,8 @@ fn over_pairs(
     let score =
         |texts: &[String]| Ok(symmetrized(&files.over(texts, wanted, &models)?.scores, of_calibration, run.seed));
     let calibration = loaded.calibration.as_ref().map(|sample| calibration(sample, dataset, score)).transpose()?;
-    if matches!(files, Prepared::ToBeTrained(_)) && opening.preparation.training == Training::Later {
-        notes.push("the model is not fine-tuned yet: that comes first, and what it will score is not known".to_owned());
+    if let Prepared::ToBeTrained { plan, .. } = &files {
+        notes.push(plan.clone());
     }
     notes.extend(curve_note(&curve, loaded.are_graded, loaded.all.len()));
     Ok(Opened {
@@ -337,7 +338,11 @@ fn model_stamp(run: &RunSettings, wanted: &CrossEncoderConfig, base: &ModelFiles
 /// A model with a head, or the recipe of one.
 enum Prepared {
     Ready(ModelFiles),
-    ToBeTrained(Identity),
+    ToBeTrained {
+        recipe: Identity,
+        /// The steps of the training in words.
+        plan: String,
+    },
 }
 
 impl Prepared {
@@ -350,7 +355,7 @@ impl Prepared {
     ) -> Result<ModelOverTexts, LoadError> {
         match self {
             Self::Ready(files) => models.cross_encoder(files, wanted.params(), texts),
-            Self::ToBeTrained(recipe) => {
+            Self::ToBeTrained { recipe, .. } => {
                 let scores = Arc::new(Untrained { len: texts.len(), recipe: *recipe });
                 Ok(ModelOverTexts { scores, item_list: None, notes: Vec::new() })
             }
@@ -394,19 +399,43 @@ fn prepare(
         params,
         max_length: wanted.max_length.unwrap_or(TAUGHT_LENGTH),
         seed: opening.run.seed,
+        checkpoint_every: CHECKPOINT_EVERY,
     };
     let models = ModelFiles::models_folder(None);
-    let tuned = match recipe.finished(&models).map_err(NeuralError::from)? {
-        Some(tuned) => tuned,
-        None if opening.preparation.training == Training::Now => {
-            train(&recipe, &models, libtorch, &wanted.model, loaded, opening.preparation.quiet)?
-        }
-        None => {
-            let identity = recipe.recipe().map_err(NeuralError::from)?;
-            return Ok((Prepared::ToBeTrained(identity), Vec::new()));
+    let tuned = match (recipe.finished(&models).map_err(NeuralError::from)?, opening.preparation.training) {
+        (Some(tuned), _) => tuned,
+        (None, Training::Now) => train(&recipe, &models, libtorch, &wanted.model, loaded, opening.preparation.quiet)?,
+        (None, Training::Later { sample }) => {
+            let plan = training_plan(&recipe, libtorch, sample)?;
+            let recipe = recipe.recipe().map_err(NeuralError::from)?;
+            return Ok((Prepared::ToBeTrained { recipe, plan }, Vec::new()));
         }
     };
     Ok((Prepared::Ready(tuned.files), tuned.curve))
+}
+
+/// A training is killed at most this long after its last checkpoint.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(300);
+
+/// The epochs and steps of a training that is still to come, and the time per epoch if `sample` is given.
+fn training_plan(recipe: &FineTune<'_>, libtorch: &Models, sample: Option<u64>) -> Result<String, NeuralError> {
+    let (steps, batch) = (recipe.steps_per_epoch(), recipe.params.batch);
+    let time = match sample {
+        Some(pairs) => {
+            // steps differ in length: a few at least
+            let timed = usize::try_from(pairs).unwrap_or(usize::MAX).div_ceil(batch).max(5).min(steps);
+            let seconds = libtorch.time_training(recipe, timed)?;
+            let of = counted(timed as u64, "step");
+            format!(", about {} per epoch (measured on {of}; judging adds to it)", duration(seconds * steps as f64))
+        }
+        None => String::new(),
+    };
+    Ok(format!(
+        "the model is not fine-tuned yet: the run first trains {} of {} each ({} pairs, {batch} per step){time}",
+        counted(recipe.params.epochs as u64, "epoch"),
+        counted(steps as u64, "step"),
+        count(recipe.train.pairs.len() as u64)
+    ))
 }
 
 /// Fine-tunes, and shows its progress.

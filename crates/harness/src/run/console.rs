@@ -169,7 +169,7 @@ fn sum(forecast: &Forecast, of: impl Fn(&crate::plan::JobForecast) -> u64) -> u6
 /// Time that a call takes, as far as a dry run knows it.
 enum Timing {
     /// Nothing, and why.
-    None(&'static str),
+    None(String),
     /// Time that some calls took.
     Of(Timed),
 }
@@ -177,20 +177,22 @@ enum Timing {
 /// Times `sample` calls of the plan, where they are asked for and can be made.
 fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> Result<Timing, RunError> {
     let Some(calls) = sample else {
-        return Ok(Timing::None("add `--sample 50` to time 50 calls"));
+        let is_untrained = !matrices.can_score() && matrices.are_open();
+        let what = if is_untrained { "training steps" } else { "50 calls" };
+        return Ok(Timing::None(format!("add `--sample 50` to time {what}")));
     };
     if !matrices.can_score() {
         let what = match matrices.are_open() {
             true => "because the model is not fine-tuned yet",
             false => "because the model is not trained yet",
         };
-        return Ok(Timing::None(what));
+        return Ok(Timing::None(what.to_owned()));
     }
     let nothing = match forecast.are_named() {
         true => "because all scores are stored",
         false => "because the new calls are known only during the run",
     };
-    Ok(matrices.time(forecast, calls)?.map_or(Timing::None(nothing), Timing::Of))
+    Ok(matrices.time(forecast, calls)?.map_or(Timing::None(nothing.to_owned()), Timing::Of))
 }
 
 /// Money paid, and saved by reuse: what the reused scores would have cost at the same price.

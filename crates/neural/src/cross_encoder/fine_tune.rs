@@ -7,9 +7,12 @@
 //! Only the embeddings of words that occur are trained: those of the others would get no gradient. That is the same result
 //! for a third of the optimiser's memory and time.
 //!
-//! After each epoch everything that moves the rest is written to one file, atomically: a run that is killed goes on from its
-//! last epoch and ends with the weights it would have had. Same seed, same machine, same weights; another processor rounds
-//! differently, so what identifies the result is the digest of its weights, not its recipe.
+//! After each epoch, and every few minutes inside one, everything that the next steps depend on is written to one file, atomically:
+//! a run that is killed resumes from there and ends with the same weights. Same seed, same machine, same weights; another processor
+//! rounds differently, so what identifies the result is the digest of its weights, not its recipe.
+//!
+//! libtorch draws dropout from a generator whose state cannot be read. It is seeded at the start of an epoch, so a training that
+//! resumes inside one repeats the forward passes before that step, which draw the same numbers: about a third of the lost time.
 
 use std::path::Path;
 use std::time::Instant;
@@ -32,7 +35,7 @@ mod checkpoint;
 mod trainable;
 
 use average::Average;
-use checkpoint::Checkpoint;
+use checkpoint::{Checkpoint, PartOfEpoch};
 use trainable::Trainable;
 
 /// Trains, or goes on with a training that was interrupted, or finds the result of one that was not. `on_progress` hears of
@@ -51,7 +54,8 @@ pub fn fine_tune(
     }
     let folder = recipe.folder(models)?;
     std::fs::create_dir_all(&folder).map_err(ModelError::io(&folder))?;
-    let mut training = Training::start(recipe, &folder, device)?;
+    let mut training = Training::fresh(recipe, &folder, device)?;
+    training.resume(device)?;
     while !training.is_over() {
         let epoch = training.epoch(on_progress)?;
         on_progress(TuningProgress::Epoch(&epoch));
@@ -59,6 +63,24 @@ pub fn fine_tune(
     let curve = training.curve;
     checkpoint::finish(recipe.base, &folder, &serde_json::to_vec_pretty(&curve).unwrap_or_default(), CURVE)?;
     Ok(FineTuned { files: ModelFiles::at(folder)?, curve })
+}
+
+/// Returns the seconds per step, measured on `steps` steps of the first epoch after one that warms up. Nothing is written, and
+/// every epoch seeds its own generators, so a later training is not affected.
+///
+/// # Errors
+/// [`ModelError`]: the base model, libtorch.
+pub fn time_training(recipe: &FineTune<'_>, device: Device, steps: usize) -> Result<f64, ModelError> {
+    let mut training = Training::fresh(recipe, Path::new(""), device)?;
+    let batches = training.batches(&mut training.draws_of_epoch(1));
+    let mut start = Instant::now();
+    for (k, batch) in batches.iter().cycle().take(steps + 1).enumerate() {
+        training.step(batch, recipe.params.learning_rate)?;
+        if k == 0 {
+            start = Instant::now();
+        }
+    }
+    Ok(start.elapsed().as_secs_f64() / steps.max(1) as f64)
 }
 
 fn sequences(
@@ -96,10 +118,12 @@ struct Training<'a> {
     train: Vec<PairTokens>,
     dev: Vec<PairTokens>,
     curve: Vec<Epoch>,
+    /// The part of the current epoch that a checkpoint holds.
+    done: PartOfEpoch,
 }
 
 impl<'a> Training<'a> {
-    fn start(recipe: &'a FineTune<'a>, folder: &'a Path, device: Device) -> Result<Self, ModelError> {
+    fn fresh(recipe: &'a FineTune<'a>, folder: &'a Path, device: Device) -> Result<Self, ModelError> {
         let params = &recipe.params;
         let tokenizer = Tokenizer::open(recipe.base)?;
         let mut train = sequences(recipe, &tokenizer, &recipe.train)?;
@@ -113,20 +137,28 @@ impl<'a> Training<'a> {
             attention: params.dropout.unwrap_or(config.attention_dropout),
         };
         let all = train.iter_mut().chain(&mut dev).flat_map(|pair| [&mut pair.forward, &mut pair.backward]);
-        let mut model = Trainable::new(classifier, all)?;
+        let model = Trainable::new(classifier, all)?;
         let optimiser = AdamWParams { weight_decay: params.weight_decay, clip: params.clip, ..AdamWParams::default() };
-        let mut optimiser = AdamW::new(optimiser, model.parameters())?;
-        let mut average = params.average.map(|share| Average::new(share, &model)).transpose()?;
-        let curve = match Checkpoint::read(folder, device)? {
-            Some(checkpoint) => {
-                model.load(&checkpoint.weights)?;
-                average.as_mut().map_or(Ok(()), |average| average.load(&checkpoint.average))?;
-                optimiser.load(&checkpoint.first, &checkpoint.second, checkpoint.steps)?;
-                checkpoint.curve
-            }
-            None => Vec::new(),
-        };
-        Ok(Self { recipe, folder, model, optimiser, average, dropout, train, dev, curve })
+        let optimiser = AdamW::new(optimiser, model.parameters())?;
+        let average = params.average.map(|share| Average::new(share, &model)).transpose()?;
+        let (curve, done) = (Vec::new(), PartOfEpoch::default());
+        Ok(Self { recipe, folder, model, optimiser, average, dropout, train, dev, curve, done })
+    }
+
+    /// Takes over the checkpoint in the folder, if there is one.
+    fn resume(&mut self, device: Device) -> Result<(), ModelError> {
+        if let Some(checkpoint) = Checkpoint::read(self.folder, device)? {
+            self.model.load(&checkpoint.weights)?;
+            self.average.as_mut().map_or(Ok(()), |average| average.load(&checkpoint.average))?;
+            self.optimiser.load(&checkpoint.first, &checkpoint.second, checkpoint.steps)?;
+            (self.curve, self.done) = (checkpoint.curve, checkpoint.done);
+        }
+        Ok(())
+    }
+
+    fn write_checkpoint(&self) -> Result<(), ModelError> {
+        let average = self.average.as_ref().map_or(&[][..], Average::weights);
+        Checkpoint::write(self.folder, &self.model, &self.optimiser, average, (&self.curve, &self.done))
     }
 
     fn is_over(&self) -> bool {
@@ -137,22 +169,27 @@ impl<'a> Training<'a> {
 
     /// Trains on every pair once, looks at the development pairs, and writes the checkpoint.
     fn epoch(&mut self, on_progress: &mut dyn FnMut(TuningProgress<'_>)) -> Result<Epoch, ModelError> {
-        let start = Instant::now();
         let params = self.recipe.params;
         let number = self.curve.len() + 1;
-        let mut rng = stream(self.recipe.seed, self.recipe.dataset, "fine-tuning", number as u64);
-        // dropout is drawn inside libtorch; from here, so that an epoch does not depend on those before it
-        tch::manual_seed(rng.r#gen::<i64>() & i64::MAX);
-        let batches = self.batches(&mut rng);
-        let steps = batches.len() * params.epochs;
-        let mut loss = 0.0;
-        for (k, batch) in batches.iter().enumerate() {
-            let rate = params.learning_rate * params.schedule((number - 1) * batches.len() + k, steps);
-            loss += self.step(batch, rate)? * batch.len() as f64;
-            let (done, all, seconds) = (k + 1, batches.len(), start.elapsed().as_secs_f64());
+        let batches = self.batches(&mut self.draws_of_epoch(number));
+        let (all, steps) = (batches.len(), batches.len() * params.epochs);
+        let (before, rest) = batches.split_at(self.done.steps.min(all));
+        self.repeat_dropout(before)?;
+        let (start, seconds_before) = (Instant::now(), self.done.seconds);
+        let mut written = start;
+        for batch in rest {
+            let rate = params.learning_rate * params.schedule((number - 1) * all + self.done.steps, steps);
+            self.done.loss += self.step(batch, rate)? * batch.len() as f64;
+            self.done.steps += 1;
+            self.done.seconds = seconds_before + start.elapsed().as_secs_f64();
+            if self.done.steps < all && written.elapsed() >= self.recipe.checkpoint_every {
+                self.write_checkpoint()?;
+                written = Instant::now();
+            }
+            let PartOfEpoch { steps: done, seconds, .. } = self.done;
             on_progress(TuningProgress::Steps { epoch: number, done, all, seconds });
         }
-        let seconds = start.elapsed().as_secs_f64();
+        let PartOfEpoch { loss, seconds, .. } = std::mem::take(&mut self.done);
         let loss = loss / self.train.len().max(1) as f64;
         if !loss.is_finite() {
             let message = format!("the loss of epoch {number} is {loss}; lower `fine_tune.learning_rate`");
@@ -166,9 +203,24 @@ impl<'a> Training<'a> {
         }
         self.take_turns()?;
         self.curve.push(epoch);
-        let average = self.average.as_ref().map_or(&[][..], Average::weights);
-        Checkpoint::write(self.folder, &self.model, &self.optimiser, average, &self.curve)?;
+        self.write_checkpoint()?;
         Ok(epoch)
+    }
+
+    /// The stream of an epoch. It seeds libtorch, which draws dropout, so an epoch does not depend on those before it.
+    fn draws_of_epoch(&self, number: usize) -> Rng {
+        let mut rng = stream(self.recipe.seed, self.recipe.dataset, "fine-tuning", number as u64);
+        tch::manual_seed(rng.r#gen::<i64>() & i64::MAX);
+        rng
+    }
+
+    /// Draws the dropout of steps that a checkpoint holds already.
+    fn repeat_dropout(&self, batches: &[Vec<(usize, bool)>]) -> Result<(), ModelError> {
+        if self.dropout == DropoutRates::default() {
+            return Ok(());
+        }
+        let _no_gradients = tch::no_grad_guard();
+        batches.iter().try_for_each(|batch| self.logits(batch).map(drop))
     }
 
     /// The mean of the weights, where one is kept, stands in for them, until it is called again.
@@ -215,12 +267,16 @@ impl<'a> Training<'a> {
         }
     }
 
-    fn gradients_at_once(&self, batch: &[(usize, bool)]) -> Result<(f64, Vec<Tensor>), ModelError> {
+    fn logits(&self, batch: &[(usize, bool)]) -> Result<Tensor, ModelError> {
         let sequence = |&(k, swapped): &(usize, bool)| {
             if swapped { &self.train[k].backward } else { &self.train[k].forward }
         };
         let tokens = TokenBatch::new(batch.iter().map(sequence));
-        let outputs = self.model.classifier().logits(&tokens, self.dropout)?.f_squeeze_dim(1)?;
+        self.model.classifier().logits(&tokens, self.dropout)
+    }
+
+    fn gradients_at_once(&self, batch: &[(usize, bool)]) -> Result<(f64, Vec<Tensor>), ModelError> {
+        let outputs = self.logits(batch)?.f_squeeze_dim(1)?;
         let targets: Vec<f64> = batch.iter().map(|&(k, _)| self.train[k].target).collect();
         let targets = Tensor::f_from_slice(&targets)?.f_to_kind(Kind::Float)?.f_to_device(outputs.device())?;
         let loss = match self.recipe.params.loss {

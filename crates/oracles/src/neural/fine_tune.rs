@@ -1,6 +1,7 @@
 //! Recipe of a fine-tuning, and the folder of its result.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use landmark_core::oracle::Identity;
 
@@ -34,12 +35,19 @@ pub struct FineTune<'a> {
     pub params: FineTuneParams,
     pub max_length: usize,
     pub seed: u64,
+    /// Time between two checkpoints inside an epoch. It does not change the weights.
+    pub checkpoint_every: Duration,
 }
 
 /// The file that a finished folder holds besides the model: its epochs.
 pub const CURVE: &str = "curve.json";
 
 impl FineTune<'_> {
+    /// Number of steps of the optimizer in each epoch.
+    pub fn steps_per_epoch(&self) -> usize {
+        self.train.pairs.len().div_ceil(self.params.batch.max(1))
+    }
+
     /// A digest of everything that moves the result but the rounding of the processor: it names the folder.
     ///
     /// # Errors

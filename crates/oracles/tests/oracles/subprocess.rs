@@ -244,61 +244,28 @@ fn a_program_that_hangs_is_ended_in_time_and_the_pair_is_named() {
 }
 
 #[test]
-fn garbage_on_standard_output_is_shown() {
-    let place = Place::new();
-    let oracle = place.start(&program(GREETING, "if [ $i = 3 ]; then echo 'loading weights ...'; fi"));
-    let said = complaint(&oracle, 8);
-    for words in ["printed `loading weights ...`", "batch 1", "standard error"] {
-        assert!(said.contains(words), "{said}");
-    }
-    assert_eq!(oracle.restarts(), 0, "what prints garbage prints it again");
-}
-
-#[test]
-fn an_answer_out_of_order_or_given_twice_is_refused() {
-    for answer in ["{\\\"batch\\\":5,\\\"scores\\\":[0]}", "{\\\"batch\\\":0,\\\"scores\\\":[]}"] {
+fn what_is_no_answer_is_refused_and_shown() {
+    let again = r#"if [ $i = 0 ]; then echo '{"batch":5,"scores":[0]}'; fi"#;
+    let repeated = r#"if [ $i = 8 ]; then echo '{"batch":1,"scores":[0]}'; fi"#;
+    let spoilt = |score: &str| format!("if [ $i = 4 ]; then d={score}; fi");
+    let no_number = "gave the pair (`item-4`, `item-28`) NaN";
+    for (hook, count, wanted) in [
+        ("if [ $i = 3 ]; then echo 'loading weights ...'; fi".to_owned(), 8, "printed `loading weights ...`"),
+        (again.to_owned(), 8, "answered batch 5 where batch 1 was next"),
+        (repeated.to_owned(), 16, "answered batch 1 where batch 2 was next"),
+        ("d=$d,1".to_owned(), 8, "gave 16 scores for the 8 pairs of batch 1"),
+        ("d=".to_owned(), 8, "expected"),
+        (spoilt("NaN"), 8, no_number),
+        (spoilt("Infinity"), 8, no_number),
+        (spoilt("null"), 8, no_number),
+        ("yes | tr -d '\\n'".to_owned(), 2, "a line without an end"),
+    ] {
         let place = Place::new();
-        let oracle = place.start(&program(GREETING, &format!("if [ $i = 0 ]; then echo \"{answer}\"; fi")));
-        let said = complaint(&oracle, 8);
-        assert!(said.contains("where batch 1 was next"), "{said}");
+        let oracle = place.start(&program(GREETING, &hook));
+        let said = complaint(&oracle, count);
+        assert!(said.contains(wanted) && said.len() < 2000, "{hook}: {said}");
+        assert_eq!(oracle.restarts(), 0, "what prints this prints it again");
     }
-    let place = Place::new();
-    // the answer to batch 1 again, where batch 2 is next
-    let oracle = place.start(&program(GREETING, "if [ $i = 8 ]; then echo '{\"batch\":1,\"scores\":[0]}'; fi"));
-    let said = complaint(&oracle, 16);
-    assert!(said.contains("answered batch 1 where batch 2 was next"), "{said}");
-}
-
-#[test]
-fn too_many_and_too_few_scores_are_refused_with_both_counts() {
-    for (hook, wanted) in [("d=$d,1", "gave 16 scores for the 8 pairs"), ("d=", "expected")] {
-        let place = Place::new();
-        let said = complaint(&place.start(&program(GREETING, hook)), 8);
-        assert!(said.contains(wanted), "{said}");
-    }
-    let place = Place::new();
-    let script = format!("read -r hello\necho '{GREETING}'\nread -r line\necho '{{\"batch\":1,\"scores\":[1,2,3]}}'\n");
-    let said = complaint(&place.start(&script), 8);
-    assert!(said.contains("gave 3 scores for the 8 pairs of batch 1"), "{said}");
-}
-
-#[test]
-fn a_score_that_is_not_finite_is_named_by_its_pair() {
-    for score in ["NaN", "Infinity", "-Infinity", "null"] {
-        let place = Place::new();
-        let oracle = place.start(&program(GREETING, &format!("if [ $i = 4 ]; then d={score}; fi")));
-        let said = complaint(&oracle, 8);
-        let (first, second) = (&oracle.items().ids()[4], &oracle.items().ids()[28]);
-        assert!(said.contains(&format!("gave the pair (`{first}`, `{second}`) NaN")), "{said}");
-    }
-}
-
-#[test]
-fn a_line_without_end_is_cut_and_refused() {
-    let place = Place::new();
-    let script = format!("read -r hello\necho '{GREETING}'\nread -r line\nyes | tr -d '\\n'\n");
-    let said = complaint(&place.start(&script), 2);
-    assert!(said.contains("a line without an end") && said.len() < 2000, "{said}");
 }
 
 #[test]

@@ -206,14 +206,3 @@ fn an_empty_document_is_at_the_fill_distance_from_every_random_one() {
     let evaluated = block_of(&draw(&clouds, 3, 5, 0), &[1], &range(2, 0..5)).unwrap();
     assert_eq!(evaluated, Array2::from_elem((1, 5), 7.0));
 }
-
-#[test]
-fn features_are_the_same_on_one_thread_and_on_three() {
-    let (bags, vectors) = sample(5, 30, 6);
-    let clouds = clouds(&bags, &vectors);
-    let on = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| features(&draw(&clouds, 7, 40, 2), 30, 40).unwrap())
-    };
-    assert_eq!(on(1), on(3));
-}

@@ -38,7 +38,7 @@ where
             canvas.series(series, panel, corner, layout.plot)?;
         }
     }
-    for ((_, style), &(x, y)) in chart.legend.iter().zip(&layout.legend) {
+    for ((_, style), &((x, y), _)) in chart.legend.iter().zip(&layout.legend) {
         canvas.legend_sample(style, (x, y))?;
     }
     area.present().map_err(fail)?;

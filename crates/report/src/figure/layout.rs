@@ -31,8 +31,8 @@ pub(super) struct Layout {
     pub(super) plot: (f64, f64),
     /// Left of the first plot.
     left: f64,
-    /// Left end and middle of each legend entry.
-    pub(super) legend: Vec<(f64, f64)>,
+    /// Left end, middle of the first line, and lines of each legend entry.
+    pub(super) legend: Vec<((f64, f64), Vec<String>)>,
     /// The caveats, cut into lines that fit.
     caveat: Vec<String>,
     columns: usize,
@@ -82,8 +82,11 @@ impl Layout {
             if x > left && x + wide > whole - SIDE {
                 (x, y) = (left, y + LEGEND_LINE);
             }
-            legend.push((x, y));
+            let lines = wrapped(name, TICK, whole - SIDE - x - sample(style) - 8.0)?;
+            let below = LEGEND_LINE * lines.len().saturating_sub(1) as f64;
+            legend.push(((x, y), lines));
             x += wide + LEGEND_GAP;
+            y += below;
         }
         let below_legend = if legend.is_empty() { top } else { y + 0.5 * LEGEND_LINE + 4.0 };
         let caveat = wrapped(&chart.caveat, SMALL, whole - left - SIDE)?;
@@ -120,9 +123,11 @@ impl Layout {
                 all.push(Text { upright: true, ..label });
             }
         }
-        for ((name, style), (x, y)) in chart.legend.iter().zip(&self.legend) {
-            let at = (x + sample(style) + 8.0, y + 0.5 * CAPITALS * TICK);
-            all.push(line(name, at, TICK, &Palette::TEXT, Anchor::Start));
+        for ((_, style), ((x, y), lines)) in chart.legend.iter().zip(&self.legend) {
+            for (below, text) in lines.iter().enumerate() {
+                let at = (x + sample(style) + 8.0, y + 0.5 * CAPITALS * TICK + LEGEND_LINE * below as f64);
+                all.push(line(text, at, TICK, &Palette::TEXT, Anchor::Start));
+            }
         }
         for (from_last, text) in self.caveat.iter().rev().enumerate() {
             let y = self.height - 9.0 - CAVEAT_LINE * from_last as f64;
@@ -191,6 +196,7 @@ fn line(text: &str, at: (f64, f64), em: f64, ink: &Ink, anchor: Anchor) -> Text 
 #[cfg(test)]
 mod tests {
     use super::super::axis::Axis;
+    use super::super::style::Marker;
     use super::*;
 
     #[test]
@@ -205,6 +211,25 @@ mod tests {
         let of = |text: &str| all.iter().find(|label| label.text == text).unwrap();
         let start = of("1,000,000").at.0 - width("1,000,000", TICK, false).unwrap();
         assert!(start > of("y").at.0 + 4.0, "the tick begins at {start}, the label ends at {}", of("y").at.0);
+    }
+
+    #[test]
+    fn a_legend_entry_wider_than_the_figure_continues_on_the_next_line() {
+        let (x, y) = (Axis::bare(0.0, 1.0), Axis::bare(0.0, 1.0));
+        let panel = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new(), above: Vec::new() };
+        let (x_label, y_label) = ("x".to_owned(), "y".to_owned());
+        let style = SeriesStyle { colour: Some(0), marker: Marker::Disc, dash: &[], width: 2.0, covered_by: 0 };
+        let name = "shift_ridge + known + character_ngrams, its embedding, and a proxy".to_owned();
+        let legend = vec![(name.clone(), style), ("optimal".to_owned(), style)];
+        let chart = Chart { panels: vec![panel], x_label, y_label, legend, caveat: String::new() };
+        let layout = Layout::of(&chart, Size::Narrow).unwrap();
+        let [(_, lines), ((_, below), _)] = &layout.legend[..] else { panic!("{:?}", layout.legend) };
+        assert!(lines.len() > 1 && lines.join(" ") == name, "{lines:?}");
+        let all = layout.texts(&chart);
+        for text in all.iter().filter(|text| lines.contains(&text.text)) {
+            assert!(text.at.0 + width(&text.text, TICK, false).unwrap() <= layout.width, "{text:?}");
+            assert!(text.at.1 < *below, "{text:?} is not above {below}");
+        }
     }
 
     #[test]

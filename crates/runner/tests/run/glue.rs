@@ -34,8 +34,13 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_evaluated_twice() {
     let scratch = Scratch::with(GLUE);
     let dry = scratch.run(&["--dry-run"]);
     assert_eq!(dry.code, Some(0), "{}", dry.err);
-    assert!(!scratch.path("models/fine-tuned").exists(), "a dry run trained: {}", dry.out);
+    assert!(dry.out.contains("add `--sample 50` to time training steps"), "{}", dry.out);
     let planned = number_before(&dry.out, " calls: ");
+    let timed = scratch.run_well(&["--dry-run", "--sample", "50"]);
+    let plan = "the run first trains 2 epochs of 3 steps each (96 pairs, 32 per step)";
+    assert!(dry.err.contains(plan) && !dry.err.contains("per epoch"), "{}", dry.err);
+    assert!(timed.err.contains(plan) && timed.err.contains(" per epoch (measured on 3 steps;"), "{}", timed.err);
+    assert!(!scratch.path("models/fine-tuned").exists(), "a dry run trained: {}", timed.out);
 
     let first = scratch.run(&[]);
     assert_eq!(first.code, Some(0), "{}", first.err);

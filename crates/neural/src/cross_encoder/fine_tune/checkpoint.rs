@@ -1,7 +1,7 @@
-//! Files that a training writes after each epoch, and those that it leaves when it is over.
+//! Files that a training writes after and inside each epoch, and those that it leaves when it is over.
 //!
 //! `checkpoint.safetensors` holds weights, both moments of the optimiser, the mean of the weights where there is one and, in its
-//! header, the epochs so far: one file, so that it is there as a whole or not at all. `best.safetensors` is the model of the best epoch, written before it.
+//! header, the epochs so far and the part of the current one: one file, so that it is there as a whole or not at all. `best.safetensors` is the model of the best epoch, written before it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -20,9 +20,20 @@ const BEST: &str = "best.safetensors";
 const EPOCHS: &str = "epochs";
 /// The header's key for the steps of the optimiser.
 const STEPS: &str = "steps";
+/// The header's keys for the part of the current epoch; checkpoints of earlier versions lack them.
+const PART: [&str; 3] = ["steps of the epoch", "loss of the epoch", "seconds of the epoch"];
 const PARTS: [&str; 4] = ["weights", "first", "second", "average"];
 
-/// A training after some epochs; tensors in the order of the leaves.
+/// The steps of an unfinished epoch that a training has made.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PartOfEpoch {
+    pub(super) steps: usize,
+    /// Sum over the pairs of these steps.
+    pub(super) loss: f64,
+    pub(super) seconds: f64,
+}
+
+/// A training after some steps; tensors in the order of the leaves.
 pub(super) struct Checkpoint {
     pub(super) weights: Vec<Tensor>,
     pub(super) first: Vec<Tensor>,
@@ -30,6 +41,7 @@ pub(super) struct Checkpoint {
     pub(super) average: Vec<Tensor>,
     pub(super) steps: u64,
     pub(super) curve: Vec<Epoch>,
+    pub(super) done: PartOfEpoch,
 }
 
 impl Checkpoint {
@@ -41,15 +53,20 @@ impl Checkpoint {
         let bytes = std::fs::read(&path).map_err(ModelError::io(&path))?;
         let wrong = |why: String| ModelError::Weights { path: path.clone(), why };
         let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| wrong(error.to_string()))?;
-        let said = |key: &str| {
-            let value = header.metadata().as_ref().and_then(|facts| facts.get(key));
-            value.ok_or_else(|| wrong(format!("its header says nothing of `{key}`")))
+        let known = |key: &str| header.metadata().as_ref().and_then(|facts| facts.get(key));
+        let said = |key: &str| known(key).ok_or_else(|| wrong(format!("its header has no `{key}`")));
+        let number = |key: &str| {
+            let number = known(key).map_or(Ok(0.0), |value| value.parse::<f64>());
+            number.map_err(|_| wrong(format!("`{key}` in its header is not a number")))
         };
+        let [steps_of_epoch, loss, seconds] = PART;
+        let done =
+            PartOfEpoch { steps: number(steps_of_epoch)? as usize, loss: number(loss)?, seconds: number(seconds)? };
         let curve = serde_json::from_str(said(EPOCHS)?).map_err(|error| wrong(error.to_string()))?;
         let steps = said(STEPS)?.parse().map_err(|_| wrong("its steps are no number".to_owned()))?;
         let tensors = Weights::parse(&bytes, &path, device)?;
         let [weights, first, second, average] = PARTS.map(|part| tensors.under(part));
-        Ok(Some(Self { weights, first, second, average, steps, curve }))
+        Ok(Some(Self { weights, first, second, average, steps, curve, done }))
     }
 
     pub(super) fn write(
@@ -57,7 +74,7 @@ impl Checkpoint {
         model: &Trainable,
         optimiser: &AdamW,
         average: &[Tensor],
-        curve: &[Epoch],
+        (curve, done): (&[Epoch], &PartOfEpoch),
     ) -> Result<(), ModelError> {
         let path = folder.join(CHECKPOINT);
         let weights = model.parameters();
@@ -69,10 +86,12 @@ impl Checkpoint {
                 tensors.insert(format!("{part}/{number:05}"), tensor.f_detach()?);
             }
         }
-        let facts = HashMap::from([
+        let mut facts = HashMap::from([
             (EPOCHS.to_owned(), serde_json::to_string(curve).unwrap_or_default()),
             (STEPS.to_owned(), steps.to_string()),
         ]);
+        let part = [done.steps.to_string(), done.loss.to_string(), done.seconds.to_string()];
+        facts.extend(PART.map(str::to_owned).into_iter().zip(part));
         Weights::write_with(&tensors, Some(facts), &path)
     }
 }

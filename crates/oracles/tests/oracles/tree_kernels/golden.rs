@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use landmark_core::oracle::Oracle;
-use landmark_oracles::tree_kernel::{Forest, SimilarityTable, TreeKernel, TreeKernelParams};
+use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 use serde_json::Value;
 
-use super::{kernel, score, trees};
+use super::{Table, kernel, score, trees};
 
 #[test]
 fn every_kernel_has_its_golden_values() {
@@ -18,7 +18,7 @@ fn every_kernel_has_its_golden_values() {
         .unwrap()
         .iter()
         .map(|entry| (entry[0].as_str().unwrap(), entry[1].as_str().unwrap(), entry[2].as_f64().unwrap()));
-    let table = Arc::new(SimilarityTable::new(table).unwrap());
+    let table = Table::new(table);
     let cases = golden["cases"].as_array().unwrap();
     assert!(cases.len() > 10);
     for case in cases {
@@ -34,7 +34,7 @@ fn every_kernel_has_its_golden_values() {
             ("st_leaves", kernel(&both, TreeKernelParams::St { lambda, leaves: true })),
             ("ptk_gap", kernel(&both, ptk(1.0))),
             ("ptk_gap_tf5", kernel(&both, ptk(5.0))),
-            ("sptk_gap", TreeKernel::smoothed(forest, smoothed, table.clone()).unwrap()),
+            ("sptk_gap", TreeKernel::smoothed(forest, smoothed, &table).unwrap()),
         ];
         for (name, kernel) in kernels {
             let wanted = case[name].as_f64().unwrap();

@@ -8,14 +8,14 @@ use landmark_core::stream::stream;
 use landmark_data::{Tree, TreeBuilder, WordVectors};
 use landmark_oracles::combined::Normalised;
 use landmark_oracles::tree_kernel::{
-    Forest, LabelSimilarity, SimilarityTable, TreeKernel, TreeKernelParams, WordSimilarity, lexical,
+    Forest, LabelSimilarity, NumberedSimilarity, TreeKernel, TreeKernelParams, WordSimilarity, lexical,
 };
 use ndarray::array;
 use proptest::prelude::*;
 use rand::Rng;
 
 use super::twin::{self, Plain};
-use super::{kernel, score, trees};
+use super::{Table, kernel, score, trees};
 
 /// A random tree of `nodes` nodes over four labels.
 fn random_tree(nodes: usize, rng: &mut impl Rng) -> Tree {
@@ -59,7 +59,7 @@ proptest! {
         let ptk = kernel(&trees, TreeKernelParams::Ptk { lambda, mu, terminal_factor });
         let smoothed = TreeKernelParams::Sptk { lambda, mu, terminal_factor }.check().unwrap();
         let forest = Arc::new(Forest::new(&trees).unwrap());
-        let sptk = TreeKernel::smoothed(forest, smoothed, Arc::new(SimilarityTable::new(table).unwrap())).unwrap();
+        let sptk = TreeKernel::smoothed(forest, smoothed, &Table::new(table)).unwrap();
         let sst = kernel(&trees, TreeKernelParams::Sst { lambda, leaves: false });
         let st = kernel(&trees, TreeKernelParams::St { lambda, leaves: false });
         for i in 0..4 {
@@ -135,7 +135,7 @@ fn words_are_as_similar_as_their_vectors_and_only_within_a_part_of_speech() {
         let vectors = WordVectors::new(vec!["dog".into(), "cat".into(), "stone".into()], vectors, "test").unwrap();
         let similarity = WordSimilarity::new(vectors, threshold).unwrap();
         let params = TreeKernelParams::Sptk { lambda: 1.0, mu: 1.0, terminal_factor: 1.0 }.check().unwrap();
-        TreeKernel::smoothed(Arc::new(Forest::new(&trees).unwrap()), params, Arc::new(similarity)).unwrap()
+        TreeKernel::smoothed(Arc::new(Forest::new(&trees).unwrap()), params, &similarity).unwrap()
     };
     let kernel = forest(0.5);
     // S alone counts 1 (µλ²), the leaf σ, and S with the leaf σ; vectors have 32 bits
@@ -157,8 +157,8 @@ impl LabelSimilarity for FirstLetter {
         label.get(..1)
     }
 
-    fn similarity(&self, _first: &str, _second: &str) -> f64 {
-        0.5
+    fn bind(&self, _labels: &[String]) -> Box<NumberedSimilarity> {
+        Box::new(|_, _| 0.5)
     }
 }
 
@@ -167,16 +167,16 @@ fn a_similarity_of_ones_own_is_asked_within_its_groups() {
     let trees = trees(&["(S dog)", "(S duck)", "(S cat)"]);
     let params = TreeKernelParams::Sptk { lambda: 1.0, mu: 1.0, terminal_factor: 1.0 }.check().unwrap();
     let forest = Arc::new(Forest::new(&trees).unwrap());
-    let kernel = TreeKernel::smoothed(forest, params, Arc::new(FirstLetter)).unwrap();
+    let kernel = TreeKernel::smoothed(forest, params, &FirstLetter).unwrap();
     assert_eq!((score(&kernel, 0, 1), score(&kernel, 0, 2)), (2.0, 1.0));
 }
 
 #[test]
-fn similarities_that_are_none_are_refused_by_name() {
-    let message = SimilarityTable::new([("a", "b", 1.5)]).unwrap_err().to_string();
+fn a_similarity_beyond_1_is_refused_by_name() {
+    let forest = Arc::new(Forest::new(&trees(&["(a b)"])).unwrap());
+    let params = TreeKernelParams::Sptk { lambda: 1.0, mu: 1.0, terminal_factor: 1.0 }.check().unwrap();
+    let message = TreeKernel::smoothed(forest, params, &Table::new([("a", "b", 1.5)])).unwrap_err().to_string();
     assert_eq!(message, "the similarity of `a` and `b` is 1.5; want a number between 0 and 1");
-    let message = SimilarityTable::new([("a", "b", 0.5), ("b", "a", 0.25)]).unwrap_err().to_string();
-    assert!(message.starts_with("the table says 0.25 and 0.5 for `a` and `b`"), "{message}");
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn the_identity_moves_with_kernel_parameters_similarity_and_trees() {
     let ptk = |lambda| TreeKernelParams::Ptk { lambda, mu: 0.4, terminal_factor: 1.0 };
     let sptk = TreeKernelParams::Sptk { lambda: 0.4, mu: 0.4, terminal_factor: 1.0 };
     let smoothed = |value| {
-        let table = Arc::new(SimilarityTable::new([("b", "c", value)]).unwrap());
-        TreeKernel::smoothed(Arc::new(Forest::new(&one).unwrap()), sptk.check().unwrap(), table).unwrap().identity()
+        let (forest, table) = (Arc::new(Forest::new(&one).unwrap()), Table::new([("b", "c", value)]));
+        TreeKernel::smoothed(forest, sptk.check().unwrap(), &table).unwrap().identity()
     };
     let mut seen = vec![
         kernel(&one, ptk(0.4)).identity(),
