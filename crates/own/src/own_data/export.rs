@@ -333,6 +333,7 @@ mod tests {
     use ndarray::array;
     use ndarray_npy::read_npy;
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
+    use parquet::record::{ListAccessor as _, RowAccessor as _};
 
     use super::*;
     use crate::factors::FactorInfo;
@@ -397,9 +398,15 @@ mod tests {
         Export { factors: &factors, ids: &ids, texts: Some(&texts) }.write(Form::Parquet, folder.path()).unwrap();
         let file = fs::File::open(folder.path().join("items.parquet")).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();
-        let rows: Vec<String> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
-        assert_eq!(rows[1], "{id: \"b\", text: \"y\", vector: [0.25, -2.0], query: [0.25, 2.0]}");
-        assert_eq!(rows.len(), 3);
+        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        let heads: Vec<&String> = rows[1].get_column_iter().map(|(head, _)| head).collect();
+        assert_eq!((rows.len(), heads), (3, vec!["id", "text", "vector", "query"]));
+        let text = |column: usize| rows[1].get_string(column).unwrap().as_str();
+        let numbers = |column: usize| {
+            let list = rows[1].get_list(column).unwrap();
+            [0, 1].map(|place| list.get_double(place).unwrap())
+        };
+        assert_eq!((text(0), text(1), numbers(2), numbers(3)), ("b", "y", [0.25, -2.0], [0.25, 2.0]));
     }
 
     #[test]
