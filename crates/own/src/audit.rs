@@ -141,7 +141,8 @@ impl Audit {
             if rows == 0 {
                 return Err(refused(of_row, "the row of one item").into());
             }
-            let rows = sample_of((0..left.unwrap_or(items)).collect(), usize::try_from(rows).unwrap_or(usize::MAX), &mut rng);
+            let rows =
+                sample_of((0..left.unwrap_or(items)).collect(), usize::try_from(rows).unwrap_or(usize::MAX), &mut rng);
             return Ok(Self { universe, idle, draw: Draw::Lists { rows, listed } });
         }
         let distinct: HashSet<Pair> = candidates.iter().copied().map(ordered).filter(|(i, j)| i != j).collect();
@@ -300,7 +301,12 @@ mod tests {
         let mut rng = stream(1, "audit", "test", 0);
         let every: Vec<Pair> = (0..20).flat_map(|i| (i + 1..20).map(move |j| (i, j))).collect();
         let mut draw = |candidates: usize, pairs| {
-            PairDraw::of(Universe { items: 20, left: None }, &every[..candidates].iter().copied().collect(), pairs, &mut rng)
+            PairDraw::of(
+                Universe { items: 20, left: None },
+                &every[..candidates].iter().copied().collect(),
+                pairs,
+                &mut rng,
+            )
         };
         let few = draw(100, 60);
         assert_eq!((few.candidates, few.left_out, few.scored.len(), few.sampled.len()), (100, 90, 30, 30));

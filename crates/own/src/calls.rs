@@ -312,8 +312,7 @@ impl Place {
         };
         let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
         let items = self.items_in_words(context.problem.items());
-        let mut text =
-            format!("{items}, {by}\n{note}{}{}{}", known_in_words(&known), lines(&bill), checks(context));
+        let mut text = format!("{items}, {by}\n{note}{}{}{}", known_in_words(&known), lines(&bill), checks(context));
         match own_work(context.problem.items(), &proxies) {
             Ok(work) => work.into_iter().for_each(|work| text += &format!("{work}\n")),
             Err(error) => return failed(error),

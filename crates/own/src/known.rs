@@ -13,8 +13,8 @@ use landmark_core::rank::RankCmp;
 use landmark_harness::metered_store::OneOrderScores;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbors::nearest::{Batch, Known, Neighbor, Rounds, Search, factors};
 use landmark_neighbors::Universe;
+use landmark_neighbors::nearest::{Batch, Known, Neighbor, Rounds, Search, factors};
 use landmark_neighbors::recall::KnownLists;
 
 /// Scores read at a time.

@@ -362,7 +362,6 @@ impl Own {
         }
         pairs
     }
-
 }
 
 /// `first`, `second`, `score`, `exact` and the texts; of two lists `left` and `right`.

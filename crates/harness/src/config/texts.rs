@@ -93,7 +93,8 @@ impl TwoListsConfig {
         check_format(section, "right", &lists.right, lists.format);
         let place = |path: &ConfigPath| path.resolved.canonicalize().unwrap_or_else(|_| path.resolved.clone());
         if place(&lists.left) == place(&lists.right) {
-            let message = format!("`left` and `right` are the same file, `{}` (expected two lists)", lists.left.written);
+            let message =
+                format!("`left` and `right` are the same file, `{}` (expected two lists)", lists.left.written);
             let problem = Problem::new(message).at(section.node("right").map_or(section.place(), |node| node.place));
             section.problems().add(problem.help("for pairs within one list use `{ name: texts, path: … }`"));
         }

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use super::best::Best;
 use super::rank_transform::RankTransform;
-use crate::universe::Universe;
 use super::{NeighborError, PROXY};
+use crate::universe::Universe;
 use landmark_core::linalg;
 use landmark_core::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
 use landmark_core::popularity::{HubLink, Popularity};

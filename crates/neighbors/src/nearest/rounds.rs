@@ -318,4 +318,3 @@ impl Rounds {
         wanted.max(2 * self.0.k).max(FEWEST_CANDIDATES).min(n.saturating_sub(1))
     }
 }
-

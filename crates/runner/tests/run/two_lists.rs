@@ -71,7 +71,11 @@ fn the_nearest_across_cost_what_the_dry_run_says_and_are_those_of_brute_force_wh
         assert!(asked(&scratch).is_empty(), "a dry run makes no call");
         let said = scratch.say(&few);
         assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
-        assert!(said.out.contains("nearest items of the right list of each of 20 items of the left list"), "{}", said.out);
+        assert!(
+            said.out.contains("nearest items of the right list of each of 20 items of the left list"),
+            "{}",
+            said.out
+        );
         assert_eq!((check_asked(&scratch), number_before(&said.out, " of them new")), (240, 240), "{proxy}");
         // again: everything is stored
         assert_eq!(number_before(&scratch.say(&few).out, " of them new"), 0);
@@ -112,7 +116,12 @@ fn pairs_across_are_those_of_brute_force_where_the_budget_reaches_all_and_a_reca
     let scratch = place();
     let target = ["mine", "config.yaml", "--at-least", "0.54", "--target-recall", "0.8", "--delta", "0.2"];
     let said = scratch.say(&[&target[..], &["--budget", "600"]].concat());
-    assert!(said.out.contains("recall at least 0.8") || said.out.contains("all pairs are known"), "{}{}", said.out, said.err);
+    assert!(
+        said.out.contains("recall at least 0.8") || said.out.contains("all pairs are known"),
+        "{}{}",
+        said.out,
+        said.err
+    );
     check_asked(&scratch);
     assert!(found(&scratch).len() * 10 >= wanted.len() * 8, "{} of {}", found(&scratch).len(), wanted.len());
     assert_eq!(scratch.json("runs/across/pairs.json")["reached"], true);
@@ -150,7 +159,10 @@ fn a_search_that_was_killed_asks_for_the_rest_alone_and_lists_the_same() {
     let whole = place();
     assert_eq!(whole.say(&words).code, Some(0));
     let scratch = place();
-    scratch.write("scorer.sh", &std::fs::read_to_string(whole.path("scorer.sh")).unwrap().replace("shift 2", "sleep 0.002; shift 2"));
+    scratch.write(
+        "scorer.sh",
+        &std::fs::read_to_string(whole.path("scorer.sh")).unwrap().replace("shift 2", "sleep 0.002; shift 2"),
+    );
     let mut run = scratch.command(&words).spawn().unwrap();
     while asked(&scratch).len() < 60 && run.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(1));
@@ -170,14 +182,19 @@ fn a_search_that_was_killed_asks_for_the_rest_alone_and_lists_the_same() {
 fn scores_within_a_list_that_the_store_holds_stay_out_of_lists_across() {
     let scratch = place();
     scratch.write("b.csv", "key,text\nk0,3\nk1,7\nk2,200\n");
-    let one = CONFIG.replace("two_lists, left: a.csv, right: b.csv", "texts, path: a.csv").replace("name: across", "name: one");
+    let one = CONFIG
+        .replace("two_lists, left: a.csv, right: b.csv", "texts, path: a.csv")
+        .replace("name: across", "name: one");
     scratch.write("one.yaml", &format!("{one}methods: [shift_ridge]\nranks: 6\nerror_estimate: false\n"));
     let said = scratch.say(&["topk", "one.yaml", "-k", "2", "--calls-per-item", "19"]);
     assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
     let said = scratch.say(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "2"]);
     assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
     let rows = table(&scratch, "runs/across/neighbors.tsv");
-    assert!(rows.len() == 40 && rows.iter().all(|row| ["3", "7", "200"].contains(&row["right_text"].as_str())), "{rows:?}");
+    assert!(
+        rows.len() == 40 && rows.iter().all(|row| ["3", "7", "200"].contains(&row["right_text"].as_str())),
+        "{rows:?}"
+    );
 }
 
 #[test]
