@@ -20,7 +20,7 @@ pub mod store {
 
     /// Runs a script of operations, faults and kills.
     pub fn check(script: &[u8]) {
-        let _ = model::check(script);
+        model::check(script);
     }
 }
 

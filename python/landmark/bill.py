@@ -141,8 +141,56 @@ class Recall:
         return table("Stated recall", [(field.name, getattr(self, field.name)) for field in fields(self)])
 
 
+class _Table:
+    """Rows that Arrow, polars and pandas take; what a row is, the class says."""
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        raise NotImplementedError
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table, in the types that it has."""
+        columns = self._columns()
+        return _native.arrow_table(list(columns), list(columns.values()))
+
+    def to_arrow(self) -> Any:
+        """Convert to a table of pyarrow, which must be installed.
+
+        Returns
+        -------
+        pyarrow.Table
+            The rows.
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> Any:
+        """Convert to a frame of polars, which must be installed.
+
+        Returns
+        -------
+        polars.DataFrame
+            The rows.
+        """
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """Convert to a frame of pandas, which must be installed.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The rows.
+        """
+        import pandas
+
+        return pandas.DataFrame(self._columns())
+
+
 @dataclass(frozen=True)
-class Neighbors:
+class Neighbors(_Table):
     """Lists of neighbors, best first.
 
     To Arrow it is a table of ``item``, ``rank`` (from 0), ``other``, ``similarity`` and ``exact``, a neighbor per row: ``polars.DataFrame(lm.neighbors_)``.
@@ -164,56 +212,14 @@ class Neighbors:
     def __len__(self) -> int:
         return len(self.items)
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The table, in the types that it has."""
-        columns = self._columns()
-        return _native.arrow_table(list(columns), list(columns.values()))
-
     def _columns(self) -> dict[str, NDArray[Any]]:
         rows, ranks = np.nonzero(self.items >= 0)
         at = (rows, ranks)
         values = [rows.astype(np.int64), ranks.astype(np.int64), self.items[at], self.scores[at], self.exact[at]]
         return dict(zip(["item", "rank", "other", "similarity", "exact"], values))
 
-    def to_arrow(self) -> Any:
-        """Convert to a table of pyarrow, which must be installed.
-
-        Returns
-        -------
-        pyarrow.Table
-            A neighbor per row: ``item``, ``rank`` (from 0), ``other``, ``similarity``, ``exact``.
-        """
-        import pyarrow
-
-        return pyarrow.table(self)
-
-    def to_polars(self) -> Any:
-        """Convert to a frame of polars, which must be installed.
-
-        Returns
-        -------
-        polars.DataFrame
-            A neighbor per row: ``item``, ``rank`` (from 0), ``other``, ``similarity``, ``exact``.
-        """
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> Any:
-        """Convert to a frame of pandas, which must be installed.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A neighbor per row: ``item``, ``rank`` (from 0), ``other``, ``similarity``, ``exact``.
-        """
-        import pandas
-
-        return pandas.DataFrame(self._columns())
-
-
 @dataclass(frozen=True, repr=False)
-class Pairs:
+class Pairs(_Table):
     """Pairs of items, best first.
 
     Iterating gives (score, i, j), as ``sentence_transformers.util.paraphrase_mining`` does; ``pairs[:10]`` are the ten best. To Arrow it is a table of
@@ -266,51 +272,9 @@ class Pairs:
         for score, (i, j) in zip(self.scores.tolist(), self.items.tolist()):
             yield score, i, j
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The table, in the types that it has."""
-        columns = self._columns()
-        return _native.arrow_table(list(columns), list(columns.values()))
-
     def _columns(self) -> dict[str, NDArray[Any]]:
         first, second = (np.ascontiguousarray(side) for side in self.items.T)
         return {"item": first, "other": second, "similarity": np.ascontiguousarray(self.scores), "exact": np.ascontiguousarray(self.exact)}
-
-    def to_arrow(self) -> Any:
-        """Convert to a table of pyarrow, which must be installed.
-
-        Returns
-        -------
-        pyarrow.Table
-            A pair per row: ``item``, ``other``, ``similarity``, ``exact``.
-        """
-        import pyarrow
-
-        return pyarrow.table(self)
-
-    def to_polars(self) -> Any:
-        """Convert to a frame of polars, which must be installed.
-
-        Returns
-        -------
-        polars.DataFrame
-            A pair per row: ``item``, ``other``, ``similarity``, ``exact``.
-        """
-        import polars
-
-        return polars.DataFrame(self)
-
-    def to_pandas(self) -> Any:
-        """Convert to a frame of pandas, which must be installed.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A pair per row: ``item``, ``other``, ``similarity``, ``exact``.
-        """
-        import pandas
-
-        return pandas.DataFrame(self._columns())
-
     def __repr__(self) -> str:
         said = "" if self.recall is None else f", about {self.recall.recall:.3f} of all" if self.recall.is_reached else ", no recall stated"
         return f"Pairs({len(self):,} of {self.n_items:,} items{said}, {self.calls:,} calls)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Word mover's distance against POT (Python Optimal Transport) on the same pairs of documents, in one run.
 
-    cargo build --release -p landmark-oracles --no-default-features --example time_emd
+    cargo build --release -p landmark-oracles --example time_emd
     scripts/peers/emd.py [--example PATH] [--shape synthetic_tweets] [--columns C --rows R --rounds K]
 
 Needs Python 3 with numpy and pot (any virtual environment). One thread on both sides, processor time, median over rounds, word distances

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ratios out of what an example prints that measures both sides itself: reads it, passes it on, and holds the ratios.
 
-    cargo run --release -p landmark-oracles --no-default-features --example time_tree_kernels | scripts/peers/printed.py trees
+    cargo run --release -p landmark-oracles --example time_tree_kernels | scripts/peers/printed.py trees
     cargo run --release -p landmark-neural --example time_coref_pairs | scripts/peers/printed.py coref_pairs
 
 Ends with 1 where there is none: then the example prints something else than this reads.

@@ -20,6 +20,8 @@ mod core_weights;
 mod cur;
 mod exact;
 #[cfg(test)]
+pub(crate) mod fixtures;
+#[cfg(test)]
 mod golden_tests;
 mod nystrom;
 mod optimal;

@@ -353,7 +353,7 @@ pub fn returns_known_entries(method: &dyn Approximate) {
     assert!(matches!(answer, Err(ApproximateError::NoKnownDiagonal)), "a diagonal that nobody knows");
 }
 
-/// Z diag(±1) Zᵀ is the symmetric part of K̃ off the diagonal (on it, a shift may stand); the clipped one is positive.
+/// Z diag(±1) Zᵀ is the symmetric part of K̃ off the diagonal (on it, a shift may stand).
 pub fn embedding_reproduces_the_symmetric_part(method: &dyn Approximate) {
     let approximation = fit(method, &Tally::new(indefinite()), 8, Known::NOTHING).without_scattered();
     let embedding = approximation.embedding().expect("a factorisation of a finite matrix");
@@ -365,11 +365,7 @@ pub fn embedding_reproduces_the_symmetric_part(method: &dyn Approximate) {
         // conditioning of a core that inverts small eigenvalues
         assert_close(&gram, &expected, 1e-8, "Z diag(±1) Zᵀ");
     }
-    assert!(!embedding.clipped && embedding.signature.iter().all(|sign| sign.abs() == 1.0));
-    let clipped = approximation.psd_embedding().expect("a factorisation of a finite matrix");
-    assert!(clipped.clipped && clipped.signature.iter().all(|&sign| sign == 1.0));
-    assert_eq!(clipped.vectors.dim(), (N, clipped.signature.len()));
-    assert!(clipped.vectors.iter().all(|value| value.is_finite()));
+    assert!(embedding.signature.iter().all(|sign| sign.abs() == 1.0));
     let owned = approximation.into_embedding().expect("as before");
     assert_close(&(&owned.vectors * &owned.signature).dot(&owned.vectors.t()), &gram, 1e-12, "the owned embedding");
 }
@@ -388,12 +384,10 @@ pub fn projects_items_as_if_they_had_been_there(method: &dyn Approximate) {
         let all: Vec<usize> = (0..N).collect();
         let rows = approximation.project(similarities.view(), &all).expect("the core comes from evaluated columns");
         assert_close(&rows, &dense(&approximation).select(Axis(0), &others), 1e-8, "projected rows");
-        for embedding in [approximation.embedding(), approximation.psd_embedding()] {
-            let embedding = embedding.expect("a factorisation of a finite matrix");
-            let new = embedding.project(similarities.view()).expect("no addend takes part");
-            // conditioning of the small space
-            assert_close(&new, &embedding.vectors.select(Axis(0), &others), 1e-6, "projected vectors");
-        }
+        let embedding = approximation.embedding().expect("a factorisation of a finite matrix");
+        let new = embedding.project(similarities.view()).expect("no addend takes part");
+        // conditioning of the small space
+        assert_close(&new, &embedding.vectors.select(Axis(0), &others), 1e-6, "projected vectors");
     }
 }
 

@@ -63,6 +63,12 @@ impl Contents {
         self.distinct
     }
 
+    /// The content of an item and which of its copies it is, in words that other lists share.
+    pub fn name(&self, item: usize) -> String {
+        let digest: String = self.digests[item].iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{digest}-{}", self.occurrence[item])
+    }
+
     pub fn has_copies(&self) -> bool {
         self.distinct < self.len()
     }

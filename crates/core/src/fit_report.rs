@@ -32,8 +32,6 @@ pub struct FitReport {
     pub scattered: usize,
     /// Held-out relative error of the chosen (shift, ridge), where one was chosen.
     pub validation_error: Option<f64>,
-    /// The (shift, ridge) of the positive semi-definite embedding, where it was chosen apart.
-    pub clipped_choice: Option<(f64, f64)>,
     /// Wall seconds of the fit, oracle included.
     pub seconds: f64,
 }

@@ -3,50 +3,43 @@
 //! Corpora are never part of the project. They lie in a folder of the user's, named by `--data` or by the variable
 //! [`DATA_VARIABLE`]; a caller hands the folder in. A file counts only if its sha256 is the catalog's.
 //!
-//! To add a dataset: one entry in the file of its kind below `catalog/` (`documents.rs`, `questions.rs`, `mentions.rs`, `utterances.rs`, `vectors.rs`); a new kind of item adds a variant to
-//! [`Holds`] and its loader.
+//! To add a dataset: its files in `catalog/files.json` and one entry in `catalog/datasets.json`; a new kind of item adds a variant to [`Holds`] and its loader.
 
-use std::io::Read;
+use std::collections::BTreeMap;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::documents::{Columns, Headers, LabelledDocuments};
+use crate::documents::Columns;
 use crate::error::DataError;
 use crate::intents::IntentLayout;
-use crate::kelp::KelpExamples;
 use crate::pairs::PairColumns;
-use crate::raw::recipes;
+use crate::raw::{digest, recipes};
 use crate::rows::RowFormat;
-use crate::splits::Part;
 use crate::texts::TextLayout;
-use crate::threads::Threads;
-use crate::word_vectors::{VectorFiles, VectorFormat, WordVectors};
+use crate::word_vectors::VectorFormat;
 
-mod documents;
-mod mentions;
-mod pairs;
-mod questions;
-mod shared;
-mod utterances;
-mod vectors;
+mod load;
 
-pub use mentions::load_mentions;
-pub use pairs::{PairParts, load_pairs};
-pub use utterances::{load_intents, load_texts};
+pub use load::{
+    DocumentOptions, PairParts, load_documents, load_intents, load_kelp, load_mentions, load_pairs, load_texts,
+    load_threads, load_word_vectors,
+};
 
 /// The environment variable that names the data folder.
 pub const DATA_VARIABLE: &str = "LANDMARK_DATA";
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Dataset {
     pub name: &'static str,
     pub title: &'static str,
     /// Kind of its items and their layout.
     pub holds: Holds,
     /// Its files below the data folder; none for what ships inside.
-    pub files: &'static [DataFile],
+    #[serde(deserialize_with = "listed")]
+    pub files: Vec<DataFile>,
     pub licence: &'static str,
     /// Public source and the way to get it.
     pub how_to_get: &'static str,
@@ -69,7 +62,8 @@ impl Dataset {
 }
 
 /// The kind of items and their layout.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Holds {
     /// Documents with a label, in one file.
     Documents { format: RowFormat, columns: Columns },
@@ -94,11 +88,11 @@ pub enum Holds {
     /// The pairs that ship inside.
     EmbeddedPairs,
     /// Texts without labels.
-    Texts { layouts: &'static [TextLayout] },
+    Texts { layouts: Vec<TextLayout> },
     /// Word vectors; the second file, where there is one, is the vocabulary.
     WordVectors {
         format: VectorFormat,
-        member: Option<&'static str>,
+        member: Option<String>,
         /// True where words it has only with a capital serve for those without.
         fold_case: bool,
     },
@@ -130,7 +124,7 @@ pub struct DataFile {
 }
 
 /// A line of a paper's table of datasets.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PublishedStatistics {
     /// Table of the paper that states them.
     pub source: &'static str,
@@ -142,27 +136,35 @@ pub struct PublishedStatistics {
     pub length: f64,
 }
 
-/// Options of a dataset of documents.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DocumentOptions {
-    /// Only the first k labels by name.
-    pub first_classes: Option<usize>,
-    /// Treatment of header lines; only newsgroup posts have any, and theirs give way to [`Headers::Subject`].
-    pub headers: Option<Headers>,
-    /// At most so many documents, each label with its share; a reduced profile.
-    pub limit: Option<usize>,
+/// Size and sha256 of a file as listed.
+#[derive(Deserialize)]
+struct FileFacts {
+    bytes: u64,
+    sha256: &'static str,
+}
+
+static FILES: LazyLock<BTreeMap<&'static str, FileFacts>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("catalog/files.json")).expect("files.json lists files"));
+
+static DATASETS: LazyLock<Vec<Dataset>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("catalog/datasets.json")).expect("datasets.json lists datasets")
+});
+
+/// Files of a dataset by their paths.
+fn listed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<DataFile>, D::Error> {
+    let paths = Vec::<String>::deserialize(deserializer)?;
+    let file = |path: String| {
+        let known = FILES.get_key_value(path.as_str());
+        let (&path, &FileFacts { bytes, sha256 }) =
+            known.ok_or_else(|| serde::de::Error::custom(format!("`{path}` is not among the files")))?;
+        Ok(DataFile { path, bytes, sha256 })
+    };
+    paths.into_iter().map(file).collect()
 }
 
 /// Every dataset, documents first.
 pub fn all() -> impl Iterator<Item = &'static Dataset> {
-    documents::DOCUMENTS
-        .iter()
-        .chain(questions::QUESTIONS)
-        .chain(mentions::MENTIONS)
-        .chain(pairs::PAIRS)
-        .chain(utterances::UTTERANCES)
-        .chain(vectors::VECTORS)
+    DATASETS.iter()
 }
 
 /// The dataset of this name.
@@ -199,7 +201,7 @@ pub fn has_pairs(name: &str) -> bool {
 pub fn locate(name: &str, data_dir: Option<&Path>) -> Result<Vec<PathBuf>, DataError> {
     let dataset = find(name)?;
     let mut paths = Vec::with_capacity(dataset.files.len());
-    for file in dataset.files {
+    for file in &dataset.files {
         let Some(folder) = data_dir else {
             return Err(DataError::NoDataFolder {
                 dataset: name.to_owned(),
@@ -227,116 +229,6 @@ pub fn locate(name: &str, data_dir: Option<&Path>) -> Result<Vec<PathBuf>, DataE
         }
     }
     Ok(paths)
-}
-
-/// Loads labelled documents by the name of their dataset.
-///
-/// ```
-/// use landmark_data::catalog::{self, DocumentOptions};
-/// let sample = catalog::load_documents("embedded", None, &DocumentOptions::default(), 2022)?;
-/// assert_eq!(sample.label_names().len(), 4);
-/// # Ok::<(), landmark_data::DataError>(())
-/// ```
-///
-/// # Errors
-/// As [`locate`] and [`LabelledDocuments::read`]; [`DataError::WrongKind`] for a dataset of another kind,
-/// [`DataError::Parameter`] for options that make no sense here.
-pub fn load_documents(
-    name: &str,
-    data_dir: Option<&Path>,
-    options: &DocumentOptions,
-    seed: u64,
-) -> Result<LabelledDocuments, DataError> {
-    let dataset = find(name)?;
-    let mut documents = match &dataset.holds {
-        Holds::EmbeddedDocuments => crate::embedded::documents()?,
-        Holds::Documents { format, columns } => {
-            let paths = locate(name, data_dir)?;
-            LabelledDocuments::read(name, &paths[0], *format, columns)?
-        }
-        Holds::Kelp { text } => load_kelp(name, data_dir)?.documents(text)?,
-        other => return Err(wrong_kind(dataset, other, "labelled documents")),
-    };
-    if name == documents::NEWSGROUPS {
-        documents = documents.with_headers(options.headers.unwrap_or_default());
-    } else if options.headers.is_some() {
-        return Err(DataError::Parameter {
-            parameter: "headers",
-            seen: "given".into(),
-            wanted: format!(
-                "no such key: the documents of `{name}` have no header lines, only `{}` has",
-                documents::NEWSGROUPS
-            ),
-        });
-    }
-    if let Some(k) = options.first_classes {
-        documents = documents.first_classes(k)?;
-    }
-    Ok(match options.limit {
-        Some(limit) => documents.sample(limit, seed),
-        None => documents,
-    })
-}
-
-/// Loads examples with named representations by the name of their dataset; as documents, [`load_documents`] has them too.
-///
-/// # Errors
-/// As [`locate`] and [`KelpExamples::read`]; [`DataError::WrongKind`] for a dataset of another kind.
-pub fn load_kelp(name: &str, data_dir: Option<&Path>) -> Result<KelpExamples, DataError> {
-    let dataset = find(name)?;
-    let Holds::Kelp { .. } = dataset.holds else {
-        return Err(wrong_kind(dataset, &dataset.holds, "examples with trees"));
-    };
-    let paths = locate(name, data_dir)?;
-    let parts = [Some(Part::Train), Some(Part::Test)];
-    let files: Vec<(&Path, Option<Part>)> = paths.iter().map(PathBuf::as_path).zip(parts).collect();
-    KelpExamples::read(name, &files)
-}
-
-/// Loads question threads by the name of their dataset, one set a file, called as the file is without its extension; the
-/// last is for testing. The embedded sample is two sets, `train` and `test`.
-///
-/// # Errors
-/// As [`locate`] and [`Threads::read`]; [`DataError::WrongKind`] for a dataset of another kind.
-pub fn load_threads(name: &str, data_dir: Option<&Path>) -> Result<Vec<Threads>, DataError> {
-    let dataset = find(name)?;
-    match dataset.holds {
-        Holds::EmbeddedThreads => {
-            let (train, test) = crate::embedded::threads()?.split_at(crate::embedded::TRAINING_THREADS);
-            Ok(vec![train, test])
-        }
-        Holds::Threads => {
-            let read = |path: &PathBuf| {
-                let file = path.file_name().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
-                Threads::read(file.split('.').next().unwrap_or_default(), path)
-            };
-            locate(name, data_dir)?.iter().map(read).collect()
-        }
-        _ => Err(wrong_kind(dataset, &dataset.holds, "question threads")),
-    }
-}
-
-/// Loads the word vectors that `keep` asks for, by the name of their dataset.
-///
-/// # Errors
-/// As [`locate`] and [`WordVectors::read`]; [`DataError::WrongKind`] for a dataset of another kind.
-pub fn load_word_vectors(
-    name: &str,
-    data_dir: Option<&Path>,
-    keep: &dyn Fn(&str) -> bool,
-) -> Result<WordVectors, DataError> {
-    let dataset = find(name)?;
-    let Holds::WordVectors { format, member, fold_case } = dataset.holds else {
-        return Err(wrong_kind(dataset, &dataset.holds, "word vectors"));
-    };
-    let mut paths = locate(name, data_dir)?.into_iter();
-    let path = paths.next().expect("every set of word vectors has a file");
-    let member = member.map(str::to_owned);
-    WordVectors::read(&VectorFiles { format, path, member, vocabulary: paths.next(), fold_case }, keep)
-}
-
-fn wrong_kind(dataset: &Dataset, holds: &Holds, wanted: &'static str) -> DataError {
-    DataError::WrongKind { name: dataset.name.to_owned(), seen: holds.kind(), wanted }
 }
 
 /// State of a file of the catalog, as found.
@@ -403,7 +295,7 @@ impl DataFile {
         }
         let is_text_right = |wanted: &str| crate::raw::text_sha256(&path).is_ok_and(|seen| seen == wanted);
         let is_right =
-            sha256 == self.sha256 || recipes::of(self.path).is_some_and(|recipe| is_text_right(recipe.text_sha256));
+            sha256 == self.sha256 || recipes::of(self.path).is_some_and(|recipe| is_text_right(&recipe.text_sha256));
         Ok(if is_right { FileState::Present } else { FileState::Corrupt { sha256 } })
     }
 
@@ -424,16 +316,8 @@ impl DataFile {
 /// # Errors
 /// [`DataError::Io`].
 pub fn sha256_of(path: &Path) -> Result<String, DataError> {
-    let mut file = std::fs::File::open(path).map_err(DataError::io(path))?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 18];
-    loop {
-        match file.read(&mut buffer).map_err(DataError::io(path))? {
-            0 => break,
-            length => hasher.update(&buffer[..length]),
-        }
-    }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    let file = std::fs::File::open(path).map_err(DataError::io(path))?;
+    digest(BufReader::with_capacity(1 << 18, file)).map_err(DataError::io(path))
 }
 
 #[cfg(test)]
@@ -441,19 +325,21 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::documents::Headers;
 
     #[test]
     fn recipes_are_of_files_of_the_catalog_each_once() {
-        let known: HashSet<&str> = all().flat_map(|dataset| dataset.files).map(|file| file.path).collect();
+        let known: HashSet<&str> = all().flat_map(|dataset| &dataset.files).map(|file| file.path).collect();
         let mut seen = HashSet::new();
-        for recipe in recipes::RECIPES {
-            assert!(known.contains(recipe.file) && seen.insert(recipe.file), "{}", recipe.file);
+        for recipe in recipes::compared() {
+            let file = recipe.file.as_str();
+            assert!(known.contains(file) && seen.insert(file), "{file}");
         }
         let without: Vec<&str> = known.difference(&seen).copied().collect();
         // six that only a mirror has, three that are published as they are, two that no copy was at hand of
         assert_eq!(without.len(), 6 + 3 + 2, "{without:?}");
         assert_eq!(without.iter().filter(|file| !recipes::is_public(file)).count(), 6, "{without:?}");
-        let unknown = all().flat_map(|dataset| dataset.files).filter(|file| file.sha256.is_empty());
+        let unknown = all().flat_map(|dataset| &dataset.files).filter(|file| file.sha256.is_empty());
         for file in unknown {
             assert!(recipes::all_of(file.path).all(|recipe| recipe.text_sha256.is_empty()), "{}", file.path);
         }
@@ -498,7 +384,7 @@ mod tests {
         let count = names.len();
         names.dedup();
         assert_eq!(names.len(), count);
-        for file in all().flat_map(|dataset| dataset.files) {
+        for file in all().flat_map(|dataset| &dataset.files) {
             let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
             assert!(matches!(file.sha256.len(), 0 | 64) && file.sha256.chars().all(is_hex), "{}", file.path);
         }

@@ -200,7 +200,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn refuse(&self, seen: String, wanted: &str) -> DataError {
-        DataError::Malformed { path: self.path.to_owned(), line: self.line, seen, wanted: wanted.to_owned() }
+        DataError::malformed(self.path, self.line, seen, wanted)
     }
 }
 

@@ -182,11 +182,8 @@ pub fn read_conllu(path: &Path) -> Result<Vec<Sentence>, DataError> {
     let mut lines = Lines::open(path)?;
     let (mut sentences, mut words, mut first) = (Vec::new(), Vec::new(), 1);
     let finish = |words: &mut Vec<Word>, first: usize| {
-        Sentence::new(std::mem::take(words)).map_err(|error| DataError::Malformed {
-            path: path.to_owned(),
-            line: first,
-            seen: format!("in the sentence that starts here, {error}"),
-            wanted: "a tree of heads".to_owned(),
+        Sentence::new(std::mem::take(words)).map_err(|error| {
+            DataError::malformed(path, first, format!("in the sentence that starts here, {error}"), "a tree of heads")
         })
     };
     while let Some((number, line)) = lines.next_line()? {
@@ -215,8 +212,7 @@ pub fn read_conllu(path: &Path) -> Result<Vec<Sentence>, DataError> {
 }
 
 fn word(path: &Path, number: usize, line: &str, wanted_id: usize) -> Result<Word, DataError> {
-    let malformed =
-        |seen: String, wanted: String| DataError::Malformed { path: path.to_owned(), line: number, seen, wanted };
+    let malformed = |seen: String, wanted: String| DataError::malformed(path, number, seen, wanted);
     let columns: Vec<&str> = line.split('\t').collect();
     let [id, form, lemma, universal, own, _, head, relation, _, _] = columns[..] else {
         return Err(malformed(

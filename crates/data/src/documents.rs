@@ -3,22 +3,50 @@
 //! Texts are kept as they were read; [`Corpus`](crate::corpus::Corpus) turns them into words. Memory: the texts
 //! themselves and about 60 bytes a document.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 
 use landmark_core::oracle::Identity;
+use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
 use crate::rows::{RowFormat, Rows};
 use crate::splits::{Part, Split, stratified_sample};
 
-mod columns;
 mod headers;
 mod joined;
 
-pub use columns::Columns;
 pub use headers::Headers;
+
+/// The names of the columns; by default `label` and `text`, without ids and without a split.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Columns {
+    pub label: Cow<'static, str>,
+    pub text: Cow<'static, str>,
+    /// The column with the id; without one the documents are numbered from 1.
+    pub id: Option<Cow<'static, str>>,
+    /// True where ids are distinct only within a label; they become `label/id`.
+    pub id_within_label: bool,
+    /// The column that says `train` or `test`.
+    pub split: Option<Cow<'static, str>>,
+}
+
+impl Columns {
+    /// The columns that are read: label and text, then id and split where there are such.
+    fn wanted(&self) -> Vec<&str> {
+        let more = [&self.id, &self.split].into_iter().flatten();
+        [&self.label, &self.text].into_iter().chain(more).map(AsRef::as_ref).collect()
+    }
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self { label: "label".into(), text: "text".into(), id: None, id_within_label: false, split: None }
+    }
+}
 
 /// n documents, each with an id, a text and a label; perhaps with a split of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,12 +239,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(crate) fn push(&mut self, line: usize, record: Record) -> Result<(), DataError> {
-        let malformed = |seen: String, wanted: &str| DataError::Malformed {
-            path: self.path.to_owned(),
-            line,
-            seen,
-            wanted: wanted.to_owned(),
-        };
+        let malformed = |seen: String, wanted: &str| DataError::malformed(self.path, line, seen, wanted);
         if record.label.trim().is_empty() {
             return Err(malformed(format!("the column `{}` is empty", self.columns.label), "a label"));
         }

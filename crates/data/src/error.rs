@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::unpack::bound::TooLarge;
+use crate::unpack::TooLarge;
 
 /// Why data could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -150,6 +150,10 @@ pub enum DataError {
 }
 
 impl DataError {
+    pub(crate) fn malformed(path: &Path, line: usize, seen: String, wanted: impl Into<String>) -> Self {
+        Self::Malformed { path: path.to_owned(), line, seen, wanted: wanted.into() }
+    }
+
     /// Wraps an I/O failure with the file it concerns.
     pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |source| match TooLarge::within(&source) {

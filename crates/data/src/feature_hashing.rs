@@ -183,8 +183,6 @@ fn mix(mut hash: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn hashed(text: &str, bits: u32, max_n: usize, first_words: usize) -> HashedRow {
@@ -264,6 +262,4 @@ mod tests {
         assert_eq!(refused(16, 4, 0), "`max_n` is 4; wanted is 1, 2 or 3 words");
         assert_eq!(refused(16, 3, 3), "`first_words` is 3; wanted is 0, 1 or 2");
     }
-
-    proptest! {}
 }

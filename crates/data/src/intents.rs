@@ -7,12 +7,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use crate::documents::{Columns, LabelledDocuments};
 use crate::error::DataError;
 use crate::rows::RowFormat;
 
 /// Source of the domains of a corpus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IntentLayout {
     One,
     /// A third file maps each domain to its intents.
@@ -40,12 +43,7 @@ pub(crate) fn read(name: &str, paths: &[PathBuf], layout: IntentLayout) -> Resul
 
 fn by_domain(whole: &LabelledDocuments, map: &Path, outside: &str) -> Result<Vec<LabelledDocuments>, DataError> {
     let text = std::fs::read_to_string(map).map_err(DataError::io(map))?;
-    let malformed = |line: usize, seen: String, wanted: &str| DataError::Malformed {
-        path: map.to_owned(),
-        line,
-        seen,
-        wanted: wanted.to_owned(),
-    };
+    let malformed = |line: usize, seen: String, wanted: &str| DataError::malformed(map, line, seen, wanted);
     let domains: BTreeMap<String, Vec<String>> = serde_json::from_str(&text)
         .map_err(|error| malformed(error.line(), error.to_string(), "an object of domains, each a list of intents"))?;
     let mapped: HashSet<&String> = domains.values().flatten().collect();

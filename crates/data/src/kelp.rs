@@ -11,8 +11,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use ndarray::Array2;
-
 use crate::documents::LabelledDocuments;
 use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
@@ -35,15 +33,6 @@ impl NamedVectors {
     /// One sparse row an item.
     pub fn rows(&self) -> &[Vec<(usize, f64)>] {
         &self.rows
-    }
-
-    /// The same as a matrix, items × names: 8 bytes a cell.
-    pub fn to_dense(&self) -> Array2<f64> {
-        let mut dense = Array2::zeros((self.rows.len(), self.names.len()));
-        for (i, row) in self.rows.iter().enumerate() {
-            row.iter().for_each(|&(column, value)| dense[[i, column]] = value);
-        }
-        dense
     }
 }
 
@@ -271,7 +260,7 @@ impl KelpExamples {
 
     fn malformed(&self, example: &Example, seen: String, wanted: &str) -> DataError {
         let path = self.files[example.file].0.clone();
-        DataError::Malformed { path, line: example.number, seen, wanted: wanted.to_owned() }
+        DataError::malformed(&path, example.number, seen, wanted)
     }
 }
 
@@ -366,7 +355,6 @@ mod tests {
         let vectors = examples.vectors("bow", &ids()).unwrap();
         assert_eq!(vectors.names(), ["where", "_far__r", "a:b"]);
         assert_eq!(vectors.rows(), [vec![(0, 0.5), (1, 3.0)], vec![(1, 1.0), (2, 2.0)]]);
-        assert_eq!(vectors.to_dense(), ndarray::array![[0.5, 3.0, 0.0], [0.0, 1.0, 2.0]]);
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl<R: BufRead> Lines<R> {
         if read as u64 == LONGEST && !self.buffer.ends_with(b"\n") {
             let (path, line) = (self.path.clone(), self.number);
             let (seen, wanted) = (format!("a line of {} MiB or more", LONGEST >> 20), "lines of text".to_owned());
-            return Err(DataError::Malformed { path, line, seen, wanted });
+            return Err(DataError::malformed(&path, line, seen, wanted));
         }
         // a mark of Windows' editors is no part of the first word
         if self.number == 1 && self.buffer.starts_with(BYTE_ORDER_MARK) {

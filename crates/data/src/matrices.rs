@@ -236,7 +236,7 @@ fn read_lines(path: &Path) -> Result<Array2<f64>, DataError> {
     let (mut delimiter, mut header, mut pending) = (None, None::<Vec<String>>, None::<(usize, Vec<String>)>);
     let (mut rows, mut has_names) = (Rows::default(), false);
     let push = |rows: &mut Rows, line: usize, cells: &[String]| {
-        rows.push(cells).map_err(|(seen, wanted)| DataError::Malformed { path: path.to_owned(), line, seen, wanted })
+        rows.push(cells).map_err(|(seen, wanted)| DataError::malformed(path, line, seen, wanted))
     };
     // lines of old spreadsheets end with CR alone
     let mut earlier = 0;
@@ -322,11 +322,15 @@ mod tests {
         assert!(said(read_square(&path)).ends_with("the entry (i = 0, j = 1) is NaN; a similarity must be finite"));
     }
 
-    fn load(bytes: &[u8]) -> Result<Array2<f64>, DataError> {
+    fn load_as(name: &str, bytes: &[u8]) -> Result<Array2<f64>, String> {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.npy");
+        let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
-        read_square(&path)
+        read_square(&path).map_err(|error| error.to_string())
+    }
+
+    fn load(bytes: &[u8]) -> Result<Array2<f64>, String> {
+        load_as("mine.npy", bytes)
     }
 
     fn encoded(matrix: &Array2<f64>) -> Vec<u8> {
@@ -367,16 +371,9 @@ mod tests {
             ),
             (b"1.0, 0.5\n0.5, 1.0\n".to_vec(), "wanted is the header of a NumPy `.npy` file"),
         ] {
-            let message = load(&bytes).unwrap_err().to_string();
+            let message = load(&bytes).unwrap_err();
             assert!(message.contains(wanted), "{message}");
         }
-    }
-
-    fn load_as(name: &str, bytes: &[u8]) -> Result<Array2<f64>, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        read_square(&path).map_err(|error| error.to_string())
     }
 
     #[test]

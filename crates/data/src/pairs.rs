@@ -9,6 +9,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use rand::seq::index;
+use serde::Deserialize;
 
 use landmark_core::stream::stream;
 
@@ -24,7 +25,7 @@ pub struct SentencePairs {
 }
 
 /// Columns of a file of pairs, and the scale of its target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct PairColumns {
     pub first: &'static str,
     pub second: &'static str,
@@ -34,7 +35,8 @@ pub struct PairColumns {
 }
 
 /// Scale in which a target is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PairScale {
     /// A number from 0 to 5.
     Grade,
@@ -87,11 +89,13 @@ impl SentencePairs {
         while let Some((line, cells)) = rows.next_full_row()? {
             // as many as were asked for
             let [first, second, target] = <[String; 3]>::try_from(cells).unwrap_or_default();
-            let value = columns.scale.read(&target).ok_or_else(|| DataError::Malformed {
-                path: path.to_owned(),
-                line,
-                seen: format!("`{target}` in `{}`", columns.target),
-                wanted: columns.scale.wanted().into_owned(),
+            let value = columns.scale.read(&target).ok_or_else(|| {
+                DataError::malformed(
+                    path,
+                    line,
+                    format!("`{target}` in `{}`", columns.target),
+                    columns.scale.wanted().into_owned(),
+                )
             })?;
             pairs.push((first, second, value));
         }

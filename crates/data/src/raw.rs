@@ -9,10 +9,12 @@
 //! same text, whose sha256 is known. A compressed file may differ in its bytes where another program compressed it; its text does not.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
+use serde::{Deserialize, Serialize};
+use serde_json::ser::Formatter;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
@@ -21,14 +23,8 @@ use crate::unpack::Packing;
 
 pub mod archive;
 mod documents;
-mod glue;
-mod intents;
-mod json_lines;
-mod mentions;
-mod pairs;
 pub mod recipes;
-mod shuffle;
-mod threads;
+mod tables;
 mod xml;
 
 /// Raw files by name, which is the path inside an archive for those that came in one.
@@ -102,10 +98,15 @@ pub fn hex(bytes: &[u8]) -> String {
 /// # Errors
 /// [`DataError::Io`]: it is not there, or damaged.
 pub fn text_sha256(path: &Path) -> Result<String, DataError> {
-    let (mut hasher, mut reader) = (Sha256::new(), crate::unpack::open(path)?);
+    digest(crate::unpack::open(path)?).map_err(DataError::io(path))
+}
+
+/// Sha256 of all that comes of a reader.
+pub(crate) fn digest(mut reader: impl BufRead) -> io::Result<String> {
+    let mut hasher = Sha256::new();
     loop {
-        let length = match reader.fill_buf().map_err(DataError::io(path))? {
-            [] => break,
+        let length = match reader.fill_buf()? {
+            [] => return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
             bytes => {
                 hasher.update(bytes);
                 bytes.len()
@@ -113,95 +114,91 @@ pub fn text_sha256(path: &Path) -> Result<String, DataError> {
         };
         reader.consume(length);
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// A conversion of raw files into the text of one of ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Conversion {
     /// As it is: KeLP examples, maps of names, word vectors.
-    Copy(&'static str),
+    Copy(String),
     /// A table of the STS benchmark: nine or seven columns, CR LF, no quoting.
-    StsCsv(&'static str),
+    StsCsv(String),
     /// The STS benchmark in GLUE's own form: `index genre filename year old_index source1 source2 sentence1 sentence2 score`.
-    GlueSts(&'static str),
+    GlueSts(String),
     /// GLUE's RTE as tab-separated values with quoting, labels 0 and 1.
-    Rte(&'static str),
+    Rte(String),
     /// RTE in GLUE's own form: `index sentence1 sentence2 label`, no quoting, labels in words, and none in the test set.
-    GlueRte(&'static str),
+    GlueRte(String),
     /// The Microsoft paraphrase corpus in the order of its files.
     Paraphrases {
-        tables: &'static [&'static str],
+        tables: Vec<String>,
         /// A table whose columns 2 and 3 say which pairs, in which order; all where there is none.
-        order: Option<&'static str>,
+        order: Option<String>,
     },
     /// The Microsoft paraphrase corpus in the order of its file: pairs that GLUE's list names, or all others.
-    GlueParaphrases { table: &'static str, ids: &'static str, is_named: bool },
+    GlueParaphrases { table: String, ids: String, is_named: bool },
     /// Tweets of the WMD paper: `"label"`, a tab, the words.
-    Tweets(&'static str),
+    Tweets(String),
     /// Yummly recipes: a JSON list of `id`, `cuisine`, `ingredients`.
-    Recipes(&'static str),
+    Recipes(String),
     /// Documents in folders `<split>/<label>/<id>`, as columns.
-    Abstracts { below: &'static str },
+    Abstracts { below: String },
     /// Newsgroup posts in folders `20news-bydate-<split>/<label>/<id>`, as JSON lines.
     Posts,
     /// Reviews by domain: `<domain>/<sentiment>.review`.
-    Reviews(&'static [&'static str]),
+    Reviews(Vec<String>),
     /// SMART collections, each a label and a file: `.I`, `.T`, `.W`.
-    Smart(&'static [(&'static str, &'static str)]),
-    /// CLINC150: a JSON object of lists, of which one part is taken, then its out-of-scope one.
-    Clinc {
-        file: &'static str,
-        /// `train`, `val` or `test`.
-        part: &'static str,
-    },
+    Smart(Vec<(String, String)>),
+    /// CLINC150: a JSON object of lists, of which one part (`train`, `val` or `test`) is taken, then its out-of-scope one.
+    Clinc { file: String, part: String },
     /// SNIPS: a JSON file an intent, called `<before><intent><after>`.
-    Snips { before: &'static str, after: &'static str },
+    Snips { before: String, after: String },
     /// ATIS: `BOS words EOS`, a tab, slots and the intent.
-    Atis(&'static str),
+    Atis(String),
     /// Threads of SemEval-2016 Task 3, from XML.
-    SemEval(&'static str),
+    SemEval(String),
     /// Tokens of the documents of ECB+, from CAT XML.
     EcbDocuments,
     /// Mentions of ECB+ in validated sentences.
     EcbMentions,
     /// GloVe vectors as text, the files one after the other.
-    Vectors(&'static [&'static str]),
+    Vectors(Vec<String>),
 }
 
 impl Conversion {
     /// The text of our file, uncompressed.
     ///
     /// # Errors
-    /// [`DataError::Malformed`] and its like with raw file and line; [`DataError::Archive`] for a raw file that is missing.
-    pub fn text(self, raw: &RawFiles) -> Result<Vec<u8>, DataError> {
+    /// [`DataError::Archive`] with the raw file that is missing or of another form, which none is that fits its digest.
+    pub fn text(&self, raw: &RawFiles) -> Result<Vec<u8>, DataError> {
         match self {
             Self::Copy(name) => Ok(raw.get(name)?.to_vec()),
-            Self::StsCsv(name) => pairs::sts(name, raw.text(name)?),
-            Self::GlueSts(name) => glue::sts(name, raw.text(name)?),
-            Self::Rte(name) => pairs::rte(name, raw.text(name)?),
-            Self::GlueRte(name) => glue::rte(name, raw.text(name)?),
-            Self::GlueParaphrases { table, ids, is_named } => glue::paraphrases(raw, table, ids, is_named),
-            Self::Paraphrases { tables, order } => pairs::paraphrases(raw, tables, order),
+            Self::StsCsv(name) => tables::sts(name, raw.text(name)?),
+            Self::GlueSts(name) => tables::glue_sts(name, raw.text(name)?),
+            Self::Rte(name) => tables::rte(name, raw.text(name)?),
+            Self::GlueRte(name) => tables::glue_rte(name, raw.text(name)?),
+            Self::GlueParaphrases { table, ids, is_named } => tables::glue_paraphrases(raw, table, ids, *is_named),
+            Self::Paraphrases { tables, order } => tables::paraphrases(raw, tables, order.as_deref()),
             Self::Tweets(name) => documents::tweets(name, raw.text(name)?),
             Self::Recipes(name) => documents::recipes(name, raw.get(name)?),
             Self::Abstracts { below } => documents::abstracts(raw, below),
             Self::Posts => documents::posts(raw),
             Self::Reviews(names) => documents::reviews(raw, names),
             Self::Smart(collections) => documents::smart(raw, collections),
-            Self::Clinc { file, part } => intents::clinc(file, raw.get(file)?, part),
-            Self::Snips { before, after } => intents::snips(raw, before, after),
-            Self::Atis(name) => intents::atis(name, raw.text(name)?),
-            Self::SemEval(name) => threads::sem_eval(name, raw.text(name)?),
-            Self::EcbDocuments => mentions::documents(raw),
-            Self::EcbMentions => mentions::mentions(raw),
+            Self::Clinc { file, part } => tables::clinc(file, raw.get(file)?, part),
+            Self::Snips { before, after } => tables::snips(raw, before, after),
+            Self::Atis(name) => tables::atis(name, raw.text(name)?),
+            Self::SemEval(name) => xml::threads(name, raw.text(name)?),
+            Self::EcbDocuments => xml::documents(raw),
+            Self::EcbMentions => xml::mentions(raw),
             Self::Vectors(names) => vectors(raw, names),
         }
     }
 
     /// Our file: the text, in one gzip member without a name or time where the path ends in `.gz` and the text is not
     /// compressed already.
-    pub fn file(self, path: &str, raw: &RawFiles) -> Result<Vec<u8>, DataError> {
+    pub fn file(&self, path: &str, raw: &RawFiles) -> Result<Vec<u8>, DataError> {
         let text = self.text(raw)?;
         if !path.ends_with(".gz") || Packing::of(&text) == Packing::Gzip {
             return Ok(text);
@@ -211,32 +208,44 @@ impl Conversion {
     }
 }
 
-/// Lines of a word and its numbers, all of one dimension. Words that are no UTF-8 are left out: single quotation marks and dashes of
-/// another encoding.
-fn vectors(raw: &RawFiles, names: &[&str]) -> Result<Vec<u8>, DataError> {
-    let (mut text, mut dimension) = (String::new(), None);
+/// Lines of a word and its numbers. Words that are no UTF-8 are left out: single quotation marks and dashes of another encoding.
+fn vectors(raw: &RawFiles, names: &[String]) -> Result<Vec<u8>, DataError> {
+    let mut text = String::new();
     for name in names {
-        for (k, line) in raw.get(name)?.split(|&byte| byte == b'\n').enumerate() {
+        for line in raw.get(name)?.split(|&byte| byte == b'\n') {
             let Ok(line) = std::str::from_utf8(line.trim_ascii_end()) else { continue };
-            let mut cells = line.split(' ');
-            let Some(word) = cells.next().filter(|word| !word.is_empty()) else { continue };
-            let numbers: Result<Vec<f32>, _> = cells.map(str::parse).collect();
-            let seen = numbers.map_err(|error| malformed(name, k + 1, format!("`{word}`: {error}"), "numbers"))?.len();
-            let wanted = *dimension.get_or_insert(seen);
-            if seen != wanted {
-                return Err(DataError::WrongDimension {
-                    path: name.into(),
-                    line: k + 1,
-                    word: word.to_owned(),
-                    seen,
-                    wanted,
-                });
+            if !line.is_empty() && !line.starts_with(' ') {
+                text.push_str(line);
+                text.push('\n');
             }
-            text.push_str(line);
-            text.push('\n');
         }
     }
     Ok(text.into_bytes())
+}
+
+/// JSON lines as Python's `json.dumps(value, ensure_ascii=False)` writes them: a blank after every comma and colon.
+fn json_lines<T: Serialize>(values: impl Iterator<Item = Result<T, DataError>>) -> Result<Vec<u8>, DataError> {
+    struct WithBlanks;
+    impl Formatter for WithBlanks {
+        fn begin_array_value<W: Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+            writer.write_all(if first { b"" } else { b", " })
+        }
+
+        fn begin_object_key<W: Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+            self.begin_array_value(writer, first)
+        }
+
+        fn begin_object_value<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+            writer.write_all(b": ")
+        }
+    }
+    let mut text = Vec::new();
+    for value in values {
+        let written = value?.serialize(&mut serde_json::Serializer::with_formatter(&mut text, WithBlanks));
+        written.map_err(|error| unexpected("JSON lines", error.to_string()))?;
+        text.push(b'\n');
+    }
+    Ok(text)
 }
 
 /// UTF-8, without a byte order mark.
@@ -261,14 +270,14 @@ fn squeezed(text: &str) -> String {
     text.split(is_space).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Lines that are not blank, with their numbers from 1, without LF or CR LF.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let numbered = text.split('\n').enumerate().map(|(k, line)| (k + 1, line.strip_suffix('\r').unwrap_or(line)));
-    numbered.filter(|(_, line)| !line.trim().is_empty())
+/// Lines that are not blank, without LF or CR LF.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty())
 }
 
-fn malformed(name: &str, line: usize, seen: String, wanted: &str) -> DataError {
-    DataError::Malformed { path: name.into(), line, seen, wanted: wanted.to_owned() }
+/// A raw file that is not of the form of its source: none that fits its digest.
+fn unexpected(name: &str, what: String) -> DataError {
+    DataError::Archive { path: name.into(), what: format!("unexpected content: {what}") }
 }
 
 /// Tab-separated values under a header. A cell holds no tab and no line end.
@@ -308,29 +317,29 @@ mod tests {
     }
 
     #[test]
-    fn vectors_of_files_follow_each_other() {
+    fn vectors_of_files_follow_each_other_without_words_of_another_encoding() {
         let mut raw = RawFiles::one("x", b"the 1 -2\n\x96 3 4\n".to_vec());
         raw.insert("y", b"of 1e-3 .5".to_vec());
-        let wanted = Conversion::Vectors(&["x", "y"]);
+        let wanted = Conversion::Vectors(vec!["x".to_owned(), "y".to_owned()]);
         assert_eq!(wanted.text(&raw).unwrap(), b"the 1 -2\nof 1e-3 .5\n");
-        for (line, seen) in
-            [("to 1", "y:1: the vector of `to` has 1 numbers"), ("to 1 two", "y:1: `to`: invalid float")]
-        {
-            raw.insert("y", line.as_bytes().to_vec());
-            let error = wanted.text(&raw).unwrap_err().to_string();
-            assert!(error.starts_with(seen), "{error}");
-        }
-        let error = Conversion::Copy("z").text(&raw).unwrap_err().to_string();
+        let error = Conversion::Copy("z".to_owned()).text(&raw).unwrap_err().to_string();
         assert_eq!(error, "`z`: this raw file is missing among those of its sources");
     }
 
     #[test]
+    fn lines_are_those_of_python() {
+        let value = serde_json::json!({"a": [1, "é\"\n\u{1}"], "b": {}, "c": null});
+        let text = json_lines([Ok(value)].into_iter()).unwrap();
+        // json.dumps({"a": [1, "é\"\n\x01"], "b": {}, "c": None}, ensure_ascii=False)
+        assert_eq!(String::from_utf8(text).unwrap(), "{\"a\": [1, \"é\\\"\\n\\u0001\"], \"b\": {}, \"c\": null}\n");
+    }
+
+    #[test]
     fn a_file_is_packed_by_its_name_and_never_twice() {
-        let raw = RawFiles::one("x", b"text\n".to_vec());
-        assert_eq!(Conversion::Copy("x").file("a.tsv", &raw).unwrap(), b"text\n");
-        let packed = Conversion::Copy("x").file("a.tsv.gz", &raw).unwrap();
+        let (raw, copy) = (RawFiles::one("x", b"text\n".to_vec()), Conversion::Copy("x".to_owned()));
+        assert_eq!(copy.file("a.tsv", &raw).unwrap(), b"text\n");
+        let packed = copy.file("a.tsv.gz", &raw).unwrap();
         assert_eq!(Packing::of(&packed), Packing::Gzip);
-        let again = Conversion::Copy("x").file("a.tsv.gz", &RawFiles::one("x", packed.clone())).unwrap();
-        assert_eq!(again, packed);
+        assert_eq!(copy.file("a.tsv.gz", &RawFiles::one("x", packed.clone())).unwrap(), packed);
     }
 }

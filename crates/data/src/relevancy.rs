@@ -47,12 +47,7 @@ impl Judgements {
             if line.trim().is_empty() {
                 continue;
             }
-            let malformed = |seen: String, wanted: &str| DataError::Malformed {
-                path: path.to_owned(),
-                line: number,
-                seen,
-                wanted: wanted.to_owned(),
-            };
+            let malformed = |seen: String, wanted: &str| DataError::malformed(path, number, seen, wanted);
             let columns: Vec<&str> = line.split('\t').map(str::trim).collect();
             let [question, comment, _, score, good] = columns[..] else {
                 return Err(malformed(
@@ -112,12 +107,12 @@ impl Judgements {
         for (line, prediction) in &predictions.lines {
             let id = (prediction.question.as_str(), prediction.comment.as_str());
             let Some(relevant) = truth.remove(&id) else {
-                return Err(DataError::Malformed {
-                    path: predictions.path.clone(),
-                    line: *line,
-                    seen: format!("the unknown comment `{}` of question `{}`", id.1, id.0),
-                    wanted: format!("a comment of `{}`", self.path.display()),
-                });
+                return Err(DataError::malformed(
+                    &predictions.path,
+                    *line,
+                    format!("the unknown comment `{}` of question `{}`", id.1, id.0),
+                    format!("a comment of `{}`", self.path.display()),
+                ));
             };
             let Judgement { score, good: predicted, .. } = *prediction;
             judged[questions[id.0]].push(Judged { score, predicted, relevant });
@@ -126,17 +121,17 @@ impl Judgements {
             self.lines.iter().find(|(_, gold)| truth.contains_key(&(gold.question.as_str(), gold.comment.as_str())));
         match missing {
             None => Ok(judged),
-            Some((line, gold)) => Err(DataError::Malformed {
-                path: self.path.clone(),
-                line: *line,
-                seen: format!(
+            Some((line, gold)) => Err(DataError::malformed(
+                &self.path,
+                *line,
+                format!(
                     "the comment `{}` of question `{}` has no prediction, one of {} without",
                     gold.comment,
                     gold.question,
                     truth.len()
                 ),
-                wanted: format!("a line for each in `{}`", predictions.path.display()),
-            }),
+                format!("a line for each in `{}`", predictions.path.display()),
+            )),
         }
     }
 }

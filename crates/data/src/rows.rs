@@ -6,6 +6,7 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::error::{DataError, excerpt};
@@ -13,7 +14,8 @@ use crate::lines::Lines;
 use crate::unpack::{Text, open};
 
 /// Layout of a file of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RowFormat {
     /// Tab-separated with a header line.
     Tsv,
@@ -94,12 +96,7 @@ impl<R: BufRead> Rows<R> {
                 RowFormat::Tsv => between_tabs(line, self.width, &self.places),
                 RowFormat::Jsonl => of_object(line, &self.wanted),
             };
-            let malformed = |(seen, wanted): (String, &str)| DataError::Malformed {
-                path: self.path.clone(),
-                line: number,
-                seen,
-                wanted: wanted.to_owned(),
-            };
+            let malformed = |(seen, wanted): (String, &str)| DataError::malformed(&self.path, number, seen, wanted);
             return Ok(Some((number, cells.map_err(malformed)?)));
         }
         Ok(None)
@@ -109,11 +106,8 @@ impl<R: BufRead> Rows<R> {
     pub fn next_full_row(&mut self) -> Result<Option<(usize, Vec<String>)>, DataError> {
         let Some((line, cells)) = self.next_row()? else { return Ok(None) };
         let full = cells.into_iter().zip(&self.wanted).map(|(cell, column)| {
-            cell.ok_or_else(|| DataError::Malformed {
-                path: self.path.clone(),
-                line,
-                seen: format!("no `{column}`"),
-                wanted: "a text or a number there".to_owned(),
+            cell.ok_or_else(|| {
+                DataError::malformed(&self.path, line, format!("no `{column}`"), "a text or a number there")
             })
         });
         Ok(Some((line, full.collect::<Result<_, _>>()?)))

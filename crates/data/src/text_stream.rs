@@ -188,8 +188,8 @@ impl TextStream {
                     true
                 }
                 Ok(_) if self.policy.empty == BadLine::Error => {
-                    let (seen, wanted) = ("an empty line".into(), "a text (or `empty: skip`)".into());
-                    return Err(DataError::Malformed { path: path(), line: self.line_number()?, seen, wanted });
+                    let (seen, wanted) = ("an empty line".to_owned(), "a text (or `empty: skip`)");
+                    return Err(DataError::malformed(&path(), self.line_number()?, seen, wanted));
                 }
                 Ok(_) => {
                     self.place.empty += 1;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{DataError, excerpt};
@@ -9,20 +10,21 @@ use crate::lines::Lines;
 use crate::rows::{RowFormat, Rows};
 
 /// Layout of the texts in a file, plain or gzip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TextLayout {
     /// These columns of tab-separated values under a header line.
-    Tsv(&'static [&'static str]),
+    Tsv(Vec<String>),
     /// JSON lines of forum threads: `subject`, `body`, and the `text` of each of the `comments`.
     Threads,
     /// JSON lines of tokenised documents: `tokens` is a list of `[sentence, token, text]`.
     SentenceTokens,
     /// The text representation of this name in lines of KeLP examples.
-    KelpText(&'static str),
+    KelpText(String),
 }
 
 /// Hands every text that is not blank to `each`.
-pub(crate) fn read(path: &Path, layout: TextLayout, each: &mut dyn FnMut(&str)) -> Result<(), DataError> {
+pub(crate) fn read(path: &Path, layout: &TextLayout, each: &mut dyn FnMut(&str)) -> Result<(), DataError> {
     let mut hand_over = |text: &str| {
         if !text.trim().is_empty() {
             each(text.trim());
@@ -31,19 +33,15 @@ pub(crate) fn read(path: &Path, layout: TextLayout, each: &mut dyn FnMut(&str)) 
     let mut by_line = |texts_of: &dyn Fn(&str) -> Texts| -> Result<(), DataError> {
         let mut lines = Lines::open(path)?;
         while let Some((number, line)) = lines.next_line()? {
-            let malformed = |wanted: String| DataError::Malformed {
-                path: path.to_owned(),
-                line: number,
-                seen: format!("`{}`", excerpt(line)),
-                wanted,
-            };
+            let malformed = |wanted: String| DataError::malformed(path, number, format!("`{}`", excerpt(line)), wanted);
             texts_of(line).map_err(malformed)?.iter().for_each(|text| hand_over(text));
         }
         Ok(())
     };
     match layout {
         TextLayout::Tsv(columns) => {
-            let mut rows = Rows::open(path, RowFormat::Tsv, columns)?;
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            let mut rows = Rows::open(path, RowFormat::Tsv, &columns)?;
             while let Some((_, cells)) = rows.next_full_row()? {
                 cells.iter().for_each(|text| hand_over(text));
             }
@@ -92,20 +90,20 @@ mod tests {
         let path = folder.path().join("texts");
         std::fs::write(&path, content).unwrap();
         let mut seen = Vec::new();
-        read(&path, layout, &mut |text| seen.push(text.to_owned())).map_err(|error| error.to_string())?;
+        read(&path, &layout, &mut |text| seen.push(text.to_owned())).map_err(|error| error.to_string())?;
         Ok(seen)
     }
 
     #[test]
     fn each_layout_gives_its_texts_and_no_blank_ones() {
-        let columns = TextLayout::Tsv(&["b", "a"]);
+        let columns = TextLayout::Tsv(vec!["b".into(), "a".into()]);
         assert_eq!(texts("a\tx\tb\none\t-\ttwo\n\t-\tthree\n", columns).unwrap(), ["two", "one", "three"]);
         let thread = r#"{"subject": "Bank", "body": " ", "comments": [{"text": "try it"}, {"text": "why"}]}"#;
         assert_eq!(texts(thread, TextLayout::Threads).unwrap(), ["Bank", "try it", "why"]);
         let tokens = r#"{"tokens": [[0, 1, "It"], [0, 2, "rained"], [1, 3, "Why"]]}"#;
         assert_eq!(texts(tokens, TextLayout::SentenceTokens).unwrap(), ["It rained", "Why"]);
         let kelp = "DESC |BS:quest| Who asked ? |ES| |BT:grct| (x) |ET|\n";
-        assert_eq!(texts(kelp, TextLayout::KelpText("quest")).unwrap(), ["Who asked ?"]);
+        assert_eq!(texts(kelp, TextLayout::KelpText("quest".into())).unwrap(), ["Who asked ?"]);
     }
 
     #[test]
@@ -113,17 +111,17 @@ mod tests {
         for (content, layout, wanted) in [
             (
                 "a\tb\n",
-                TextLayout::Tsv(&["text"]),
+                TextLayout::Tsv(vec!["text".into()]),
                 "begins with the columns `a b`; wanted is a header line with a column `text`",
             ),
             (
                 "x\ttext\nonly\n",
-                TextLayout::Tsv(&["text"]),
+                TextLayout::Tsv(vec!["text".into()]),
                 ":2: 1 columns where the header has 2; wanted is one tab between two columns",
             ),
             ("{}\n", TextLayout::Threads, ":1: `{}`; wanted is a list `comments`"),
             ("nothing\n", TextLayout::SentenceTokens, ":1: `nothing`; wanted is a JSON object"),
-            ("x |BS:bow| y |ES|\n", TextLayout::KelpText("quest"), "wanted is a text `|BS:quest| … |ES|`"),
+            ("x |BS:bow| y |ES|\n", TextLayout::KelpText("quest".into()), "wanted is a text `|BS:quest| … |ES|`"),
         ] {
             let message = texts(content, layout).unwrap_err();
             assert!(message.contains(wanted), "{message}");

@@ -116,12 +116,7 @@ impl Threads {
             if line.trim().is_empty() {
                 continue;
             }
-            let malformed = |seen: String, wanted: &str| DataError::Malformed {
-                path: path.to_owned(),
-                line: number,
-                seen,
-                wanted: wanted.to_owned(),
-            };
+            let malformed = |seen: String, wanted: &str| DataError::malformed(path, number, seen, wanted);
             let thread: Thread = serde_json::from_str(line).map_err(|error| {
                 malformed(
                     format!("`{}` ({error})", excerpt(line)),

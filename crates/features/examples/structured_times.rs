@@ -100,13 +100,6 @@ fn hadamard(folder: &Path, n: usize, repeats: u32) -> Result<(), Box<dyn Error>>
         }
     });
     println!("hadamard {n} {one:.4e}");
-    let mut single: Vec<f32> = vec![1.0; n];
-    let one = shortest(repeats, || {
-        let done = walsh_hadamard(black_box(&mut single));
-        debug_assert!(done.is_ok());
-        single[0] = 1.0;
-    });
-    println!("hadamard_f32 {n} {one:.4e}");
     let rows = ((1_usize << 25) / n).max(1);
     let mut many = vec![1.0; rows * n];
     let batch = shortest(repeats.min(5), || {

@@ -41,7 +41,7 @@ pub fn of_paper(paper: &str) -> Result<&'static [&'static str], String> {
 pub fn verify(names: &[&str], folder: &Path) -> Result<Vec<(&'static str, &'static str, FileState)>, FetchError> {
     let mut found = Vec::new();
     for dataset in catalog::all().filter(|dataset| names.is_empty() || names.contains(&dataset.name)) {
-        for file in dataset.files {
+        for file in &dataset.files {
             let state = file.state(folder)?;
             if !names.is_empty() || state != FileState::Missing {
                 found.push((dataset.name, file.path, state));
@@ -67,7 +67,7 @@ pub fn missing(names: &[&str], folder: &Path) -> Result<Vec<Missing>, FetchError
     for name in names {
         let dataset = catalog::find(name)?;
         let mut files = Vec::new();
-        for file in dataset.files {
+        for file in &dataset.files {
             match file.state(folder)? {
                 FileState::Present => {}
                 FileState::Missing => files.push(file),
@@ -89,7 +89,7 @@ pub fn download_bytes(missing: &[Missing]) -> u64 {
     for file in missing.iter().flat_map(|missing| &missing.files) {
         match recipes::of(file.path) {
             Some(recipe) => {
-                let new = recipe.sources.iter().filter(|source| seen.insert(source.addresses[0].url));
+                let new = recipe.sources.iter().filter(|source| seen.insert(source.addresses[0].url.as_str()));
                 bytes += new.map(|source| source.bytes).sum::<u64>();
             }
             None if seen.insert(file.sha256) => bytes += file.bytes,
@@ -169,14 +169,14 @@ pub fn fetch(
 #[derive(Debug, Clone, Default)]
 pub struct Ways<'a> {
     /// Addresses of the file itself, the first tried first.
-    pub published: &'a [&'static str],
+    pub published: &'a [String],
     /// Recipes to make it by, the first tried first.
     pub recipes: Vec<&'a Recipe>,
 }
 
 impl Ways<'static> {
     pub fn of(file: &str) -> Self {
-        let published = recipes::published(file).map_or(&[][..], |published| published.addresses);
+        let published = recipes::published(file).map_or(&[][..], |published| &published.addresses[..]);
         Self { published, recipes: recipes::all_of(file).collect() }
     }
 }
@@ -218,7 +218,7 @@ impl<'a> Kitchen<'a> {
         // a file that no digest is known of is made here, where its sources can be looked at
         let mirror = mirror.into_iter().filter(|_| !file.sha256.is_empty()).map(|from| (from, "from the mirror"));
         let published =
-            self.in_turn(ways.published.iter().copied()).into_iter().map(|(_, from)| (from, "as published"));
+            self.in_turn(ways.published.iter().map(String::as_str)).into_iter().map(|(_, from)| (from, "as published"));
         for (from, how) in mirror.chain(published) {
             if self.as_it_is(file, &from, &mut tried, watch)? {
                 watch.say(&format!("{} ({}): {how}", file.path, megabytes(file.bytes)));
@@ -250,7 +250,7 @@ impl<'a> Kitchen<'a> {
 
     fn by_recipe(&self, file: &DataFile, recipe: &Recipe, watch: &mut dyn Watch) -> Result<(), FetchError> {
         let mut raw = RawFiles::default();
-        for source in recipe.sources {
+        for source in &recipe.sources {
             raw.extend(self.raw_files(source, watch)?);
         }
         let made = recipe.conversion.file(file.path, &raw)?;
@@ -331,7 +331,7 @@ impl<'a> Kitchen<'a> {
     /// The raw files of the first address that has the right ones: of the mirror's, then of the public ones.
     fn raw_files(&self, source: &Source, watch: &mut dyn Watch) -> Result<RawFiles, FetchError> {
         let mut tried = Vec::new();
-        for (place, from) in self.in_turn(source.addresses.iter().map(|address| address.url)) {
+        for (place, from) in self.in_turn(source.addresses.iter().map(|address| address.url.as_str())) {
             let part = self.part(&from);
             // bytes of an earlier time may be of something else: then all of it comes again, once
             for is_fresh in [length(&part) == 0, true] {
@@ -365,7 +365,7 @@ impl<'a> Kitchen<'a> {
                 }
             }
         }
-        let what = source.addresses.first().map_or("a source", |address| address.url);
+        let what = source.addresses.first().map_or("a source", |address| address.url.as_str());
         Err(FetchError::Nowhere { what: what.to_owned(), tried })
     }
 
@@ -380,7 +380,7 @@ fn check(recipe: &Recipe, target: &Path) -> Result<(), FetchError> {
         return Ok(());
     }
     std::fs::remove_file(target).map_err(FetchError::write(target))?;
-    Err(FetchError::WrongResult { file: recipe.file.to_owned(), seen, wanted: recipe.text_sha256.to_owned() })
+    Err(FetchError::WrongResult { file: recipe.file.clone(), seen, wanted: recipe.text_sha256.clone() })
 }
 
 fn make_room(target: &Path) -> Result<(), FetchError> {

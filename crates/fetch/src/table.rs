@@ -43,9 +43,10 @@ pub fn markdown() -> String {
 /// Hosts and repositories of the first address of every raw file, those of the copies first.
 fn source(dataset: &Dataset) -> String {
     let files = dataset.files.iter().map(|file| file.path);
-    let sources = files.clone().flat_map(recipes::all_of).flat_map(|recipe| recipe.sources);
-    let raw = sources.filter_map(|source| source.addresses.first()).map(|address| address.url);
-    let published = files.filter_map(recipes::published).filter_map(|published| published.addresses.first().copied());
+    let sources = files.clone().flat_map(recipes::all_of).flat_map(|recipe| &recipe.sources);
+    let raw = sources.filter_map(|source| source.addresses.first()).map(|address| address.url.as_str());
+    let published =
+        files.filter_map(recipes::published).filter_map(|published| published.addresses.first()).map(String::as_str);
     let mut places: Vec<String> = Vec::new();
     for url in raw.chain(published) {
         let path = url.split_once("://").map_or(url, |(_, rest)| rest);

@@ -246,27 +246,4 @@ mod tests {
         }
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is left beside it");
     }
-
-    #[test]
-    fn torn_and_missing_files_are_named() {
-        let scratch = tempfile::tempdir().unwrap();
-        let folder = scratch.path().join("index");
-        let missing = read(&folder).unwrap_err().to_string();
-        assert!(missing.starts_with("there is no index in"), "{missing}");
-        let (info, index) = made(None);
-        write(&folder, &info, index.parts()).unwrap();
-        let path = folder.join(TENSORS);
-        let bytes = fs::read(&path).unwrap();
-        for kept in [0, 5, 8, 40, bytes.len() - 1] {
-            fs::write(&path, &bytes[..kept]).unwrap();
-            let torn = read(&folder).unwrap_err().to_string();
-            assert!(torn.contains("index.safetensors` is damaged"), "{kept}: {torn}");
-        }
-        fs::write(&path, &bytes).unwrap();
-        let (two, popularity) = (Array2::zeros((2, 3)), Array2::zeros((1, 2)));
-        let tensors = [("residual", two.view()), ("scores", two.view()), ("popularity", popularity.view())];
-        write_tensors(&path, &tensors).unwrap();
-        let other = read(&folder).unwrap_err().to_string();
-        assert!(other.contains("it is 2 × 3, but `index.json` says 9 × 3"), "{other}");
-    }
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: what was bought is published, and the program ends with code 130.
+//! Ctrl-C and SIGTERM: what was evaluated is published, and the program ends with code 130.
 //!
 //! A store publishes about every second; without this the last second would be evaluated again. The batch that a scorer is working on
 //! at that moment is waited for; batches take about half a second.

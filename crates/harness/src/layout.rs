@@ -52,15 +52,3 @@ pub struct About<'a> {
     /// Hashes and counts for `run.json`.
     pub facts: &'a Json,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn titles_start_with_a_capital() {
-        assert_eq!(capitalized("recall@10 against calls per item"), "Recall@10 against calls per item");
-        assert_eq!(capitalized("nDCG@10 against calls per item"), "nDCG@10 against calls per item");
-        assert_eq!(capitalized(""), "");
-    }
-}

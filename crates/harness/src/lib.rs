@@ -14,7 +14,6 @@ macro_rules! eprintln {
 }
 
 mod advice;
-mod bills;
 pub mod catalogue;
 pub mod command_line;
 pub mod config;
@@ -26,6 +25,7 @@ pub mod interrupt;
 pub mod invocation;
 pub mod items;
 pub mod job;
+mod job_costs;
 pub mod layout;
 pub mod loaded;
 pub mod matrices;

@@ -67,7 +67,7 @@ impl<'a> Matrices<'a> {
 
     /// Evaluations of a forecast that are not in the store; all of them where that is not known yet, as of stand-ins and of pairs that
     /// are chosen on the way.
-    pub fn to_buy(&self, forecast: &Forecast) -> u64 {
+    pub fn missing(&self, forecast: &Forecast) -> u64 {
         if !forecast.are_named() {
             return forecast.evaluations();
         }

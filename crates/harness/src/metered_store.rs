@@ -1,14 +1,14 @@
-//! The metered store: where entries are really bought, counted, limited and kept.
+//! The metered store: where entries are really evaluated, counted, limited and kept.
 //!
 //! ```text
 //! approximator → Metered (cells) → exp(−γd) → Stored → Metered (budget, evaluations) → raw oracle
 //!                one per cell of the sweep              └──────────── the metered store ────────────┘
 //! ```
 //!
-//! γ is applied above the store, so a search over γ buys nothing. Equal items of data of one's own are one item above the store: pairs of copies are
+//! γ is applied above the store, so a search over γ makes no call. Equal items of data of one's own are one item above the store: pairs of copies are
 //! asked for once, as pairs of the first of them, and what is kept is numbered as without that.
 //!
-//! A score that has two orders is kept in both, and its calls are metered below: their mean, their maximum and one of them share what was bought.
+//! A score that has two orders is kept in both, and its calls are metered below: their mean, their maximum and one of them share the calls that were made.
 //! ```text
 //! mean of both ← Stored → both orders → Stored → Metered (budget, evaluations) → the score as given
 //! ```
@@ -112,7 +112,7 @@ impl OneOrderScores {
     }
 }
 
-/// Buys raw scores, each at most once.
+/// Evaluates raw scores, each at most once.
 pub struct MeteredStore {
     /// Meter of what the store lacks: of the calls, too, unless both orders of a pair are kept below.
     meter: Meter,
@@ -149,7 +149,7 @@ impl MeteredStore {
         let store = if problem.is_priced { Some(TileStore::open(store)?.with_sync(matrix.sync)) } else { None };
         let can_score = problem.sentences().is_none_or(|sentences| sentences.is_trained);
         let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", problem.description));
-        // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought
+        // both orders of a pair are kept as they are, so that their mean and their maximum share the calls that were made
         let orders = match problem.sentences() {
             Some(sentences) => sentences.order.symmetrization().map(|orders| (&sentences.as_given, orders)),
             None if problem.orders.is_none() => {
@@ -301,15 +301,15 @@ impl MeteredStore {
         Ok(below.max(carried))
     }
 
-    /// Evaluations bought besides the matrix.
+    /// Calls made besides the matrix.
     pub fn spent_beside(&self) -> u64 {
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         beside.iter().map(|metered| metered.spent().evaluations).sum()
     }
 
-    /// Entries that the store held before anything was bought through this.
+    /// Entries that the store held before any call was made through this.
     pub fn found(&self) -> u64 {
-        self.stored.as_ref().map_or(0, |stored| stored.entries().saturating_sub(stored.bought()))
+        self.stored.as_ref().map_or(0, |stored| stored.entries().saturating_sub(stored.evaluated()))
     }
 
     /// The store's side of it, where entries are kept.

@@ -23,9 +23,9 @@ use crate::loaded::LoadError;
 /// libtorch on a device; loaded when the first model is asked for.
 ///
 /// # Errors
-/// [`NeuralError::NotBuilt`] without the feature `torch`; as [`open`].
+/// As [`open`].
 pub fn libtorch(device: DeviceChoice, threads: Option<usize>) -> Result<Arc<dyn Neural>, NeuralError> {
-    if cfg!(feature = "torch") { open(device, threads) } else { Err(NeuralError::NotBuilt) }
+    open(device, threads)
 }
 
 /// The files of a model, and a warning where those of the tiny one inside stand in for it: the model is missing, and so is the dataset

@@ -1,4 +1,4 @@
-//! The dry run: what a configuration will buy, job by job and in total, before the first call.
+//! The dry run: what a configuration will evaluate, job by job and in total, before the first call.
 //!
 //! Every job's plan is a pure function of the configuration, so the forecast is arithmetic on sets of entries: what a job would cost if it
 //! ran alone, what it adds to the jobs before it, and what the store holds already.

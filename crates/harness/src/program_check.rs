@@ -71,7 +71,7 @@ impl Picked {
 ///
 /// # Errors
 /// A store that cannot be read.
-pub fn bill(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64, JobError> {
+pub fn calls(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64, JobError> {
     let (checks, is_paid) = priced(context, entries)?;
     Ok(if is_paid { checks } else { 0 })
 }
@@ -79,7 +79,7 @@ pub fn bill(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64, JobEr
 /// True where the budget leaves nothing for checks that would be made.
 ///
 /// # Errors
-/// As [`bill`].
+/// As [`calls`].
 pub fn are_left_out(context: &SweepContext<'_>, entries: &EntrySet) -> Result<bool, JobError> {
     let (checks, is_paid) = priced(context, entries)?;
     Ok(checks > 0 && !is_paid)
@@ -95,12 +95,12 @@ fn priced(context: &SweepContext<'_>, entries: &EntrySet) -> Result<(u64, bool),
     Ok((checks, context.matrix.budget.limit().is_none_or(|limit| missing + checks <= limit)))
 }
 
-/// Makes the checks that [`bill`] counts; warnings come back.
+/// Makes the checks that [`calls`] counts; warnings come back.
 ///
 /// # Errors
 /// A program that is not what it says, and whatever it refuses.
 pub fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Vec<String>, JobError> {
-    let Some(scorer) = context.problem.scorer().filter(|_| matches!(bill(context, entries), Ok(1..))) else {
+    let Some(scorer) = context.problem.scorer().filter(|_| matches!(calls(context, entries), Ok(1..))) else {
         return Ok(Vec::new());
     };
     let picked = Picked::of(context, entries)?;

@@ -45,7 +45,7 @@ impl Sum for Count {
     }
 }
 
-/// A progress display that reads a counter by itself until it is dropped.
+/// A progress display that looks at the work by itself until it is dropped.
 pub struct Progress {
     bar: ProgressBar,
     done: Arc<AtomicBool>,
@@ -55,31 +55,73 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Shows `bought()` on its way to `planned`; `what` are they: `calls`.
+    /// Shows `called()` on its way to `planned`; `what` are they: `calls`.
     pub fn start<C: Into<Count>>(
         planned: u64,
         what: &'static str,
         quiet: bool,
-        bought: impl Fn() -> C + Send + 'static,
+        called: impl Fn() -> C + Send + 'static,
     ) -> Self {
-        let plain = !std::io::stderr().is_terminal();
-        let bar = ProgressBar::with_draw_target(
-            Some(planned),
-            if quiet || plain { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
-        );
         // what comes last is cut off where the terminal ends
         let template = format!(
             "{{bar:20}} {{human_pos}}/{{human_len}} {what} · {{per_sec}}{{prefix}} · {{eta}} left · {{wide_msg}}"
         );
-        if let Ok(style) = ProgressStyle::with_template(&template) {
+        let mut told = 0;
+        Self::watching(Some(planned), &template, quiet, LINE, move |bar, elapsed, is_line_due| {
+            let so_far: Count = called().into();
+            bar.set_position(so_far.done);
+            if let Some(paid) = so_far.paid {
+                bar.set_prefix(format!(" · {paid:.2} paid"));
+            }
+            if is_line_due {
+                eprintln!("{}", line(&Moment { so_far, told, planned, elapsed }, what, &bar.message()));
+                told = so_far.done;
+            }
+        })
+    }
+
+    /// Shows every few seconds that work without a count goes on: `rendering the report`.
+    pub fn busy(what: impl Into<String>, quiet: bool) -> Self {
+        let template = "{spinner} {wide_msg} {elapsed}";
+        let progress = Self::watching(None, template, quiet, BUSY_LINE, |bar, elapsed, is_line_due| {
+            bar.tick();
+            if is_line_due {
+                eprintln!("{}: {} s so far", bar.message(), elapsed.as_secs());
+            }
+        });
+        progress.now(what.into());
+        progress
+    }
+
+    /// Calls `look` all the time, with the time since the start, and true where a plain line is due.
+    fn watching(
+        planned: Option<u64>,
+        template: &str,
+        quiet: bool,
+        between_lines: Duration,
+        mut look: impl FnMut(&ProgressBar, Duration, bool) + Send + 'static,
+    ) -> Self {
+        let plain = !std::io::stderr().is_terminal();
+        let target = if quiet || plain { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(planned, target);
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         let done = Arc::new(AtomicBool::new(false));
-        let watcher = {
+        let watcher = thread::spawn({
             let (bar, done) = (bar.clone(), Arc::clone(&done));
-            let speaks = plain && !quiet;
-            thread::spawn(move || watch(&bar, what, &done, speaks, &|| bought().into()))
-        };
+            move || {
+                let (start, mut last_line) = (Instant::now(), Instant::now());
+                while !done.load(Ordering::Relaxed) {
+                    let is_line_due = plain && !quiet && last_line.elapsed() >= between_lines;
+                    if is_line_due {
+                        last_line = Instant::now();
+                    }
+                    look(&bar, start.elapsed(), is_line_due);
+                    thread::park_timeout(TICK);
+                }
+            }
+        });
         Self { bar, done, watcher: Some(watcher), quiet, plain }
     }
 
@@ -106,86 +148,6 @@ impl Drop for Progress {
             let _ = watcher.join();
         }
         self.bar.finish_and_clear();
-    }
-}
-
-/// Shows every few seconds that work without a count goes on, until it is dropped.
-pub struct Busy {
-    bar: ProgressBar,
-    done: Arc<AtomicBool>,
-    watcher: Option<JoinHandle<()>>,
-}
-
-impl Busy {
-    /// `what` is being done: `rendering the report`.
-    pub fn start(what: impl Into<String>, quiet: bool) -> Self {
-        let plain = !std::io::stderr().is_terminal();
-        let target = if quiet || plain { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(None, target).with_message(what.into());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
-            bar.set_style(style);
-        }
-        let done = Arc::new(AtomicBool::new(false));
-        let watcher = {
-            let (bar, done) = (bar.clone(), Arc::clone(&done));
-            thread::spawn(move || {
-                let (start, mut last) = (Instant::now(), Instant::now());
-                while !done.load(Ordering::Relaxed) {
-                    bar.tick();
-                    if plain && !quiet && last.elapsed() >= BUSY_LINE {
-                        last = Instant::now();
-                        eprintln!("{}", busy_line(&bar.message(), start.elapsed()));
-                    }
-                    thread::park_timeout(TICK);
-                }
-            })
-        };
-        Self { bar, done, watcher: Some(watcher) }
-    }
-
-    /// Replaces what is being done.
-    pub fn now(&self, what: String) {
-        self.bar.set_message(what);
-    }
-
-    /// Prints a line that stays.
-    pub fn say(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("{line}"));
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.done.store(true, Ordering::Relaxed);
-        if let Some(watcher) = self.watcher.take() {
-            watcher.thread().unpark();
-            // a watcher that panicked has nothing left to show
-            let _ = watcher.join();
-        }
-        self.bar.finish_and_clear();
-    }
-}
-
-fn busy_line(what: &str, elapsed: Duration) -> String {
-    format!("{what}: {} s so far", elapsed.as_secs())
-}
-
-fn watch(bar: &ProgressBar, what: &str, done: &AtomicBool, speaks: bool, bought: &dyn Fn() -> Count) {
-    let start = Instant::now();
-    let (mut last_line, mut told) = (Instant::now(), 0);
-    while !done.load(Ordering::Relaxed) {
-        let so_far = bought();
-        bar.set_position(so_far.done);
-        if let Some(paid) = so_far.paid {
-            bar.set_prefix(format!(" · {paid:.2} paid"));
-        }
-        if speaks && last_line.elapsed() >= LINE {
-            last_line = Instant::now();
-            let moment = Moment { so_far, told, planned: bar.length().unwrap_or(0), elapsed: start.elapsed() };
-            eprintln!("{}", line(&moment, what, &bar.message()));
-            told = so_far.done;
-        }
-        thread::park_timeout(TICK);
     }
 }
 
@@ -219,11 +181,6 @@ fn line(moment: &Moment, what: &str, message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn work_without_a_count_says_what_it_is_and_for_how_long() {
-        assert_eq!(busy_line("rendering the report", Duration::from_secs(12)), "rendering the report: 12 s so far");
-    }
 
     #[test]
     fn a_line_says_a_rate_only_while_the_count_moves() {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::bills::BillTotal;
 use crate::config::{Config, Overlays};
+use crate::job_costs::CostTotal;
 use crate::needs::Needs;
 use crate::oracles::wmd::Skipped;
 use landmark_core::untrusted::redacted;
@@ -28,7 +28,7 @@ pub struct Provenance {
     pub data: Json,
     /// Files of the catalog that the configuration names, in the form that its digests hold them to.
     pub files: Vec<FileFacts>,
-    /// Entries planned, bought, reused: of all cells, whichever run computed them.
+    /// Calls planned, made, reused: of all cells, whichever run computed them.
     pub calls: Calls,
     /// Machine of the run that wrote this.
     pub machine: Machine,
@@ -36,8 +36,8 @@ pub struct Provenance {
     pub build: Build,
     /// Wall seconds of all cells, and of opening the data.
     pub wall_seconds: f64,
-    /// Bills of the cells, summed: machines and revisions.
-    pub cells: BillTotal,
+    /// Costs of the jobs, summed: machines and revisions.
+    pub cells: CostTotal,
     /// Largest resident memory of the process, where the system tells.
     pub peak_memory_bytes: Option<u64>,
 }
@@ -50,8 +50,8 @@ pub struct Calls {
     /// True where the plan is an upper bound: `planned` and `reused` are at most so many.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
-    /// Number of calls made.
-    pub bought: u64,
+    /// Number of calls made; `bought` in files of earlier versions.
+    pub evaluated: u64,
     /// Number of planned calls whose scores were there already.
     pub reused: u64,
     /// Distances not solved among the calls made, where the configuration allows that.
@@ -129,8 +129,6 @@ pub struct Build {
     pub profile: &'static str,
     /// Library that factors and multiplies.
     pub linear_algebra: &'static str,
-    /// True where it was built with the library that runs models.
-    pub torch: bool,
 }
 
 impl Provenance {
@@ -142,7 +140,7 @@ impl Provenance {
         config: &Config,
         data: Json,
         calls: &Calls,
-        cells: BillTotal,
+        cells: CostTotal,
         opening: Duration,
         build: &Build,
     ) -> Result<Self, serde_json::Error> {
@@ -185,53 +183,29 @@ pub fn overlays(facts: &Json) -> Overlays {
     let recorded = serde_json::from_value(facts["config"]["set"].clone()).ok();
     Overlays {
         profile: facts["config"]["profile"].as_str().map(str::to_owned),
-        set: recorded.unwrap_or_else(|| legacy::set_of_command(facts["command"].as_str().unwrap_or_default())),
+        set: recorded.unwrap_or_else(|| set_of_command(facts["command"].as_str().unwrap_or_default())),
     }
 }
 
-/// Reader of `run.json` files that have no `set`: their assignments stand in the command alone.
-mod legacy {
-    /// `--set K=V`, `--set=K=V`, `-s K=V`, `-s=K=V` and `-sK=V` of a command.
-    pub(super) fn set_of_command(command: &str) -> Vec<String> {
-        let (mut set, mut words) = (Vec::new(), words(command).into_iter());
-        while let Some(word) = words.next() {
-            if word == "--set" || word == "-s" {
-                set.extend(words.next());
-            } else if let Some(given) = word.strip_prefix("--set=") {
-                set.push(given.to_owned());
-            } else if let Some(given) = word.strip_prefix("-s").filter(|given| given.contains('=')) {
-                set.push(given.strip_prefix('=').unwrap_or(given).to_owned());
-            }
+/// Assignments of a command, for `run.json` files that have no `set`: `--set K=V`, `--set=K=V`, `-s K=V`, `-s=K=V` and `-sK=V`.
+fn set_of_command(command: &str) -> Vec<String> {
+    let (mut set, mut words) = (Vec::new(), shlex::split(command).unwrap_or_default().into_iter());
+    while let Some(word) = words.next() {
+        if word == "--set" || word == "-s" {
+            set.extend(words.next());
+        } else if let Some(given) = word.strip_prefix("--set=") {
+            set.push(given.to_owned());
+        } else if let Some(given) = word.strip_prefix("-s").filter(|given| given.contains('=')) {
+            set.push(given.strip_prefix('=').unwrap_or(given).to_owned());
         }
-        set
     }
-
-    /// Words of such a command: one with spaces stands between apostrophes.
-    fn words(command: &str) -> Vec<String> {
-        let mut words: Vec<String> = Vec::new();
-        let mut is_open = false;
-        for part in command.split(' ') {
-            match words.last_mut().filter(|_| is_open) {
-                Some(word) => {
-                    word.push(' ');
-                    word.push_str(part.strip_suffix('\'').unwrap_or(part));
-                    is_open = !part.ends_with('\'');
-                }
-                None => {
-                    let quoted = part.strip_prefix('\'');
-                    words.push(quoted.unwrap_or(part).to_owned());
-                    is_open = quoted.is_some();
-                }
-            }
-        }
-        words
-    }
+    set
 }
 
 /// Files of every dataset of the catalog that the settings of a configuration name.
 fn files(config: &Json) -> Vec<FileFacts> {
     let named = Needs::of(config).datasets.into_iter();
-    named.flat_map(|dataset| dataset.files).map(|file| FileFacts { path: file.path, sha256: file.sha256 }).collect()
+    named.flat_map(|dataset| &dataset.files).map(|file| FileFacts { path: file.path, sha256: file.sha256 }).collect()
 }
 
 impl Source {
@@ -324,9 +298,9 @@ mod tests {
     #[test]
     fn settings_of_an_older_run_json_are_read_from_its_command_in_every_spelling() {
         let command =
-            "runner a.yaml --profile paper --set ranks=[1] --set 'title=a b c' -s title=it's --set=b=2 -sc=3 --store s";
+            "runner a.yaml --profile paper --set ranks=[1] --set 'title=a b c' --set=b=2 -s d=4 -sc=3 --store s";
         let overlays = overlays(&serde_json::json!({ "command": command, "config": { "profile": "paper" } }));
-        assert_eq!(overlays.set, ["ranks=[1]", "title=a b c", "title=it's", "b=2", "c=3"]);
+        assert_eq!(overlays.set, ["ranks=[1]", "title=a b c", "b=2", "d=4", "c=3"]);
     }
 
     #[test]
@@ -351,12 +325,6 @@ mod tests {
         let paths: Vec<_> = files(&config).iter().map(|file| file.path).collect();
         assert_eq!(paths, ["wmd/twitter.tsv.gz", "vectors/self300.f16.npy", "vectors/self300.vocab.tsv"]);
         assert!(files(&serde_json::json!({ "dataset": { "name": "embedded" } })).is_empty());
-    }
-
-    #[test]
-    fn lines_of_the_kernel_are_read() {
-        assert_eq!(kilobytes("VmPeak:\t  10 kB\nVmHWM:\t  1234 kB\n", "VmHWM:"), Some(1234));
-        assert_eq!(kilobytes("VmPeak:\t  10 kB\n", "VmHWM:"), None);
     }
 
     #[cfg(target_os = "linux")]

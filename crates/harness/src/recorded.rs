@@ -44,19 +44,3 @@ impl CommandRecord {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clones_share_one_list_and_a_path_is_listed_once() {
-        let record = CommandRecord::default();
-        let other = record.clone();
-        other.file(Path::new("a `b`.tsv"));
-        other.file(Path::new("a `b`.tsv"));
-        other.fact("clusters", 3);
-        let Recorded { files, facts } = record.recorded();
-        assert_eq!((files, facts["clusters"].as_u64()), (vec![PathBuf::from("a `b`.tsv")], Some(3)));
-    }
-}

@@ -1,7 +1,7 @@
-//! Running a configuration: plan, buy, measure, write, report.
+//! Running a configuration: plan, evaluate, measure, write, report.
 //!
 //! A job's rows are kept the moment it ends, so a run that is killed, refused by its budget or stopped by an error goes on where it was;
-//! running a finished configuration again buys nothing and changes no byte of a result.
+//! running a finished configuration again makes no call and changes no byte of a result.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
 
 use crate::advice;
-use crate::bills::{self, Bill, BillTotal};
-use crate::config::{Config, MatrixSubject, Subject};
+use crate::config::{Config, LandmarkConfig, MatrixSubject, Subject};
 use crate::facts::Facts;
 use crate::job::{Job, JobError};
+use crate::job_costs::{self, CostTotal, JobCost};
 use crate::metered_store::MeteredStore;
 use crate::oracles::{Preparation, Training};
 use crate::plan::Forecast;
@@ -30,6 +30,7 @@ use crate::run_source::RunSource;
 use crate::share::Share;
 use crate::study::{StudyContext, StudyRun};
 use crate::sweep::context::SweepContext;
+use crate::sweep::kept::kept_landmarks;
 use crate::sweep::wme::RandomStores;
 use crate::sweep::{Sweep, given_landmarks};
 use crate::sweep_run::SweepRun;
@@ -73,7 +74,7 @@ pub struct RunOptions {
     pub dry_run: bool,
     /// Calls that a dry run may make to learn how long one takes.
     pub sample: Option<u64>,
-    /// Compute again what is finished; bought entries stay.
+    /// Compute again what is finished; stored scores stay.
     pub force: bool,
     /// Go on after a job that failed.
     pub keep_going: bool,
@@ -105,7 +106,7 @@ pub enum Ended {
 /// Runs a configuration or a share of its calls, or says what it would cost.
 ///
 /// # Errors
-/// Whatever stops it; what was bought and what was finished are kept.
+/// Whatever stops it; scores and finished jobs are kept.
 pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
     if let Some(share) = options.share {
         return one_share::run(config, options, share).map(|()| Ended::Done);
@@ -168,7 +169,12 @@ pub fn with_sweep<T>(
     let training = if is_later { Training::Later } else { Training::Now };
     let preparation = Preparation { training, quiet: options.quiet };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
-    let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
+    let folder = results_folder(config, options);
+    let given = match &matrix.landmarks {
+        LandmarkConfig::Kept => Some(kept_landmarks(&problem, config.run.seed, &folder)),
+        _ => given_landmarks(matrix).transpose(),
+    };
+    let given = given.transpose().map_err(RunError::Landmarks)?;
     let metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
     // what a dry run samples is kept, and with it this list
     let keep = !options.dry_run || options.sample.is_some();
@@ -177,7 +183,6 @@ pub fn with_sweep<T>(
         eprintln!("{} of the same scorer on other lists of items serve this one", counted(carried, "score"));
     }
     let sweep = Sweep::new(&config.run, matrix, &problem, given);
-    let folder = results_folder(config, options);
     let encode = |source| ResultsError::Encode { what: "the configuration", source };
     visit(SweepContext {
         run: &config.run,
@@ -217,7 +222,7 @@ fn run_at(
     let mut results = ResultStore::open(&folder)?;
     let forecast = Forecast::of(&jobs, empty, |job| results.get(&job.key).is_some() && source.is_kept(job));
     let were_open = source.matrices().are_open();
-    let missing = source.matrices().to_buy(&forecast);
+    let missing = source.matrices().missing(&forecast);
     // what is known of the run before it starts; the report repeats it
     let early = source.about();
     let (early_stamps, early_notes) = (early.stamps.to_vec(), early.notes.to_vec());
@@ -246,7 +251,7 @@ fn run_at(
     results.publish(&rows)?;
     let calls = Calls {
         planned: forecast.evaluations(),
-        bought: matrices.calls(),
+        evaluated: matrices.calls(),
         at_most: !forecast.is_exact(),
         reused: match forecast.are_named() {
             // behind a model that was trained on the way, what the store held shows only now
@@ -259,9 +264,9 @@ fn run_at(
     let provenance = match provenance::kept(&folder).filter(|_| !was_work) {
         Some(kept) => kept,
         None => {
-            let bills = BillTotal::of(&bills::read(&folder)?, &keys);
-            let calls = calls_of_all(source, &jobs, &outcome, calls, bills.calls)?;
-            gather_provenance(config, source, &calls, bills, opening, options)?
+            let costs = CostTotal::of(&job_costs::read(&folder)?, &keys);
+            let calls = calls_of_all(source, &jobs, &outcome, calls, costs.calls)?;
+            gather_provenance(config, source, &calls, costs, opening, options)?
         }
     };
     let facts = match provenance["facts"].is_null() {
@@ -322,7 +327,7 @@ fn work(
         progress.now(job.title.clone());
         let (started, calls) = (Instant::now(), source.matrices().calls());
         let done = (job.work)(results, &progress);
-        let bill = Bill {
+        let cost = JobCost {
             key: job.key.clone(),
             calls: source.matrices().calls().saturating_sub(calls),
             seconds: started.elapsed().as_secs_f64(),
@@ -330,7 +335,7 @@ fn work(
             revision: sources.revision.clone(),
             dirty: sources.dirty,
         };
-        bills::append(folder, &bill)?;
+        job_costs::append(folder, &cost)?;
         match done {
             Ok(rows) => {
                 results.record(&job.key, rows)?;
@@ -373,24 +378,24 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Calls of all cells, whichever run made them: those of this run, and those of the bills.
+/// Calls of all cells, whichever run made them: those of this run, and those that earlier runs recorded.
 fn calls_of_all(
     source: &dyn RunSource,
     jobs: &[Job<'_>],
     outcome: &Outcome,
     this_run: Calls,
-    bought: u64,
+    evaluated: u64,
 ) -> Result<Calls, RunError> {
     let forecast = Forecast::of(jobs, source.matrices().entries(), |_| false);
     let planned = forecast.evaluations();
     let is_whole = !outcome.budget && outcome.failed == 0;
     let reused = match (forecast.is_exact(), is_whole) {
-        (true, true) => planned.saturating_sub(bought),
-        (true, false) => planned.saturating_sub(bought + source.matrices().to_buy(&forecast)),
+        (true, true) => planned.saturating_sub(evaluated),
+        (true, false) => planned.saturating_sub(evaluated + source.matrices().missing(&forecast)),
         // an upper bound: what it has too much was reused by nobody
-        (false, _) => this_run.reused.min(planned.saturating_sub(bought)),
+        (false, _) => this_run.reused.min(planned.saturating_sub(evaluated)),
     };
-    Ok(Calls { planned, at_most: !forecast.is_exact(), bought, reused, skipped: this_run.skipped })
+    Ok(Calls { planned, at_most: !forecast.is_exact(), evaluated, reused, skipped: this_run.skipped })
 }
 
 /// What `run.json` says of a run, but for its rows.
@@ -398,7 +403,7 @@ fn gather_provenance(
     config: &Config,
     source: &dyn RunSource,
     calls: &Calls,
-    cells: BillTotal,
+    cells: CostTotal,
     opening: Duration,
     options: &RunOptions,
 ) -> Result<serde_json::Value, RunError> {

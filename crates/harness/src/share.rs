@@ -168,12 +168,4 @@ mod tests {
             assert!(counts.keys().all(|&(i, j)| i < 10 && j < 10), "{n} shares: {counts:?}");
         }
     }
-
-    #[test]
-    fn a_share_is_a_number_below_the_number_of_shares() {
-        assert_eq!("2/8".parse(), Ok(Share { number: 2, of: 8 }));
-        for text in ["8/8", "1", "-1/3", "0/0", "a/b", ""] {
-            assert!(text.parse::<Share>().unwrap_err().contains("K counts from 0"), "{text}");
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! A sweep: methods × sizes × replicates, enumerated before anything is bought.
+//! A sweep: methods × sizes × replicates, enumerated before the first call.
 //!
 //! Every method of a replicate sees the same landmarks, whatever else the sweep holds, because they are drawn from the stream
 //! (seed, dataset, "landmarks", replicate). Sizes are nested, so the largest pays for the smaller ones.
@@ -20,6 +20,7 @@ use crate::oracles::Orders;
 use crate::problem::Problem;
 
 pub mod context;
+pub mod kept;
 pub mod wme;
 
 /// Basis on which methods are compared.
@@ -201,7 +202,7 @@ impl<'a> Sweep<'a> {
         (method.entry.draws && self.matrix.is_by_one_order(method)).then_some(orders.coin)
     }
 
-    /// The landmarks of a cell: those of its replicate, shared by all methods. Where a policy must see scores to choose, they are bought
+    /// The landmarks of a cell: those of its replicate, shared by all methods. Where a policy must see scores to choose, they are evaluated
     /// from `oracle` the first time; every fit uses some of those columns.
     ///
     /// # Errors
@@ -265,6 +266,10 @@ impl<'a> Sweep<'a> {
         let Some(indices) = &self.given else {
             return Ok(self.problem.uniform_landmarks(self.run.seed, cell.replicate));
         };
+        if self.matrix.landmarks == LandmarkConfig::Kept {
+            let drawn = self.problem.uniform_landmarks(self.run.seed, cell.replicate);
+            return Ok(Landmarks::new(self.problem.items(), indices.clone(), drawn.independent().to_vec())?);
+        }
         let mut rng = stream(self.run.seed, &self.problem.dataset, "landmarks", cell.replicate);
         Ok(Landmarks::given(self.problem.items(), indices, &mut rng)?)
     }

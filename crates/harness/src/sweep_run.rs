@@ -43,7 +43,7 @@ impl RunSource for SweepRun<'_> {
 
     fn checks(&self, forecast: &Forecast) -> Result<u64, JobError> {
         match forecast.entries.as_slice() {
-            [entries] if forecast.are_named() => program_check::bill(&self.context, entries),
+            [entries] if forecast.are_named() => program_check::calls(&self.context, entries),
             _ => Ok(0),
         }
     }

@@ -22,13 +22,10 @@ use crate::rating::shortened;
 use crate::shape::{self, Batch};
 
 mod blame;
-mod company;
 mod jobs;
 mod repeated;
 
 use blame::{Blame, Failure};
-pub use company::Company;
-use company::CompanySample;
 use jobs::Jobs;
 pub use repeated::Repeated;
 use repeated::RepeatedAnswers;
@@ -63,7 +60,6 @@ pub struct Http {
     /// The endpoint was asked for two items that are no suspects.
     probed: AtomicBool,
     complaints: Complaints,
-    company: CompanySample,
     repeated: RepeatedAnswers,
 }
 
@@ -81,7 +77,6 @@ impl Http {
             jobs: params.batch.as_ref().map(|batch| Jobs::new(batch, &url, &scores)),
             runtime: client::runtime(&url)?,
             largest: AtomicUsize::new(params.pairs_per_request()),
-            company: CompanySample::new(&params),
             repeated: RepeatedAnswers::default(),
             items,
             params,
@@ -122,11 +117,6 @@ impl Http {
     pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
         self.params.price?;
         self.client.purse.estimate(calls, self.largest.load(Ordering::Relaxed))
-    }
-
-    /// Dependence of the scores on the pairs that share their prompt, once it was measured.
-    pub fn company(&self) -> Option<Company> {
-        self.company.measured()
     }
 
     /// Variation of the answers to one pair, if there are several.
@@ -170,15 +160,12 @@ impl Http {
             for (&place, &score) in batch.places.iter().zip(&scores) {
                 out[place] = score;
             }
-            self.company.take(&batch.pairs, &scores);
             if ended.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
             outcome = outcome.and(ended);
         }
-        drop(answers);
-        outcome?;
-        self.company.measure(self).await
+        outcome
     }
 
     /// The scores of a few pairs, NaN where there is none: the mean of several calls.

@@ -25,7 +25,7 @@ mod vector_file;
 mod wait;
 
 pub use embeddings::{Embedder, EmbeddingFields, EmbeddingParams};
-pub use endpoint::{Company, Http, Repeated};
+pub use endpoint::{Http, Repeated};
 pub use error::HttpError;
 pub use params::{BatchParams, ChangedModel, Fields, HttpParams, Shape};
 pub use purse::{Paid, Price, PriceEstimate};

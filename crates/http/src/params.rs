@@ -15,15 +15,6 @@ use url::Url;
 use crate::purse::Price;
 use crate::rating::Rating;
 
-/// Pairs that are asked again unless told otherwise.
-const COMPANY: usize = 32;
-
-// serde hands fields over by reference
-#[expect(clippy::trivially_copy_pass_by_ref)]
-fn is_usual_company(pairs: &usize) -> bool {
-    *pairs == COMPANY
-}
-
 /// An address without its query and password, as it may be written down.
 pub(crate) fn written_redacted<S: Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&redacted(url))
@@ -116,9 +107,6 @@ pub struct HttpParams {
     /// Jobs of many requests instead of one request after the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchParams>,
-    /// Pairs that are asked again, where several share a prompt, to learn whether their scores depend on that; 0: none.
-    #[serde(skip_serializing_if = "is_usual_company")]
-    pub company: usize,
 }
 
 /// Jobs of many requests, handed over as a file and collected later.
@@ -279,7 +267,6 @@ impl Default for HttpParams {
             certificate: None,
             answer_bytes: 32 << 20,
             batch: None,
-            company: COMPANY,
         }
     }
 }

@@ -3,8 +3,9 @@
 //! ```text
 //! cargo run -p landmark-neighbors --example one_order -- K.f64 n VECTORS.f64 d
 //! ```
-//! Reads the mean (n·n) and the vectors of the proxy (n·d) as little-endian f64 in rows, and makes it asymmetric: f(i, j) = K_ij + (a_i − a_j) + e_ij, of
-//! which the antisymmetric part has .2 of the standard deviation of K, half of its variance in the items. Calls are single evaluations.
+//! Reads the score (n·n) and the vectors of the proxy (n·d) as little-endian f64 in rows. A symmetric score is made asymmetric: f(i, j) = K_ij +
+//! (a_i − a_j) + e_ij, of which the antisymmetric part has .2 of the standard deviation of K, half of its variance in the items. Calls are single
+//! evaluations.
 
 use std::sync::Arc;
 
@@ -37,22 +38,25 @@ fn recall(mean: &Array2<f64>, found: &Found, k: usize) -> f64 {
     (0..n).map(hits).sum::<usize>() as f64 / (k * n) as f64
 }
 
-#[allow(clippy::print_stdout, reason = "an example reports on standard output")]
-fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [scores, n, vectors, _] = arguments.as_slice() else { return Err("expected K.f64 n VECTORS.f64 d".into()) };
-    let n: usize = n.parse()?;
-    let (mean, vectors) = (read(scores, n)?, read(vectors, n)?);
-    let mean = (&mean + &mean.t()) / 2.0;
-    let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors)?);
+fn asymmetric(mean: &Array2<f64>) -> Array2<f64> {
+    let n = mean.nrows();
     let mut rng = stream(17, "one order", "asymmetry", 0);
     // uniform numbers of variance 1; a difference of two has variance 2
     let mut unit = || rng.gen_range(-1.0..1.0) * 3.0_f64.sqrt();
     let (sides, noise) = ((0..n).map(|_| unit()).collect::<Vec<f64>>(), Array2::from_shape_fn((n, n), |_| unit()));
     let scale = ASYMMETRY * mean.std(0.0) / 2.0;
-    let given = Array2::from_shape_fn((n, n), |(i, j)| {
-        mean[[i, j]] + scale * (sides[i] - sides[j] + noise[[i, j]] - noise[[j, i]])
-    });
+    Array2::from_shape_fn((n, n), |(i, j)| mean[[i, j]] + scale * (sides[i] - sides[j] + noise[[i, j]] - noise[[j, i]]))
+}
+
+#[allow(clippy::print_stdout, reason = "an example reports on standard output")]
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [scores, n, vectors, _] = arguments.as_slice() else { return Err("expected K.f64 n VECTORS.f64 d".into()) };
+    let n: usize = n.parse()?;
+    let (scores, vectors) = (read(scores, n)?, read(vectors, n)?);
+    let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors)?);
+    let given = if scores == scores.t() { asymmetric(&scores) } else { scores };
+    let mean = (&given + &given.t()) / 2.0;
     let given = Precomputed::new(given, AsymmetryPolicy::Keep)?;
     let both = Symmetrized::new(given.clone(), Symmetrization::Mean);
     println!("calls   both orders @1 @10   one order first @1 @10");

@@ -1,9 +1,7 @@
 //! landmark-neural: encoders, cross-encoders, fine-tuning and the coreference scorer on libtorch.
 //!
 //! The only crate that knows libtorch. Programs use it through [`landmark_oracles::neural`], which opens it as a shared object
-//! ([`border`]); without its feature `torch` it is empty.
-
-#![cfg(feature = "torch")]
+//! ([`border`]).
 
 mod adamw;
 pub mod border;

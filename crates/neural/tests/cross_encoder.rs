@@ -1,6 +1,4 @@
 //! The cross-encoder as an oracle, and its fine-tuning, on the tiny model inside.
-
-#![cfg(feature = "torch")]
 #![allow(clippy::unwrap_used)] // a test file
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,5 @@
 //! The encoder against an independent implementation: tiny random models (NumPy, `scripts/peers/tiny_encoders.py`) always,
 //! all-MiniLM-L6-v2 (HuggingFace transformers, `scripts/peers/minilm.py`) where it lies in the folder of models.
-
-#![cfg(feature = "torch")]
 #![allow(clippy::unwrap_used)] // a test file
 
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! libtorch works at all: it is found without `LD_LIBRARY_PATH`, multiplies, differentiates, and reads what others wrote.
 
-#![cfg(feature = "torch")]
-
 use std::collections::HashMap;
 
 use landmark_neural::torch::Torch;

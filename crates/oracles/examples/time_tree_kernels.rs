@@ -1,7 +1,7 @@
 //! Tree kernel evaluations a second on one thread, against the naive twin and by the size of the trees; and seconds for landmark
 //! columns and for the whole matrix of TREC's questions on all threads.
 //!
-//! `LANDMARK_DATA=… cargo run --release -p landmark-oracles --no-default-features --example time_tree_kernels`
+//! `LANDMARK_DATA=… cargo run --release -p landmark-oracles --example time_tree_kernels`
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a measurement
 
@@ -17,7 +17,7 @@ use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 use rand::Rng;
 use rayon::ThreadPoolBuilder;
 
-#[path = "../tests/tree_kernels/twin.rs"]
+#[path = "../tests/oracles/tree_kernels/twin.rs"]
 mod twin;
 use twin::Plain;
 

@@ -1,32 +1,27 @@
-//! Kernels made of kernels: sums, products, normalisation, powers, Gaussians, and kernels over pairs of items.
+//! Kernels made of kernels: sums, normalization, Gaussians, and kernels over examples that share items.
 //!
 //! | kernel | formula |
 //! |---|---|
 //! | [`WeightedSum`] | Σ w_p k_p(x, y) |
-//! | [`Product`] | Π k_p(x, y) |
 //! | [`Normalised`] | k(x, y) / √(k(x, x) k(y, y)) |
-//! | [`Polynomial`] | (a k(x, y) + c)^d |
 //! | [`Rbf`] | exp(−γ (k(x, x) + k(y, y) − 2 k(x, y))) |
 //! | [`OnItems`] | k(item of x, item of y) |
-//! | [`SymmetricPairs`] | k(x₁, y₁) k(x₂, y₂) + k(x₁, y₂) k(x₂, y₁) |
 //! | [`SparseVectors`] | ⟨x, y⟩ of sparse vectors; dense ones are `EmbeddingProxy::dot` of the core |
 //!
-//! Sums and products of positive semi-definite kernels with weights ≥ 0, and everything else here, stay positive
+//! Sums of positive semi-definite kernels with weights ≥ 0, and everything else here, stay positive
 //! semi-definite (Shawe-Taylor & Cristianini 2004, chapter 3). Each is an [`Oracle`]; one pair counts as one evaluation,
-//! whatever it is made of. [`Normalised`] and [`Rbf`] buy the n self-similarities when they are made, so that a pair costs
+//! whatever it is made of. [`Normalised`] and [`Rbf`] evaluate the n self-similarities when they are made, so that a pair costs
 //! one call. Room: a few numbers a pair of a call, nothing per pair beyond that.
 
-use landmark_core::oracle::{Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_pairs};
 use landmark_core::parameter::BadParameter;
 
-mod arithmetic;
 mod diagonal;
 mod pairs;
 mod sparse;
 
-pub use arithmetic::{Polynomial, Product, WeightedSum};
 pub use diagonal::{Normalised, Rbf};
-pub use pairs::{OnItems, SymmetricPairs};
+pub use pairs::OnItems;
 pub use sparse::SparseVectors;
 
 /// A kernel that can be a part of another.
@@ -62,6 +57,57 @@ pub enum CombineError {
     Oracle(#[from] OracleError),
 }
 
+/// Σ w_p k_p(x, y).
+pub struct WeightedSum {
+    parts: Vec<(f64, BoxedOracle)>,
+    len: usize,
+}
+
+impl WeightedSum {
+    /// Of these kernels with these weights.
+    ///
+    /// # Errors
+    /// No part, parts over different items, a weight that is not finite.
+    pub fn new(parts: Vec<(f64, BoxedOracle)>) -> Result<Self, CombineError> {
+        let len = common_len(parts.iter().map(|(_, part)| part))?;
+        for &(weight, _) in &parts {
+            parameter("weight", weight, weight.is_finite(), "a finite number")?;
+        }
+        Ok(Self { parts, len })
+    }
+}
+
+impl Oracle for WeightedSum {
+    fn shape(&self) -> OracleShape {
+        OracleShape {
+            known_diagonal: self.parts.iter().map(|(weight, part)| Some(weight * part.known_diagonal()?)).sum(),
+            calls_at_once: self.parts.iter().map(|(_, part)| part.calls_at_once()).max().unwrap_or(1),
+            ..OracleShape::new(self.len, symmetry_of(self.parts.iter().map(|(_, part)| part)))
+        }
+    }
+
+    fn identity(&self) -> Identity {
+        let parts: Vec<_> = self.parts.iter().map(|(w, part)| (w.to_le_bytes(), part.identity())).collect();
+        let mut labelled: Vec<(&str, &[u8])> = vec![("kind", b"weighted_sum")];
+        for (weight, identity) in &parts {
+            labelled.extend([("weight", &weight[..]), ("part", identity.as_bytes())]);
+        }
+        Identity::of(&labelled)
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        check_pairs(self.len, pairs, out.len())?;
+        out.fill(0.0);
+        let mut scores = vec![0.0; pairs.len()];
+        for (weight, part) in &self.parts {
+            part.evaluate(pairs, &mut scores)?;
+            check_finite(pairs, &scores)?;
+            out.iter_mut().zip(&scores).for_each(|(out, score)| *out += weight * score);
+        }
+        Ok(())
+    }
+}
+
 fn symmetry_of<'a>(parts: impl Iterator<Item = &'a BoxedOracle>) -> Symmetry {
     let mut parts = parts;
     if parts.all(|part| part.symmetry() == Symmetry::Symmetric) { Symmetry::Symmetric } else { Symmetry::Asymmetric }
@@ -79,7 +125,7 @@ fn common_len<'a>(parts: impl Iterator<Item = &'a BoxedOracle>) -> Result<usize,
     first.ok_or(CombineError::NoPart)
 }
 
-/// k(i, i) of every item, known or bought.
+/// k(i, i) of every item, known or evaluated.
 fn self_similarities<O: Oracle + ?Sized>(oracle: &O) -> Result<Vec<f64>, CombineError> {
     let mut values = vec![0.0; oracle.len()];
     match oracle.known_diagonal() {

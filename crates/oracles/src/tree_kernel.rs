@@ -60,7 +60,7 @@ mod subtree;
 pub use forest::{Forest, ForestError};
 pub use fragments::fragments;
 pub use params::{TreeKernelParams, TreeKernelValidParams};
-pub use similarity::{LabelSimilarity, SimilarityError, SimilarityTable, WordSimilarity, lexical};
+pub use similarity::{LabelSimilarity, NumberedSimilarity, SimilarityError, WordSimilarity, lexical};
 
 use crate::scratch_pool::ScratchPool;
 use partial::Partial;
@@ -126,7 +126,7 @@ impl TreeKernel {
     pub fn smoothed(
         forest: Arc<Forest>,
         params: TreeKernelValidParams,
-        similarity: Arc<dyn LabelSimilarity>,
+        similarity: &dyn LabelSimilarity,
     ) -> Result<Self, SimilarityError> {
         let TreeKernelParams::Sptk { lambda, mu, terminal_factor } = *params.params() else {
             return Ok(Self::new(forest, params));

@@ -50,7 +50,7 @@ pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(
     let place = Place::of(invocation, wanted.budget, wanted.dry_run)?;
     let found = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let found = Wanted::of(&context, wanted, target).and_then(|search| match wanted.dry_run {
-            true => search.bill(&context).map(Err),
+            true => search.call_estimate(&context).map(Err),
             false => search.run(&context, place.options.quiet).map(Ok),
         });
         context.metered.flush()?;
@@ -114,8 +114,8 @@ impl<'a> Wanted<'a> {
         Ok((items.len(), context.metered.missing(&set), set))
     }
 
-    /// The bill: exact for audited rows, an upper bound for what they decide.
-    fn bill(&self, context: &SweepContext<'_>) -> Result<String> {
+    /// The call estimate: exact for audited rows, an upper bound for what they decide.
+    fn call_estimate(&self, context: &SweepContext<'_>) -> Result<String> {
         let (rows, _, set) = self.audited(context)?;
         let shape = context.metered.shape();
         let (n, price) = (shape.len as u64, shape.evaluations_per_pair.max(1));

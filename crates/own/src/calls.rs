@@ -116,7 +116,7 @@ pub fn top_k_by_calls(
 
 /// Reason why there are no lists.
 enum NoAnswer {
-    /// The bill was asked for.
+    /// The call estimate was asked for.
     DryRun(String),
     /// The budget ended before anything was proven.
     CutShort(String),
@@ -171,7 +171,7 @@ pub(crate) fn announce(
     Ok(())
 }
 
-/// Evaluations beside a bill by which a program is checked, as a line.
+/// Evaluations beside an estimate by which a program is checked, as a line.
 pub(crate) fn checks(context: &SweepContext<'_>) -> String {
     match context.most_checks() {
         0 => String::new(),
@@ -210,32 +210,32 @@ pub(crate) fn opened(
     }
 }
 
-/// A bill in words.
-fn lines(bill: &Bill) -> String {
+/// A call estimate in words.
+fn lines(planned: &Bill) -> String {
     let mut text = String::new();
-    if bill.columns > 0 {
-        text += &format!("{} pairs of {} columns\n", count(bill.column_pairs), bill.columns);
+    if planned.columns > 0 {
+        text += &format!("{} pairs of {} columns\n", count(planned.column_pairs), planned.columns);
     }
-    if bill.trial > 0 {
+    if planned.trial > 0 {
         text += &format!(
             "{} of these first; the rounds get the others if hubness predicts no more than the proxy\n",
-            count(bill.trial)
+            count(planned.trial)
         );
     }
-    if bill.first > 0 {
-        text += &format!("{} pairs chosen by the proxy\n", count(bill.first));
+    if planned.first > 0 {
+        text += &format!("{} pairs chosen by the proxy\n", count(planned.first));
     }
-    if !bill.rounds.is_empty() {
-        let sizes: Vec<String> = bill.rounds.iter().map(|&pairs| count(pairs)).collect();
+    if !planned.rounds.is_empty() {
+        let sizes: Vec<String> = planned.rounds.iter().map(|&pairs| count(pairs)).collect();
         text += &format!("{} rounds of {} pairs\n", sizes.len(), sizes.join(", "));
     }
-    if bill.second_orders > 0 {
+    if planned.second_orders > 0 {
         text += &format!(
             "each pair in one order, drawn by its items; the other order of the best {} at the end\n",
-            count(bill.second_orders)
+            count(planned.second_orders)
         );
     }
-    text + &format!("exactly {} calls; stored scores are reused\n", count(bill.calls))
+    text + &format!("exactly {} calls; stored scores are reused\n", count(planned.calls))
 }
 
 fn dry_bounds(context: &SweepContext<'_>, k: usize) -> NoAnswer {
@@ -296,7 +296,7 @@ impl Place {
         }
     }
 
-    /// The bill; not one call is made.
+    /// The call estimate; not one call is made.
     fn dry(&self, context: &SweepContext<'_>, rounds: &Rounds, candidates: Option<&Path>) -> Found {
         if let Some(path) = candidates
             && let Err(report) = candidates::read(path, context.problem.items(), self.items.as_ref())
@@ -306,18 +306,18 @@ impl Place {
         let (wanted, proxies) = proxies(context)?;
         let Basis { known, note } = basis(context)?;
         let (shape, (_, rounds)) = (context.metered.shape(), SearchScores::of(context, context.fixed_gamma(), rounds)?);
-        let bill = match stands_on_something(&known) {
+        let planned = match stands_on_something(&known) {
             true => rounds.bill_beyond(shape, true, known.distinct()),
             false => rounds.bill(shape, !proxies.is_empty() || candidates.is_some()),
         };
         let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
         let items = self.items_in_words(context.problem.items());
-        let mut text = format!("{items}, {by}\n{note}{}{}{}", known_in_words(&known), lines(&bill), checks(context));
+        let mut text = format!("{items}, {by}\n{note}{}{}{}", known_in_words(&known), lines(&planned), checks(context));
         match own_work(context.problem.items(), &proxies) {
             Ok(work) => work.into_iter().for_each(|work| text += &format!("{work}\n")),
             Err(error) => return failed(error),
         }
-        let limit = context.matrix.budget.limit().filter(|&limit| limit < bill.calls);
+        let limit = context.matrix.budget.limit().filter(|&limit| limit < planned.calls);
         if let Some(limit) = limit {
             text += &format!(
                 "the budget of {} calls ends before that, unless the other scores are stored; lower `--calls-per-item` to {}\n",
@@ -394,21 +394,23 @@ impl Place {
             }
         }
         drop(progress);
-        let bill = search.bill().clone();
+        let planned = search.bill().clone();
         let mut found = match search.finish() {
             Ok(found) => found,
             Err(error) => return failed(error),
         };
         let params = rounds.params();
-        with_stored(context, &mut found.lists, (params.k, params.left), is_known || bill.is_plain)?;
+        with_stored(context, &mut found.lists, (params.k, params.left), is_known || planned.is_plain)?;
         let spent = context.metered.spent().evaluations;
         // fewer than planned if the search ran out of candidates
         let calls = found.calls;
         text += &match is_cut_short {
-            true => format!("the budget ended first: {} of {} calls were made now\n", count(spent), count(bill.calls)),
+            true => {
+                format!("the budget ended first: {} of {} calls were made now\n", count(spent), count(planned.calls))
+            }
             false => format!("{} calls, {} of them new\n", count(calls), count(spent)),
         };
-        if bill.trial > 0 && bill.columns == 0 {
+        if planned.trial > 0 && planned.columns == 0 {
             text += "skipped the landmark columns: hubness varied little, so those calls went to candidate pairs\n";
         }
         let kriged = found.rounds.iter().filter(|round| round.lambda.is_some()).count();
@@ -419,16 +421,16 @@ impl Place {
             "calls_per_item": params.calls_per_item,
             "items": n,
             "left_items": params.left,
-            "calls": if is_cut_short { bill.calls } else { calls },
-            "pairs": if is_cut_short { bill.pairs } else { found.pairs },
+            "calls": if is_cut_short { planned.calls } else { calls },
+            "pairs": if is_cut_short { planned.pairs } else { found.pairs },
             "known_pairs": known_pairs,
-            "second_orders": bill.second_orders,
+            "second_orders": planned.second_orders,
             "complete": !is_cut_short,
             "failed_pairs": found.failed,
-            "columns": bill.columns,
-            "trial_pairs": bill.trial,
-            "plain_reranking": bill.is_plain,
-            "rounds": bill.rounds,
+            "columns": planned.columns,
+            "trial_pairs": planned.trial,
+            "plain_reranking": planned.is_plain,
+            "rounds": planned.rounds,
             "share": params.share,
             "estimates": found.rounds,
             "kriged": kriged,

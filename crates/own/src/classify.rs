@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::own_data::{self, labels::Judgement};
 use landmark_harness::config::{TextsFormat, Tuned};
 use landmark_harness::invocation::{Invocation, UsageError};
-use landmark_harness::progress::Busy;
+use landmark_harness::progress::Progress;
 use landmark_harness::table_file::{TableError, TableFile};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
@@ -56,7 +56,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         ClassificationParams { svm: own.matrix.svm.params.clone(), costs, folds, ..ClassificationParams::default() };
     let checked = params.clone().check().into_diagnostic()?;
     let (vectors, seed) = (own.factors.vectors.view(), own.config.run.seed);
-    let busy = Busy::start(format!("training SVMs on {} items", count(train.len() as u64)), own.options.quiet);
+    let busy = Progress::busy(format!("training SVMs on {} items", count(train.len() as u64)), own.options.quiet);
     let table = classification::cross_validate(vectors, &labels, &train, &checked, seed).into_diagnostic()?;
     let best = table.best();
     let mut all: Vec<usize> = labels.clone();

@@ -165,14 +165,14 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
         Ok(Ok((found, context.metered.spent().evaluations)))
     });
     drop(progress);
-    let (PivotGroups { groups, pivots, queries, left }, bought) = found??;
+    let (PivotGroups { groups, pivots, queries, left }, evaluated) = found??;
     let (names, columns) = own.named_clusters(&groups.labels, groups.sizes.len());
     let path = own.write(own_data::CLUSTERS, columns)?;
     own.record_clusters(&names, &groups.sizes.iter().map(|&size| size as u64).collect::<Vec<_>>());
     let record = &own.options.record;
     record.fact("pivots", pivots.iter().map(|&item| own.id(item)).collect::<Vec<_>>());
     record.fact("scores_read", queries);
-    record.fact("calls", bought);
+    record.fact("calls", evaluated);
     record.fact("items_left", left);
     let mut text = format!(
         "{} items in {} clusters, {} of two or more, around {} pivots; {} scores read, {} new calls\n",
@@ -181,7 +181,7 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
         count(groups.shared() as u64),
         count(pivots.len() as u64),
         count(queries),
-        count(bought)
+        count(evaluated)
     );
     if left > 0 {
         text += &format!(

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use landmark_harness::config::FactorFormat;
+use landmark_harness::sweep::kept::INFO;
 use landmark_harness::whole_folder;
 
 /// Rows of a Parquet row group.
@@ -36,7 +37,6 @@ const SIGNATURE: &str = "signature.npy";
 const PROJECTOR: &str = "projector.npy";
 const SCATTERED_PAIRS: &str = "scattered_pairs.npy";
 const SCATTERED_SCORES: &str = "scattered_scores.npy";
-const INFO: &str = "factors.json";
 
 /// Metadata of the factors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,8 +51,11 @@ pub struct FactorInfo {
     pub method: String,
     /// s, the landmarks of the fit.
     pub rank: usize,
-    /// T: items whose columns were bought, in the order of the projector's rows.
+    /// T: items whose columns were evaluated, in the order of the projector's rows.
     pub landmarks: Vec<usize>,
+    /// Their contents, where the items have contents, so that they can be kept when the list grows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub landmark_contents: Vec<String>,
     /// Identity of the oracle, 64 hexadecimal digits.
     pub oracle: String,
     /// Digest of ids and texts, where the items are the user's own texts.
@@ -377,6 +380,7 @@ mod tests {
             method: "nystrom".into(),
             rank: 2,
             landmarks: vec![2, 0],
+            landmark_contents: Vec::new(),
             oracle: "00".into(),
             texts: None,
             gamma: None,

@@ -41,15 +41,15 @@ pub struct Recalled {
     pub calls_per_item: Option<usize>,
     /// Part of each round that goes to the proxy's best pairs.
     pub share: f64,
-    /// Evaluations that may be bought.
+    /// Calls that may be made.
     pub budget: Option<u64>,
-    /// Tells what would be bought, and buys nothing.
+    /// Tells what would be evaluated, without a call.
     pub dry_run: bool,
 }
 
-/// Bill of a list, instead of the list.
+/// Call estimate of a list, instead of the list.
 enum Answer {
-    Bill(String),
+    Estimate(String),
     Lists(Vec<Vec<Neighbor>>, Box<Statement>),
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: T
         Ok(answer)
     });
     let (lists, statement) = match answer?? {
-        Answer::Bill(text) => return Ok(text),
+        Answer::Estimate(text) => return Ok(text),
         Answer::Lists(lists, statement) => (lists, statement),
     };
     let path = own.write(own_data::NEIGHBORS, own.named().neighbors(&lists))?;
@@ -117,22 +117,22 @@ impl Own {
         let pairs = self.candidate_pairs(depth);
         let mut entries = context.metered.entries();
         pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
-        let bill = context.metered.missing(&entries);
+        let planned = context.metered.missing(&entries);
         let asked = count(pairs.len() as u64);
         if wanted.dry_run {
-            return Ok(Answer::Bill(format!(
+            return Ok(Answer::Estimate(format!(
                 "{asked} pairs to score, {depth} candidates of each item: {} new calls\n{}",
-                count(bill),
-                if bill > 0 { checks(context) } else { String::new() }
+                count(planned),
+                if planned > 0 { checks(context) } else { String::new() }
             )));
         }
         // a program is checked before its first call, by the same budget
-        let bill = if bill > 0 { bill + context.most_checks() } else { 0 };
-        if let Some(budget) = budget.filter(|&budget| budget < bill) {
+        let planned = if planned > 0 { planned + context.most_checks() } else { 0 };
+        if let Some(budget) = budget.filter(|&budget| budget < planned) {
             let message = format!(
-                "cannot reach that recall: it takes {bill} calls for {asked} pairs, and the budget is {budget}"
+                "cannot reach that recall: it takes {planned} calls for {asked} pairs, and the budget is {budget}"
             );
-            return Err(refused(message, format!("raise `--budget` to {bill}, or lower `--target-recall`")));
+            return Err(refused(message, format!("raise `--budget` to {planned}, or lower `--target-recall`")));
         }
         let oracle = context.similarities(info.gamma).into_diagnostic()?;
         let mut lists = KnownLists::new(n, k.min(n.saturating_sub(1)));

@@ -1,4 +1,4 @@
-//! `landmark init FILE`: from a file to a configuration that runs, its bill, and the next two commands.
+//! `landmark init FILE`: from a file to a configuration that runs, its call estimate, and the next two commands.
 //!
 //! The file is looked at (columns, sizes, duplicates); what it does not tell, which score above all, is a flag or asked on a terminal. The
 //! configuration that is written is read back before anything is said of it.
@@ -146,8 +146,8 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
     options.record.fact("configuration", &out);
     options.record.fact("items", sketch.items);
     text += &format!("written: `{}`\n", out.display());
-    let (bill, is_open) = bill(&config, options);
-    text += &bill;
+    let (estimate, is_open) = call_estimate(&config, options);
+    text += &estimate;
     let next = if is_open { "next" } else { "next, when that is fixed" };
     let words = |more: &[&str]| {
         let flags = options.flags.iter().cloned();
@@ -170,8 +170,8 @@ fn words(command: &str) -> Result<Vec<String>> {
     })
 }
 
-/// The bill in a line, or what is to be mended before there is one, and whether there is one.
-fn bill(config: &Config, options: &RunOptions) -> (String, bool) {
+/// The call estimate in a line, or what is to be fixed before there is one, and whether there is one.
+fn call_estimate(config: &Config, options: &RunOptions) -> (String, bool) {
     if config.subject.matrix().is_some_and(|matrix| matrix.oracle.settings().is_given()) {
         return ("calls: none, the matrix is given\n".to_owned(), true);
     }

@@ -88,7 +88,7 @@ pub struct Scoring {
     pub target_recall: Option<f64>,
     /// δ: the probability with which that may fail.
     pub delta: f64,
-    /// Evaluations that may be bought.
+    /// Calls that may be made.
     pub budget: Option<u64>,
     /// Tells how many pairs would be scored, and scores none.
     pub dry_run: bool,
@@ -111,7 +111,7 @@ impl Mined {
 #[derive(Default)]
 struct Found {
     pairs: Vec<Mined>,
-    /// What was scored and what it bought, for people.
+    /// What was scored and the calls that it took, for people.
     text: String,
     /// The recall, for programs.
     statement: Option<Statement>,
@@ -249,15 +249,15 @@ impl Own {
         let oracle = context.similarities(self.factors.info.gamma).into_diagnostic()?;
         let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
         let candidates = self.candidates(wanted);
-        let bill = missing(context, &candidates);
+        let planned = missing(context, &candidates);
         let asked = asked(candidates.len() as u64, self.factors.info.items as u64);
         if wanted.dry_run {
             self.options.record.fact("pairs_to_score", candidates.len());
-            self.options.record.fact("calls", bill);
+            self.options.record.fact("calls", planned);
             let text = format!(
                 "{asked} to score, {} new calls\n{}",
-                count(bill),
-                if bill > 0 { checks(context) } else { String::new() }
+                count(planned),
+                if planned > 0 { checks(context) } else { String::new() }
             );
             return Ok(Found { text, ..Found::default() });
         }
@@ -279,11 +279,11 @@ impl Own {
             done(scored as f64 / candidates.len() as f64);
         }
         drop(progress);
-        let bought = context.metered.spent().evaluations;
+        let evaluated = context.metered.spent().evaluations;
         let is_cut_short = scored < candidates.len();
         let cut = if is_cut_short { "; the budget ended before the others" } else { "" };
         let text =
-            format!("{} of {asked} have an exact score, {} new calls{cut}\n", count(scored as u64), count(bought));
+            format!("{} of {asked} have an exact score, {} new calls{cut}\n", count(scored as u64), count(evaluated));
         Ok(Found { pairs, text, statement: None, is_cut_short })
     }
 

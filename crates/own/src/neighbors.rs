@@ -24,7 +24,7 @@ pub struct Lists {
     pub k: usize,
     /// Candidates of each item that the oracle scores.
     pub rescore: Option<usize>,
-    /// Evaluations that may be bought for that.
+    /// Calls that may be made for that.
     pub budget: Option<u64>,
     /// Candidates that a search of a graph keeps, in place of a walk through all pairs.
     pub approximate: Option<usize>,
@@ -69,10 +69,10 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
             found.iter().enumerate().flat_map(pairs).collect()
         }
         Some(_) => {
-            let (exact, bought, asked) = own.rescore(&found, budget)?;
+            let (exact, evaluated, asked) = own.rescore(&found, budget)?;
             let scored = exact.len() as u64;
             is_cut_short = scored < asked;
-            text += &scored_in_words(scored, asked, bought);
+            text += &scored_in_words(scored, asked, evaluated);
             exact
         }
         None => {
@@ -116,10 +116,10 @@ fn measured_in_words(recall: Option<MeasuredRecall>, k: usize, items: usize) -> 
 }
 
 /// Sentence on the pairs that were scored, and what that took.
-pub(crate) fn scored_in_words(scored: u64, asked: u64, bought: u64) -> String {
-    let (of, bought) = (counted(asked, "pair"), counted(bought, "new call"));
+pub(crate) fn scored_in_words(scored: u64, asked: u64, evaluated: u64) -> String {
+    let (of, evaluated) = (counted(asked, "pair"), counted(evaluated, "new call"));
     let cut = if scored < asked { "; the budget ended before the others" } else { "" };
-    format!("{} of {of} have an exact score, {bought}{cut}\n", count(scored))
+    format!("{} of {of} have an exact score, {evaluated}{cut}\n", count(scored))
 }
 
 /// Scores by pair, the smaller item first.
@@ -130,7 +130,7 @@ fn pair(i: usize, j: usize) -> Pair {
 }
 
 impl Own {
-    /// Asks the oracle for the pairs found, everyone's nearest first, until the budget ends: the scores, how many were bought,
+    /// Asks the oracle for the pairs found, everyone's nearest first, until the budget ends: the scores, how many were evaluated,
     /// and how many there are in all.
     fn rescore(&self, found: &[Vec<Neighbor>], budget: Option<u64>) -> Result<(Exact, u64, u64)> {
         let mut pairs: Vec<Pair> = Vec::new();

@@ -1,7 +1,7 @@
 //! `experiment: own_data` — the factors of a user's own matrix, in files, as good as the budget allows.
 //!
 //! One method at one rank. With `target_error` the rank grows until the estimate meets it. A budget of entries or money is
-//! known before the first call: the largest rank that it pays for is fitted, and nothing is bought for a rank that would
+//! known before the first call: the largest rank that it pays for is fitted, and no call is made for a rank that would
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
 //! [`held_out`] says what its uniform columns tell of the recall of the factors.
 
@@ -71,7 +71,7 @@ pub const PROJECTED: &str = "projected";
 const NO_FACTORS: &str = "cannot make factors of two lists: they are those of a symmetric matrix, and pairs within a list do not exist; use \
     `landmark topk --calls-per-item`, `landmark mine --budget` or `landmark audit`, which need no run";
 /// The folder of the factors, in that of the results.
-pub const FACTORS: &str = "factors";
+pub use landmark_harness::sweep::kept::FACTORS;
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
     own: Some(|section| Some(std::sync::Arc::new(OutputConfig::read(section)?))),
@@ -390,6 +390,11 @@ fn write(
         columns: embedding.vectors.ncols(),
         method: context.matrix.methods.first().map_or_else(String::new, |method| method.name.clone()),
         rank,
+        landmark_contents: context
+            .problem
+            .contents
+            .as_deref()
+            .map_or_else(Vec::new, |contents| landmarks.iter().map(|&item| contents.name(item)).collect()),
         landmarks,
         oracle,
         texts: context.problem.texts().map(|items| items.identity().to_hex()),

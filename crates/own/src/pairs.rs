@@ -66,7 +66,7 @@ pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, E
     let Listed { pairs, targets } =
         Listed::read(own.named(), own.factors.info.items, &own.config.run.name, wanted, true)?;
     let estimates: Vec<f64> = pairs.iter().map(|&(i, j)| own.vectors().score(i, j)).collect();
-    let (scores, bought) = if wanted.rescore { own.scores_of(&pairs, wanted.budget)? } else { (Vec::new(), 0) };
+    let (scores, evaluated) = if wanted.rescore { own.scores_of(&pairs, wanted.budget)? } else { (Vec::new(), 0) };
     let mut columns = vec![
         Column::text("first", pairs.iter().map(|&(i, _)| Some(own.id(i)))),
         Column::text("second", pairs.iter().map(|&(_, j)| Some(own.id(j)))),
@@ -83,9 +83,9 @@ pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, E
     let mut text = String::new();
     own.options.record.fact("pairs", pairs.len());
     own.options.record.fact("scored", scores.len());
-    own.options.record.fact("calls", bought);
+    own.options.record.fact("calls", evaluated);
     if wanted.rescore {
-        text += &scored_in_words(scores.len() as u64, pairs.len() as u64, bought);
+        text += &scored_in_words(scores.len() as u64, pairs.len() as u64, evaluated);
         text += &agreement("the factors with the score", &estimates, &scores);
     }
     if let Some((name, values)) = &targets {
@@ -193,7 +193,7 @@ impl Listed {
 }
 
 impl Own {
-    /// The oracle's scores of the first pairs that a budget pays for, and the evaluations bought now.
+    /// The oracle's scores of the first pairs that a budget pays for, and the calls made now.
     pub(crate) fn scores_of(&self, pairs: &[Pair], budget: Option<u64>) -> Result<(Vec<f64>, u64)> {
         let budget = Budget { calls: budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };

@@ -4,7 +4,7 @@
 //! z_new = K[new, T] · projector
 //! ```
 //! so m new items cost m·t evaluations, kept in the store like all others. With a proxy its scores with landmarks and anchors
-//! are needed as well; its part of the factors is computed again from what the store holds, which buys nothing.
+//! are needed as well; its part of the factors is computed again from what the store holds, which takes no call.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
         return Err(UsageError::new(message, Some(help)).into());
     };
     let new = texts.beside(file).read(1).map_err(UsageError::of)?;
-    let Projected { vectors, scores, bought } = own.project(items, &new, embeddings)?;
+    let Projected { vectors, scores, evaluated } = own.project(items, &new, embeddings)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = own.folder.join(own_data::PROJECTED).join(stem);
     let mut npy = Vec::new();
@@ -65,12 +65,12 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
     }
     record.fact("items", new.ids.len());
     record.fact("scores", scores);
-    record.fact("calls", bought);
+    record.fact("calls", evaluated);
     Ok(format!(
         "{} new items embedded from {} scores, {} new calls; vectors and neighbors: `{}`\n",
         count(new.ids.len() as u64),
         count(scores),
-        count(bought),
+        count(evaluated),
         folder.display()
     ))
 }
@@ -95,7 +95,7 @@ struct Projected {
     /// Similarities to the landmarks.
     scores: u64,
     /// Evaluations that all of it took now; a score of both orders takes two.
-    bought: u64,
+    evaluated: u64,
 }
 
 impl Own {
@@ -155,7 +155,7 @@ impl Own {
             }
         };
         let vectors = vectors.ok_or_else(|| self.no_projection())?;
-        Ok(Projected { vectors, scores: similarities.len() as u64, bought: fitted + metered.spent().evaluations })
+        Ok(Projected { vectors, scores: similarities.len() as u64, evaluated: fitted + metered.spent().evaluations })
     }
 
     /// The embedding that places new items where a proxy takes part, and the evaluations that it took; `None` where the projector alone does.

@@ -56,15 +56,15 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
         QueryError::Index(IndexError::Missing(_)) => never_run(error, &invocation.file, &options),
         other => UsageError::of(other),
     })?;
-    let (number, bill) = (count(new.ids.len() as u64), search.plan(asked.calls));
+    let (number, planned) = (count(new.ids.len() as u64), search.plan(asked.calls));
     if asked.dry_run {
         let stored = search.stored().into_diagnostic()?;
         options.record.fact("queries", new.ids.len());
-        options.record.fact("calls_on_an_empty_store", bill);
+        options.record.fact("calls_on_an_empty_store", planned);
         options.record.fact("stored", stored);
         return Ok(format!(
             "{number} queries take {} calls if nothing is stored; {} scores of these queries are stored\n",
-            count(bill),
+            count(planned),
             count(stored)
         ));
     }

@@ -320,16 +320,11 @@ impl Fitted {
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let Self { embedding, landmarks, columns, scattered, report, error, uncounted, rank, is_cut_short } = self;
         let out = PyDict::new(py);
-        let Embedding { vectors, signature, projector, clipped, with_addend } = embedding;
+        let Embedding { vectors, signature, projector, with_addend } = embedding;
         if with_addend.is_some() {
             let (width, landmarks) = (vectors.ncols(), landmarks.clone());
-            let embedding = Embedding {
-                vectors: Array2::zeros((0, width)),
-                signature: Array1::zeros(0),
-                projector: None,
-                clipped,
-                with_addend,
-            };
+            let (vectors, signature) = (Array2::zeros((0, width)), Array1::zeros(0));
+            let embedding = Embedding { vectors, signature, projector: None, with_addend };
             out.set_item("projector", Py::new(py, Projector { embedding, landmarks })?)?;
         } else {
             out.set_item("projector", projector.map(|projector| standard(projector).into_pyarray(py)))?;

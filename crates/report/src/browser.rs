@@ -37,12 +37,22 @@ impl Browser {
     }
 
     /// The picture a reader sees of it.
-    pub(crate) fn photograph(&self, page: &str, size: (u32, u32), is_dark: bool) -> image::RgbImage {
+    pub(crate) fn photograph(&self, page: &str, size: (u32, u32), is_dark: bool) -> Picture {
         let path = self.folder.path().join("seen.png");
         let (shot, window) =
             (format!("--screenshot={}", path.display()), format!("--window-size={},{}", size.0, size.1));
         let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!is_dark));
         self.open(page, &[&shot, &window, &scheme]);
-        image::open(&path).unwrap().into_rgb8()
+        let mut reader = png::Decoder::new(std::fs::File::open(&path).unwrap()).read_info().unwrap();
+        let mut bytes = vec![0; reader.output_buffer_size()];
+        let frame = reader.next_frame(&mut bytes).unwrap();
+        let pixels = bytes.chunks_exact(frame.color_type.samples()).map(|pixel| [pixel[0], pixel[1], pixel[2]]);
+        Picture { size: (frame.width, frame.height), pixels: pixels.collect() }
     }
+}
+
+pub(crate) struct Picture {
+    pub(crate) size: (u32, u32),
+    /// Red, green and blue, row by row.
+    pub(crate) pixels: Vec<[u8; 3]>,
 }

@@ -204,7 +204,7 @@ impl Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::browser::Browser;
+    use crate::browser::{Browser, Picture};
     use crate::fixture;
 
     fn fixture_page() -> String {
@@ -239,16 +239,16 @@ mod tests {
         let without_figures =
             page.replace("svg.wide, svg.narrow { display: block;", "svg.wide, svg.narrow { display: none !important;");
         assert_ne!(page, without_figures);
-        let share = |picture: &image::RgbImage, is_it: &dyn Fn([u8; 3]) -> bool| {
-            picture.pixels().filter(|pixel| is_it(pixel.0)).count() as f64 / picture.pixels().count() as f64
+        let share = |picture: &Picture, is_it: &dyn Fn([u8; 3]) -> bool| {
+            picture.pixels.iter().filter(|pixel| is_it(**pixel)).count() as f64 / picture.pixels.len() as f64
         };
         let brightness = |pixel: [u8; 3]| pixel.map(u32::from).iter().sum::<u32>() / 3;
         let is_coloured = |pixel: [u8; 3]| pixel.iter().max().zip(pixel.iter().min()).is_some_and(|(a, b)| a - b > 90);
         for (size, is_dark) in [((1280, 9000), false), ((1280, 9000), true), ((420, 9000), false)] {
             let seen = browser.photograph(&page, size, is_dark);
-            assert_eq!(seen.dimensions(), size);
+            assert_eq!(seen.size, size);
             let ground = if is_dark { [0x0d, 0x0f, 0x12] } else { [0xf6, 0xf7, 0xf9] };
-            assert_eq!(seen.get_pixel(0, 0).0, ground);
+            assert_eq!(seen.pixels[0], ground);
             // type stands out from its paper
             let ink = share(&seen, &|pixel| if is_dark { brightness(pixel) > 170 } else { brightness(pixel) < 85 });
             assert!((0.002..0.3).contains(&ink), "{size:?}, dark {is_dark}: {ink} is ink");

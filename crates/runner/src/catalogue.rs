@@ -72,7 +72,7 @@ pub static KINDS: &[Kind] = &[
     Kind {
         plural: "landmarks",
         singular: "landmark policy",
-        summary: "choose which columns to buy",
+        summary: "choose which columns to evaluate",
         entries: || LANDMARK_POLICIES.to_vec(),
     },
     Kind {

@@ -33,8 +33,6 @@ pub(super) struct Listing {
 pub(super) struct Object {
     pub(super) name: String,
     pub(super) bytes: u64,
-    /// Seconds since 1970.
-    pub(super) modified: i64,
 }
 
 impl Backend {
@@ -204,7 +202,7 @@ fn last(path: &Path) -> String {
 }
 
 fn object(found: &ObjectMeta) -> Object {
-    Object { name: last(&found.location), bytes: found.size, modified: found.last_modified.timestamp() }
+    Object { name: last(&found.location), bytes: found.size }
 }
 
 fn by_name(mut objects: Vec<Object>) -> Vec<Object> {

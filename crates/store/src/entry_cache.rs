@@ -3,17 +3,17 @@
 //! A column (of a symmetric oracle: an item's row and column at once) of which at least n/32 entries are there is held
 //! as n values, NaN where an entry is missing; every other entry in a hash map. What was scattered of a column before it was opened
 //! stays there until a walk over all that is scattered pays, and is looked for there meanwhile. Memory: 8n bytes a column, of which the
-//! first `memory` bytes are on the heap and the rest in mapped files without a name ([`scratch`](super::scratch)); 24 to 48 bytes for a scattered entry.
+//! first `memory` bytes are on the heap and the rest in mapped files without a name (`Slab`); 24 to 48 bytes for a scattered entry.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
-use std::io;
+use std::io::{self, Write as _};
 
 use landmark_core::entries::PairHasher;
 use landmark_core::oracle::{OracleShape, Symmetry};
+use memmap2::MmapMut;
 use ndarray::ArrayViewMut2;
 
-use super::scratch::Slab;
 use super::tile::Entry;
 
 /// A column of n items is held whole once n / `DENSE` of its entries are there.
@@ -21,6 +21,7 @@ const DENSE: usize = 32;
 /// Scattered entries are walked over when at least this part of them moves.
 const WORTH_A_WALK: usize = 4;
 const SLAB: usize = 1 << 23;
+const WRITTEN_AT_A_TIME: usize = 1 << 16;
 /// Rows copied at a time: the lines of the output they touch stay in the first-level cache.
 const ROWS_AT_A_TIME: usize = 128;
 
@@ -297,5 +298,42 @@ impl EntryCache {
 
     fn pair(&self, key: u64) -> (usize, usize) {
         ((key >> 32) as usize, (key & 0xffff_ffff) as usize)
+    }
+}
+
+/// Columns that do not fit the memory granted: a mapped temporary file without a name, in the system's folder for such files (`TMPDIR`).
+///
+/// It is written in full when it is made, so that a full disk is an error there and not a fault of a later access. Its pages belong to the page
+/// cache: they run at memory speed while there is memory to spare, and never count as the process's own.
+struct Slab(MmapMut);
+
+impl Slab {
+    /// `count` numbers, all NaN.
+    fn new(count: usize) -> io::Result<Self> {
+        let mut file = tempfile::tempfile()?;
+        let some = [f64::NAN; WRITTEN_AT_A_TIME];
+        let mut left = count;
+        while left > 0 {
+            let now = left.min(WRITTEN_AT_A_TIME);
+            file.write_all(bytemuck::cast_slice(&some[..now]))?;
+            left -= now;
+        }
+        // SAFETY: the file has no name and no other handle, so nothing changes or truncates it.
+        unsafe { MmapMut::map_mut(&file) }.map(Self)
+    }
+
+    /// The same numbers in a file of its own, for a forked child: two processes that write to one file would write over each other's.
+    fn copied(&self) -> io::Result<Self> {
+        let mut copy = Self::new(self.values().len())?;
+        copy.values_mut().copy_from_slice(self.values());
+        Ok(copy)
+    }
+
+    fn values(&self) -> &[f64] {
+        bytemuck::cast_slice(&self.0)
+    }
+
+    fn values_mut(&mut self) -> &mut [f64] {
+        bytemuck::cast_slice_mut(&mut self.0)
     }
 }

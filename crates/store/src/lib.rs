@@ -6,7 +6,7 @@
 //!                     <blake3>.failures  pairs that cannot be scored, and why
 //!                     calls-<id>.log     what landed since the last tile, in a store that is a folder; read after a kill
 //! <store>/lists/<scorer id>/         the items of oracles: what is kept of one list serves another (`carried.rs`)
-//! <store>/sketches/<id>/             documents of those who share work that is no score (`documents.rs`)
+//! <store>/sketches/<id>/             documents of those who share work that is no score, such as sketches of shares of a stream
 //! ```
 //!
 //! The folder is named by the oracle's identity, a digest of everything that moves a score, so scores of two models never
@@ -33,7 +33,6 @@ mod backend;
 mod batch_sizer;
 mod call_log;
 mod carried;
-mod documents;
 mod entry_cache;
 mod entry_request;
 mod error;
@@ -44,7 +43,6 @@ mod maintenance;
 mod memory;
 mod per_process;
 mod pool;
-mod scratch;
 mod stored;
 mod tile;
 
@@ -81,7 +79,7 @@ const MANIFEST_FORMAT: u32 = 1;
 /// // another run, or another machine, evaluates nothing
 /// let again = store.attach(oracle, OracleLabel::new("precomputed", "a 2 × 2 example"))?;
 /// again.evaluate(&[(1, 0)], &mut scores)?;
-/// assert_eq!((scores[0], again.bought()), (2.0, 0));
+/// assert_eq!((scores[0], again.evaluated()), (2.0, 0));
 /// # Ok(())
 /// # }
 /// ```
@@ -161,6 +159,34 @@ impl TileStore {
     /// The first tile that is torn, edited or foreign, by name; a store that cannot be read.
     pub fn attach<O: Oracle>(&self, oracle: O, label: OracleLabel) -> Result<Stored<O>, StoreError> {
         Stored::new(self.clone(), oracle, label)
+    }
+
+    /// A document next to the scores, if it is there.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn document(&self, folder: &str, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.backend.get(&format!("{folder}/{name}"))
+    }
+
+    pub fn document_address(&self, folder: &str, name: &str) -> String {
+        self.backend.describe(&format!("{folder}/{name}"))
+    }
+
+    /// Writes a document as a whole, in place of one that is there.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    pub fn write_document(&self, folder: &str, name: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
+        self.backend.replace(&format!("{folder}/{name}"), bytes)
+    }
+
+    /// Names of the documents in a folder.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn documents(&self, folder: &str) -> Result<Vec<String>, StoreError> {
+        Ok(self.backend.list(folder)?.objects.into_iter().map(|object| object.name).collect())
     }
 
     /// Reads an oracle's description, if it is there.

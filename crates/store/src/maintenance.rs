@@ -10,8 +10,6 @@ use super::call_log::{self, Logged, Subject, is_log};
 use super::tile::{self, EXTENSION, Entry, Expected, HEADER};
 use super::{MANIFEST, Manifest, StoreError, TileStore, identity_of};
 
-/// Prefix of what earlier versions left while they evaluated.
-const PREFIX: &str = "buyer-";
 /// A tile below this many entries is merged with its like.
 const SMALL: usize = LARGEST / 4;
 /// Entries gathered before merged tiles are written: 64 MB.
@@ -299,20 +297,8 @@ impl TileStore {
         }
     }
 
-    /// Removes half-written files of killed runs (`*.tile#1`, `*.log#1`, only in a folder of this machine) and old announcements.
+    /// Removes half-written files of killed runs (`*.tile#1`, `*.log#1`, only in a folder of this machine).
     fn remove_leftovers(&self, folder: &Folder, dry_run: bool, cleaned: &mut Cleaned) -> Result<(), StoreError> {
-        let listing = self.backend.list(&folder.id)?;
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
-        let is_old = |seconds: u64| now.saturating_sub(seconds) > 3600;
-        for object in listing.objects.iter().filter(|object| object.name.starts_with(PREFIX)) {
-            if is_old(u64::try_from(object.modified).unwrap_or(0)) {
-                let name = format!("{}/{}", folder.id, object.name);
-                if !dry_run {
-                    self.backend.remove(&name)?;
-                }
-                cleaned.removed.push(self.backend.describe(&name));
-            }
-        }
         let Some(root) = self.backend.folder() else { return Ok(()) };
         let failed = |source| StoreError::System { action: "look for half-written files", source };
         for found in std::fs::read_dir(root.join(&folder.id)).map_err(failed)? {

@@ -43,7 +43,7 @@ pub struct Stored<O: Oracle> {
     held: RwLock<EntryCache>,
     state: Mutex<WriteState>,
     has_landed: Condvar,
-    bought: AtomicU64,
+    evaluated: AtomicU64,
     /// [`OPEN`], or what becomes of those that ask after [`close`](Stored::close).
     closing: AtomicU8,
     process: AtomicU32,
@@ -128,10 +128,10 @@ impl<O: Oracle> Stored<O> {
             is_evaluating: false,
         };
         let (held, state) = (RwLock::new(held), Mutex::new(state));
-        let (has_landed, bought, closing) = (Condvar::new(), AtomicU64::new(0), AtomicU8::new(OPEN));
+        let (has_landed, evaluated, closing) = (Condvar::new(), AtomicU64::new(0), AtomicU8::new(OPEN));
         let process = AtomicU32::new(std::process::id());
         let stored =
-            Self { oracle, identity, is_apart, shape, store, held, state, has_landed, bought, closing, process };
+            Self { oracle, identity, is_apart, shape, store, held, state, has_landed, evaluated, closing, process };
         stored.refresh()?;
         Ok(stored)
     }
@@ -213,8 +213,8 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// Distinct pairs evaluated through this value.
-    pub fn bought(&self) -> u64 {
-        self.bought.load(Ordering::Relaxed)
+    pub fn evaluated(&self) -> u64 {
+        self.evaluated.load(Ordering::Relaxed)
     }
 
     /// Evaluations that `set` would still cost: what a dry run subtracts from
@@ -471,9 +471,9 @@ impl<O: Oracle> Drop for Stored<O> {
             let waiting = state.unpublished.len();
             match state.log.name() {
                 Some(log) => tracing::error!(
-                    "{waiting} bought entries could not be published; the next run reads what `{log}` has of them: {error}"
+                    "{waiting} evaluated entries could not be published; the next run reads what `{log}` has of them: {error}"
                 ),
-                None => tracing::error!("{waiting} bought entries could not be published and are lost: {error}"),
+                None => tracing::error!("{waiting} evaluated entries could not be published and are lost: {error}"),
             }
         }
     }

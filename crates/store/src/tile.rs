@@ -207,8 +207,6 @@ pub(super) fn f64_of(bytes: &[u8]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     const IDENTITY: [u8; 32] = [7; 32];
@@ -216,8 +214,6 @@ mod tests {
     fn read(name: &str, bytes: &[u8]) -> Result<Vec<Entry>, StoreError> {
         decode(Expected { identity: &IDENTITY, len: 100, name, file: "here" }, bytes)
     }
-
-    proptest! {}
 
     #[test]
     fn equal_entries_give_equal_files_in_whatever_order_they_came() {

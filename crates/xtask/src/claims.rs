@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use landmark_data::catalog;
 use landmark_report::{Claims, JudgedClaim, KnownNames, Published, Reference, claims_table, index};
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{IntoDiagnostic, Result};
 use runner::catalogue::METHODS;
 use runner::exit::UsageError;
 use runner::output::Answer;
 use serde_json::{Value as Json, json};
 
-const BEGIN: &str = "<!-- claims:begin -->";
-const END: &str = "<!-- claims:end -->";
+use crate::docs::{update, with_table};
+
 /// Folder of the papers.
 const PAPERS: &str = "experiments";
 
@@ -38,27 +38,10 @@ pub(crate) fn claims(results: &Path, check: bool, write: bool) -> Result<Answer>
     let mut files = vec![(results.join("README.md"), index(&papers, &published))];
     for (claims, judged) in &papers {
         let path = Path::new(PAPERS).join(&claims.paper).join("README.md");
-        let old = read(&path)?;
-        let Some(new) = between(&old, &claims_table(judged)) else {
-            let help = format!("put `{BEGIN}` and `{END}` on lines of their own");
-            let message = format!("`{}` has no place for the claims", path.display());
-            return Err(UsageError::new(message, Some(help)).into());
-        };
-        files.push((path, new));
+        files.push(with_table(path, "claims", &claims_table(judged))?);
     }
-    let (mut text, mut written) = (String::new(), Vec::new());
-    for (path, new) in files {
-        if std::fs::read_to_string(&path).is_ok_and(|old| old == new) {
-            continue;
-        }
-        let name = path.display();
-        if check {
-            return Err(miette!(help = "run `cargo xtask claims --write`", "the verdicts in `{name}` are out of date"));
-        }
-        std::fs::write(&path, new).into_diagnostic().wrap_err_with(|| format!("cannot write `{name}`"))?;
-        text += &format!("{name}: written\n");
-        written.push(path);
-    }
+    let written = update(files, write, "run `cargo xtask claims --write`")?;
+    let mut text: String = written.iter().map(|path| format!("{}: written\n", path.display())).collect();
     text += "the verdicts are up to date\n";
     Ok(Answer::new(text, json!({ "up_to_date": true })).with_files(written))
 }
@@ -93,27 +76,4 @@ fn read_papers() -> Result<Vec<(Claims, KnownNames)>> {
         Ok((claims, KnownNames::of(methods.collect(), datasets.collect())))
     };
     files.iter().map(paper).collect()
-}
-
-fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).into_diagnostic().wrap_err_with(|| format!("cannot read `{}`", path.display()))
-}
-
-/// The text with a table in its place; `None` where it has none.
-fn between(old: &str, table: &str) -> Option<String> {
-    let (before, rest) = old.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n\n{table}\n{END}{after}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_is_replaced_and_the_rest_is_kept() {
-        let new = between("# A\n<!-- claims:begin -->\nstale\n<!-- claims:end -->\nend\n", "| a |\n").unwrap();
-        assert_eq!(new, "# A\n<!-- claims:begin -->\n\n| a |\n\n<!-- claims:end -->\nend\n");
-        assert_eq!(between("# A\n", ""), None);
-    }
 }

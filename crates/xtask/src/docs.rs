@@ -31,15 +31,29 @@ pub(crate) fn docs(root: &Path, write: bool) -> Result<Answer> {
     let mut files: Vec<(PathBuf, String)> =
         vec![(root.join(COMMAND_LINE), command_line::page()), (root.join(schema::FILE), schema::text())];
     for (file, marker, table) in TABLES {
-        let path = root.join(file);
-        let old = std::fs::read_to_string(&path)
-            .map_err(|error| UsageError::new(format!("cannot read `{}`: {error}", path.display()), None))?;
-        let new = regenerated(&old, marker, &table()).ok_or_else(|| {
-            let help = format!("put `<!-- {marker}:begin -->` and `<!-- {marker}:end -->` on lines of their own");
-            UsageError::new(format!("`{}` has no place for its table", path.display()), Some(help))
-        })?;
-        files.push((path, new));
+        files.push(with_table(root.join(file), marker, &table())?);
     }
+    let written = update(files, write, "run `cargo xtask docs --write`")?;
+    let text = match written.as_slice() {
+        [] => "the generated documents are up to date\n".to_owned(),
+        written => written.iter().map(|path| format!("{}: written\n", path.display())).collect(),
+    };
+    Ok(Answer::new(text, json!({ "up_to_date": written.is_empty() })).with_files(written))
+}
+
+/// A file, and its text with this table between the markers.
+pub(crate) fn with_table(path: PathBuf, marker: &str, table: &str) -> Result<(PathBuf, String)> {
+    let old = std::fs::read_to_string(&path)
+        .map_err(|error| UsageError::new(format!("cannot read `{}`: {error}", path.display()), None))?;
+    let new = regenerated(&old, marker, table).ok_or_else(|| {
+        let help = format!("put `<!-- {marker}:begin -->` and `<!-- {marker}:end -->` on lines of their own");
+        UsageError::new(format!("`{}` has no place for its table", path.display()), Some(help))
+    })?;
+    Ok((path, new))
+}
+
+/// Writes the files whose text is another one, or fails at the first of them with this help; the files that were written.
+pub(crate) fn update(files: Vec<(PathBuf, String)>, write: bool, help: &str) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
     for (path, new) in files {
         if std::fs::read_to_string(&path).is_ok_and(|old| old == new) {
@@ -47,16 +61,12 @@ pub(crate) fn docs(root: &Path, write: bool) -> Result<Answer> {
         }
         let name = path.display().to_string();
         if !write {
-            return Err(miette!(help = "run `cargo xtask docs --write`", "`{name}` is out of date"));
+            return Err(miette!(help = help, "`{name}` is out of date"));
         }
         std::fs::write(&path, new).into_diagnostic().wrap_err_with(|| format!("cannot write `{name}`"))?;
         written.push(path);
     }
-    let text = match written.as_slice() {
-        [] => "the generated documents are up to date\n".to_owned(),
-        written => written.iter().map(|path| format!("{}: written\n", path.display())).collect(),
-    };
-    Ok(Answer::new(text, json!({ "up_to_date": written.is_empty() })).with_files(written))
+    Ok(written)
 }
 
 /// The text with a new part between the markers; `None` if they are not there.

@@ -78,13 +78,15 @@ fn provenance(facts: &Json, checks: &mut Checks) {
         &format!("made at {revision}"),
         &format!("made from a changed tree at {revision}"),
     );
-    let number = |key: &str| facts["calls"][key].as_u64().unwrap_or(0);
-    let (planned, bought, reused) = (number("planned"), number("bought"), number("reused"));
+    let number = |key: &str| facts["calls"][key].as_u64();
+    let (planned, reused) = (number("planned").unwrap_or(0), number("reused").unwrap_or(0));
+    // of earlier versions
+    let evaluated = number("evaluated").or_else(|| number("bought")).unwrap_or(0);
     let is_bound = facts["calls"]["at_most"] == Json::Bool(true);
     let most = if is_bound { "at most " } else { "" };
     checks.holds(
-        bought > 0 || reused >= planned || is_bound && reused > 0,
-        &format!("{bought} calls made and {most}{reused} reused of {most}{planned} planned"),
+        evaluated > 0 || reused >= planned || is_bound && reused > 0,
+        &format!("{evaluated} calls made and {most}{reused} reused of {most}{planned} planned"),
         &format!("{planned} calls planned, but none made and {reused} reused"),
     );
     let Some(files) = facts["files"].as_array() else {
@@ -92,7 +94,7 @@ fn provenance(facts: &Json, checks: &mut Checks) {
         return;
     };
     let known: HashMap<&str, &str> =
-        catalog::all().flat_map(|dataset| dataset.files).map(|file| (file.path, file.sha256)).collect();
+        catalog::all().flat_map(|dataset| &dataset.files).map(|file| (file.path, file.sha256)).collect();
     // of some no digest is published, and each clone records its own
     let is_known = |file: &Json| {
         let wanted = file["path"].as_str().and_then(|path| known.get(path).copied());
@@ -165,7 +167,7 @@ fn lacks_data(error: &RunError) -> bool {
     matches!(error, RunError::Load(_) | RunError::MissingCorpus { .. })
 }
 
-/// The smoke profile, twice: the second time nothing is bought and no byte changes.
+/// The smoke profile, twice: the second time no call is made and no byte changes.
 fn smoke(file: &Path, places: &PlaceArgs, log: LogArgs, checks: &mut Checks) -> Result<()> {
     let scratch = Scratch::new()?;
     let overlay = OverlayArgs { profile: Some("smoke".to_owned()), set: Vec::new() };

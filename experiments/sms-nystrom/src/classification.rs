@@ -2,7 +2,7 @@
 //!
 //! K̃ approximates the similarities of all items, test items included; no label of a test item is seen before it is predicted. γ and C are
 //! chosen for each method and size by cross-validation on the training items of the split, on the landmarks of the first replicate of that
-//! split; distances are bought once and serve every γ. The exact kernel is a kernel SVM on K itself.
+//! split; distances are evaluated once and serve every γ. The exact kernel is a kernel SVM on K itself.
 
 use std::time::Instant;
 
@@ -320,7 +320,7 @@ fn fit(context: &SweepContext<'_>, cell: &Cell, setting: Setting) -> Result<Fitt
     if context.sweep.method(cell).id == evidence::EXACT {
         // all of K is evaluated
         let (started, plan) = (Instant::now(), whole(context.problem.items()));
-        errors::buy(context, &plan)?;
+        errors::evaluate(context, &plan)?;
         let seconds = started.elapsed().as_secs_f64();
         let (cells, evaluations) = (plan.cells(context.problem.items()), plan.evaluations(context.metered.shape()));
         let spent = Spent { cells, evaluations, seconds };

@@ -1,7 +1,7 @@
 //! `experiment: feature_time` — seconds to make the features of WME and of SMS-Nyström: table 6 of the SMS-Nyström paper.
 //!
 //! Both from the word vectors in memory to an n × rank matrix, one after the other on the same threads, without a store:
-//! WME draws R random documents and buys n·R distances; SMS-Nyström buys n·s1 + (s2 − s1)² of them and factors. Every
+//! WME draws R random documents and evaluates n·R distances; SMS-Nyström evaluates n·s1 + (s2 − s1)² of them and factors. Every
 //! repetition does the same work again.
 //!
 //! Cost: replicates × (both purchases) for each corpus and size.

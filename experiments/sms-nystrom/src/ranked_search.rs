@@ -1,6 +1,6 @@
 //! Searching for the rank together with γ, C and |S2|/|S1|: appendix A of the SMS-Nyström paper, figures 7 and 8, table 7.
 //!
-//! For each method, and for small and large ranks apart: the columns that any trial may read are bought first, then every trial fits on
+//! For each method, and for small and large ranks apart: the columns that any trial may read are evaluated first, then every trial fits on
 //! them and is validated on the training items of the first replicate's split. A trial is a job of its own, so a search that was
 //! interrupted goes on where it was; the point it tries follows from the trials before it.
 
@@ -77,7 +77,7 @@ pub(crate) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
         named("columns"),
         grouped("columns"),
         Request::of_sweep(plan.clone()),
-        Box::new(move |_, _| errors::buy(context, &plan).map(|()| Vec::new())),
+        Box::new(move |_, _| errors::evaluate(context, &plan).map(|()| Vec::new())),
         stock,
     )];
     if is_wme {
@@ -89,7 +89,7 @@ pub(crate) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
         let title = named(&format!("trial {}", number + 1));
         let cell = cell.clone();
         let work: Work<'a> = Box::new(move |results, _| run_trial(context, &cell, number, results));
-        // what it reads was bought before the first one
+        // what it reads was evaluated before the first one
         jobs.push(job(title, grouped("trials"), Vec::new(), work, key));
     }
     Ok(jobs)
@@ -255,7 +255,7 @@ pub(crate) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStor
 pub(crate) fn measuring_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let most = largest_plan(context, cell)?;
     let plan = errors::plan(context, errors::Errors::of(context), cell, &most)?;
-    // the first replicate takes a part of what its search has bought
+    // the first replicate takes a part of what its search has evaluated
     let certainty = if cell.replicate == 0 { plan.certainty } else { Certainty::UpperBound };
     Ok(EntryPlan { certainty, ..plan })
 }

@@ -1,6 +1,6 @@
 //! `experiment: spectrum` — the eigenvalues of K (figure 1 of the SMS-Nyström paper) and of sampled principal submatrices (figure 2).
 //!
-//! Buys all of K: 8n² bytes, ≈ 9n³ flops.
+//! Evaluates all of K: 8n² bytes, ≈ 9n³ flops.
 
 use landmark_core::linalg;
 use landmark_core::stream::stream;

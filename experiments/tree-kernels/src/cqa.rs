@@ -254,30 +254,3 @@ impl Study for Cqa {
         layout::layout(rows)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use landmark_harness::config::Ingredients;
-    use landmark_yaml::{ConfigError, Problems, Sources, parse};
-
-    use super::*;
-
-    /// Problems of a section, in words.
-    fn problems_of(section: &str) -> String {
-        let known = Ingredients { methods: &[], oracles: &[] };
-        let problems = Problems::default();
-        read(&parse(section, 0).unwrap(), &Reading { known: &known, problems: &problems });
-        ConfigError::new("cqa.yaml", &Sources::default(), problems.into_vec()).lines()
-    }
-
-    #[test]
-    fn two_files_of_one_name_are_refused() {
-        let of = |files: &str| problems_of(&format!("dataset: mine\nlandmarks: [5]\nfiles: {files}\n"));
-        let said = of("[a/train.jsonl, b/train.jsonl, test.jsonl]");
-        let wanted =
-            "`cqa.files` names `a/train.jsonl` and `b/train.jsonl`, both of the set `train`: rename one of them";
-        assert!(said.contains(wanted), "{said}");
-        let said = of("[a/train.jsonl, b/more.jsonl, test.jsonl]");
-        assert!(!said.contains("cqa.files"), "{said}");
-    }
-}

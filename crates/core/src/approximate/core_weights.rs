@@ -9,30 +9,24 @@ use crate::linalg::PINV_TOLERANCE;
 
 /// V |g|^½, its columns in the order that [`Signed`] wants.
 pub(super) struct CoreWeights {
-    /// t × (r + x).
+    /// t × r.
     pub(super) projector: Array2<f64>,
     /// Place of each of its columns in V.
     order: Vec<usize>,
     positive: usize,
     negative: usize,
-    psd_scale: Option<Array1<f64>>,
 }
 
 impl CoreWeights {
-    /// From V (t × t, by rising w) and g. `clipped`: the weights ≥ 0 of a positive semi-definite variant in the same V.
-    pub(super) fn new(vectors: &Array2<f64>, weights: &Array1<f64>, clipped: Option<&Array1<f64>>) -> Self {
+    /// From V (t × t, by rising w) and g.
+    pub(super) fn new(vectors: &Array2<f64>, weights: &Array1<f64>) -> Self {
         let t = weights.len();
         let mut order: Vec<usize> = (0..t).rev().filter(|&k| weights[k] > 0.0).collect();
         let positive = order.len();
         order.extend((0..t).filter(|&k| weights[k] < 0.0));
         let negative = order.len() - positive;
-        // a direction that only the clipped variant uses is carried at its own weight
-        let carried = |k: usize| clipped.map_or(0.0, |clipped| clipped[k]);
-        order.extend((0..t).filter(|&k| weights[k] == 0.0 && carried(k) > 0.0));
-        let size = |k: usize| if weights[k] == 0.0 { carried(k) } else { weights[k].abs() };
-        let roots: Array1<f64> = order.iter().map(|&k| size(k).sqrt()).collect();
-        let psd_scale = clipped.map(|clipped| order.iter().map(|&k| (clipped[k] / size(k)).sqrt()).collect());
-        Self { projector: vectors.select(Axis(1), &order) * &roots, order, positive, negative, psd_scale }
+        let roots: Array1<f64> = order.iter().map(|&k| weights[k].abs().sqrt()).collect();
+        Self { projector: vectors.select(Axis(1), &order) * &roots, order, positive, negative }
     }
 
     /// r, the rank of K̃.
@@ -46,10 +40,10 @@ impl CoreWeights {
         &self.projector * &values
     }
 
-    /// With Z, n × (r + x).
+    /// With Z, n × r.
     pub(super) fn into_factors(self, vectors: Array2<f64>) -> Factors {
-        let Self { projector, positive, negative, psd_scale, .. } = self;
-        Factors::Signed(Signed { vectors, positive, negative, projector: Some(projector), psd_scale })
+        let Self { projector, positive, negative, .. } = self;
+        Factors::Signed(Signed { vectors, positive, negative, projector: Some(projector) })
     }
 }
 

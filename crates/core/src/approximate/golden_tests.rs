@@ -1,8 +1,8 @@
 //! Every method against the independent NumPy implementation (tests/golden/approximators.json).
 
-use ndarray::Array2;
 use serde_json::Value;
 
+use super::fixtures::{golden, list, matrix};
 use super::*;
 use crate::approximation::Known;
 use crate::linalg::{frobenius_norm, relative_error};
@@ -17,18 +17,8 @@ struct Case {
     raw: Value,
 }
 
-fn indices(value: &Value) -> Vec<usize> {
-    value.as_array().unwrap().iter().map(|v| usize::try_from(v.as_u64().unwrap()).unwrap()).collect()
-}
-
-fn matrix(value: &Value) -> Array2<f64> {
-    let rows: Vec<Vec<f64>> = serde_json::from_value(value.clone()).unwrap();
-    Array2::from_shape_vec((rows.len(), rows[0].len()), rows.concat()).unwrap()
-}
-
 fn cases() -> Vec<Case> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/approximators.json");
-    let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let file = golden("approximators");
     let cases = file["cases"].as_array().unwrap();
     assert!(cases.len() >= 4);
     cases
@@ -37,12 +27,12 @@ fn cases() -> Vec<Case> {
             let matrix = matrix(&raw["K"]);
             let n = matrix.nrows();
             // S2 is S1 and more, in this order
-            assert!(indices(&raw["S2"]).starts_with(&indices(&raw["S1"])));
+            assert!(list::<usize>(&raw["S2"]).starts_with(&list::<usize>(&raw["S1"])));
             Case {
                 id: raw["id"].as_str().unwrap().to_owned(),
                 oracle: Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap(),
-                landmarks: Landmarks::from_orders(n, indices(&raw["S2"]), indices(&raw["Sr"])),
-                rank: indices(&raw["S1"]).len(),
+                landmarks: Landmarks::from_orders(n, list::<usize>(&raw["S2"]), list::<usize>(&raw["Sr"])),
+                rank: list::<usize>(&raw["S1"]).len(),
                 raw: raw.clone(),
             }
         })

@@ -35,7 +35,7 @@ impl Approximate for Nystrom {
         _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
         let eigen = linalg::eigh(columns.corner()?.view())?;
-        let core = CoreWeights::new(&eigen.vectors, &pseudo_inverse(&eigen.values), None);
+        let core = CoreWeights::new(&eigen.vectors, &pseudo_inverse(&eigen.values));
         let report = FitReport {
             rank,
             negative_eigenvalues: Some(count_negative(&eigen.values)),

@@ -46,8 +46,8 @@ impl Approximate for Optimal {
         let kept = keep_largest(&eigen.values, rank);
         // Z = K V_k |1/w_k|^½ = V_k w_k |1/w_k|^½, without rounding the product with K
         let weights = pseudo_inverse(&kept);
-        let core = CoreWeights::new(&eigen.vectors, &weights, None);
-        let vectors = CoreWeights::new(&(&eigen.vectors * &kept), &weights, None).projector;
+        let core = CoreWeights::new(&eigen.vectors, &weights);
+        let vectors = CoreWeights::new(&(&eigen.vectors * &kept), &weights).projector;
         let report = FitReport {
             rank,
             lambda_min: Some(eigen.values[0]),

@@ -83,7 +83,6 @@ pub struct Proxied {
     proxies: Vec<Arc<dyn Oracle>>,
     link: Link,
     knows_popularity: bool,
-    anchors: Option<usize>,
 }
 
 impl fmt::Debug for Proxied {
@@ -101,7 +100,7 @@ impl Proxied {
     /// Any method on the residual of a symmetric proxy over the same items. The proxy goes unmetered; one that is not
     /// quite free is best handed over [`Remembered`].
     pub fn new(method: Arc<dyn Approximate>, proxy: Arc<dyn Oracle>, link: Link) -> Self {
-        Self { method, proxies: vec![proxy], link, knows_popularity: false, anchors: None }
+        Self { method, proxies: vec![proxy], link, knows_popularity: false }
     }
 
     /// More proxies. The link of the one that predicts columns best which it was not fitted to, and a link of all of them,
@@ -117,13 +116,6 @@ impl Proxied {
     #[must_use]
     pub fn with_popularity(mut self) -> Self {
         self.knows_popularity = true;
-        self
-    }
-
-    /// Landmarks of the vectors of q(P); 4 · rank between 256 and 1024 unless said here, and n at most.
-    #[must_use]
-    pub fn with_anchors(mut self, anchors: usize) -> Self {
-        self.anchors = Some(anchors);
         self
     }
 
@@ -198,8 +190,7 @@ impl Approximate for Proxied {
             validation_error: judgement.error,
             ..core.report().clone()
         };
-        let anchors =
-            choose_anchors(landmarks, self.anchors.unwrap_or(usual_anchors(rank)).clamp(1, landmarks.len()), Some(rng));
+        let anchors = choose_anchors(landmarks, usual_anchors(rank).clamp(1, landmarks.len()), Some(rng));
         let linked = Linked { proxies: self.proxies.clone(), fitted, landmarks: core.landmarks().to_vec(), anchors };
         Ok(core.with_addend(Arc::new(linked)).with_report(report))
     }
@@ -382,7 +373,6 @@ fn zero_core(
         positive: 0,
         negative: 0,
         projector: Some(Array2::zeros((columns.len(), 0))),
-        psd_scale: None,
     });
     let report = FitReport { rank, ..FitReport::default() };
     let all: Vec<usize> = (0..n).collect();

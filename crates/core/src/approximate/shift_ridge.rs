@@ -139,12 +139,11 @@ impl Approximate for ShiftRidge {
         let corner = columns.corner()?;
         let seen = self.seen(columns, rng)?;
         let (choice, eigen) = rayon::join(|| self.choose(&corner, seen.as_ref(), rng), || linalg::eigh(corner.view()));
-        let (choice, eigen) = (choice?, eigen?);
+        let ((candidate, error), eigen) = (choice?, eigen?);
         let scale = Scale::of(&eigen.values);
-        let weights = choice.plain.weights(&eigen.values, scale, self.params.clip);
-        let clipped = choice.clipped.map(|candidate| candidate.weights(&eigen.values, scale, true));
-        let core = CoreWeights::new(&eigen.vectors, &weights, clipped.as_ref());
-        let (shift, ridge) = choice.plain.in_units_of(scale);
+        let weights = candidate.weights(&eigen.values, scale, self.params.clip);
+        let core = CoreWeights::new(&eigen.vectors, &weights);
+        let (shift, ridge) = candidate.in_units_of(scale);
         let report = FitReport {
             rank,
             shift,
@@ -153,8 +152,7 @@ impl Approximate for ShiftRidge {
             negative_eigenvalues: Some(count_negative(&eigen.values)),
             condition: condition(&weights),
             dropped: rank - core.rank(),
-            validation_error: choice.error,
-            clipped_choice: choice.clipped.map(|candidate| candidate.in_units_of(scale)),
+            validation_error: error,
             ..FitReport::default()
         };
         let corner = core.corner(&eigen.values);
@@ -167,13 +165,6 @@ impl Approximate for ShiftRidge {
 fn condition(weights: &Array1<f64>) -> Option<f64> {
     let sizes = weights.iter().map(|g| g.abs()).filter(|&g| g > 0.0);
     sizes.reduce(f64::min).map(|smallest| largest(weights) / smallest)
-}
-
-/// Choice for K̃ and, apart, for its positive semi-definite embedding.
-struct Choice {
-    plain: Candidate,
-    clipped: Option<Candidate>,
-    error: Option<f64>,
 }
 
 /// Entries that (a, ρ) is judged by.
@@ -246,8 +237,13 @@ impl ShiftRidge {
         Ok(Some(Seen::Evaluated(columns.rows(&rows)?)))
     }
 
-    /// Chooses (a, ρ) by entries that were seen; Nyström where there is nothing to choose by.
-    fn choose(&self, corner: &Array2<f64>, seen: Option<&Seen>, rng: &mut Rng) -> Result<Choice, ApproximateError> {
+    /// Chooses (a, ρ) by entries that were seen, with its relative error; Nyström where there is nothing to choose by.
+    fn choose(
+        &self,
+        corner: &Array2<f64>,
+        seen: Option<&Seen>,
+        rng: &mut Rng,
+    ) -> Result<(Candidate, Option<f64>), ApproximateError> {
         // products of four entries are summed; the choice does not depend on their unit
         let scale = balancing_of(&seen.map_or_else(Vec::new, |seen| seen.views(corner)));
         if scale != 1.0 {
@@ -257,8 +253,7 @@ impl ShiftRidge {
             None => {
                 let nystrom = Candidate::Relative { shift: 0.0, ridge: 0.0 };
                 let fixed = |FixedShiftRidge { shift, ridge }| Candidate::Fixed { shift, ridge };
-                let plain = self.params.fixed.map_or(nystrom, fixed);
-                return Ok(Choice { plain, clipped: None, error: None });
+                return Ok((self.params.fixed.map_or(nystrom, fixed), None));
             }
             Some(Seen::Evaluated(rows)) => self
                 .held_out_sets(corner.nrows(), rng)
@@ -267,10 +262,8 @@ impl ShiftRidge {
                 .collect::<Result<Vec<_>, _>>()?,
             Some(Seen::Free { rows, below, entries }) => vec![Fold::predicting(corner, rows, below, entries)?],
         };
-        let candidates = self.candidates();
-        let (plain, error) = choose(&folds, &candidates, self.params.clip);
-        let clipped = (!self.params.clip).then(|| choose(&folds, &candidates, true).0);
-        Ok(Choice { plain, clipped, error: Some(error) })
+        let (candidate, error) = choose(&folds, &self.candidates(), self.params.clip);
+        Ok((candidate, Some(error)))
     }
 
     /// (held, kept) positions of the landmarks; no landmark is held twice.

@@ -133,7 +133,7 @@ impl Approximate for SmsNystrom {
         let eigen = linalg::eigh(corner.view())?;
         let shifted = &eigen.values + shift;
         let beta = self.beta(&eigen.values, &shifted);
-        let core = CoreWeights::new(&eigen.vectors, &(pseudo_inverse(&shifted) / beta), None);
+        let core = CoreWeights::new(&eigen.vectors, &(pseudo_inverse(&shifted) / beta));
         let report = FitReport {
             rank,
             shift,

@@ -1,12 +1,11 @@
 //! Vectors for items: what a linear classifier, k-means or a nearest-neighbor index takes.
 //!
-//! The core is Z diag(±1) Zᵀ, and a plain Euclidean embedding ([`Approximation::psd_embedding`](super::Approximation))
-//! says that it was clipped. Where a cheap matrix ([`AdditiveTerm`]) is added to the core, its own vectors stand beside Z.
+//! The core is Z diag(±1) Zᵀ. Where a cheap matrix ([`AdditiveTerm`]) is added to the core, its own vectors stand beside Z.
 
 use std::fmt;
 use std::sync::Arc;
 
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2};
 
 use super::{Approximation, Factors, General};
 use crate::error::ApproximateError;
@@ -23,8 +22,6 @@ pub struct Embedding {
     pub signature: Array1<f64>,
     /// t × r: similarities of new items to the landmarks → their vectors, where that is defined.
     pub projector: Option<Array2<f64>>,
-    /// True where negative directions were cut off, so that K̃ is reproduced only as far as it is positive semi-definite.
-    pub clipped: bool,
     /// Projector of new items where an addend takes part.
     pub with_addend: Option<AdditiveTermProjector>,
 }
@@ -102,25 +99,7 @@ impl Embedding {
             vectors: linalg::hstack(&[self.vectors.view(), other.vectors.view()]),
             signature: self.signature.iter().chain(&other.signature).copied().collect(),
             projector: None,
-            clipped: self.clipped || other.clipped,
             with_addend,
-        }
-    }
-
-    /// Without the columns that count negatively.
-    #[must_use]
-    pub fn clip(self) -> Self {
-        let positive: Vec<usize> = (0..self.signature.len()).filter(|&k| self.signature[k] > 0.0).collect();
-        Self {
-            vectors: self.vectors.select(Axis(1), &positive),
-            signature: Array1::ones(positive.len()),
-            projector: self.projector.map(|projector| projector.select(Axis(1), &positive)),
-            clipped: true,
-            with_addend: self.with_addend.map(|AdditiveTermProjector { addend, core, added }| AdditiveTermProjector {
-                addend,
-                core: core.select(Axis(1), &positive),
-                added: added.select(Axis(1), &positive),
-            }),
         }
     }
 }

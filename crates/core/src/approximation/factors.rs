@@ -1,6 +1,6 @@
 //! The core of an approximation, and how it is read.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, Zip, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, Zip, s};
 use rayon::prelude::*;
 
 use crate::linalg;
@@ -22,18 +22,15 @@ pub enum Factors {
 /// Z diag(+1, …, +1, −1, …, −1) Zᵀ.
 #[derive(Debug, Clone)]
 pub struct Signed {
-    /// Z, n × (r + x): r columns of K̃, the positive ones first, then x more that only `psd_scale` uses.
+    /// Z, n × r, the columns that count positively first.
     pub vectors: Array2<f64>,
     /// Number of columns that count positively.
     pub positive: usize,
     /// Number of columns that count negatively.
     pub negative: usize,
-    /// Z = K[:,T] · projector for an item that is no landmark: t × (r + x). `None` where K̃ does not come from evaluated
+    /// Z = K[:,T] · projector for an item that is no landmark: t × r. `None` where K̃ does not come from evaluated
     /// columns, so that new items cannot be embedded.
     pub projector: Option<Array2<f64>>,
-    /// Scale of the method's own positive semi-definite variant, where it has one: column k of its embedding is `psd_scale[k]` times
-    /// column k of Z; length r + x. Otherwise negative columns are clipped.
-    pub psd_scale: Option<Array1<f64>>,
 }
 
 /// L Rᵀ with L, R both n × r.
@@ -53,11 +50,6 @@ impl Signed {
     /// r, the columns of Z that K̃ is made of.
     pub fn rank(&self) -> usize {
         self.positive + self.negative
-    }
-
-    /// The r columns, n × r.
-    pub fn used(&self) -> ArrayView2<'_, f64> {
-        self.vectors.slice(s![.., ..self.rank()])
     }
 
     fn dot(&self, a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> f64 {
@@ -144,7 +136,7 @@ impl Factors {
     pub(super) fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) {
         match self {
             Self::Signed(signed) => {
-                let (left, right) = (gather(signed.used(), rows), gather(signed.used(), cols));
+                let (left, right) = (gather(signed.vectors.view(), rows), gather(signed.vectors.view(), cols));
                 signed.signed_product(left.view(), right.view(), out);
             }
             Self::General(general) => {
@@ -162,9 +154,9 @@ impl Factors {
     pub(super) fn apply(&self, x: &[f64], out: &mut [f64]) {
         match self {
             Self::Signed(signed) => {
-                let mut inner = linalg::apply_transposed(signed.used(), x);
+                let mut inner = linalg::apply_transposed(signed.vectors.view(), x);
                 inner.slice_mut(s![signed.positive..]).mapv_inplace(|value| -value);
-                linalg::apply(signed.used(), &inner.to_vec(), out);
+                linalg::apply(signed.vectors.view(), &inner.to_vec(), out);
             }
             Self::General(general) => {
                 let inner = linalg::apply_transposed(general.right.view(), x);

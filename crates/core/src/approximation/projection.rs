@@ -22,7 +22,7 @@ impl Approximation {
             Factors::Signed(signed) => {
                 let projector = signed.projector.as_ref()?;
                 let new = linalg::product(similarities, projector.slice(s![.., ..signed.rank()]));
-                signed.signed_product(new.view(), gather(signed.used(), items).view(), out.view_mut());
+                signed.signed_product(new.view(), gather(signed.vectors.view(), items).view(), out.view_mut());
             }
             Factors::General(general) => {
                 let new = linalg::product(similarities, general.left_projector.view());

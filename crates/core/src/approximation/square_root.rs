@@ -19,38 +19,15 @@ impl Approximation {
     /// # Errors
     /// A factorisation that did not converge, or an addend that failed.
     pub fn embedding(&self) -> Result<Embedding, ApproximateError> {
-        self.join_addend(embed(&self.factors)?, false)
+        self.join_addend(embed(&self.factors)?)
     }
 
     /// The same without keeping the approximation: a symmetric core is handed over rather than copied.
     pub fn into_embedding(self) -> Result<Embedding, ApproximateError> {
         match self {
-            Self { factors: Factors::Signed(signed), addend: None, .. } if signed.psd_scale.is_none() => {
-                Ok(from_signed(signed))
-            }
+            Self { factors: Factors::Signed(signed), addend: None, .. } => Ok(from_signed(signed)),
             other => other.embedding(),
         }
-    }
-
-    /// Plain vectors without a signature: inner products reproduce the core as far as it is positive semi-definite.
-    /// `shift_ridge` brings the (shift, ridge) chosen for this; other cores lose their negative directions.
-    pub fn psd_embedding(&self) -> Result<Embedding, ApproximateError> {
-        let core = match &self.factors {
-            Factors::Signed(Signed { vectors, projector, psd_scale: Some(scale), .. }) => {
-                let kept: Vec<usize> = (0..scale.len()).filter(|&k| scale[k] > 0.0).collect();
-                let scale = scale.select(Axis(0), &kept);
-                let rescaled = |matrix: &Array2<f64>| matrix.select(Axis(1), &kept) * &scale;
-                Embedding {
-                    vectors: rescaled(vectors),
-                    signature: Array1::ones(kept.len()),
-                    projector: projector.as_ref().map(rescaled),
-                    clipped: true,
-                    with_addend: None,
-                }
-            }
-            factors => embed(factors)?.clip(),
-        };
-        self.join_addend(core, true)
     }
 
     /// (K̃ + K̃ᵀ)/2 with a symmetric core; what was known stays known.
@@ -72,10 +49,9 @@ impl Approximation {
         }
     }
 
-    fn join_addend(&self, core: Embedding, clip: bool) -> Result<Embedding, ApproximateError> {
+    fn join_addend(&self, core: Embedding) -> Result<Embedding, ApproximateError> {
         let Some(addend) = &self.addend else { return Ok(core) };
         let added = addend.embedding()?;
-        let added = if clip { added.clip() } else { added };
         if added.vectors.nrows() != core.vectors.nrows() {
             let (rows, cols) = added.vectors.dim();
             return Err(LinalgError { op: "joining the addend's embedding", rows, cols }.into());
@@ -86,12 +62,7 @@ impl Approximation {
 
 fn embed(factors: &Factors) -> Result<Embedding, LinalgError> {
     Ok(match factors {
-        Factors::Signed(signed) => from_signed(Signed {
-            vectors: signed.used().to_owned(),
-            projector: signed.projector.as_ref().map(|projector| projector.slice(s![.., ..signed.rank()]).to_owned()),
-            psd_scale: None,
-            ..*signed
-        }),
+        Factors::Signed(signed) => from_signed(signed.clone()),
         Factors::General(general) => from_signed(symmetric_part(general)?),
         Factors::Dense(matrix) => from_signed(decompose(((matrix + &matrix.t()) * 0.5).view())?),
     })
@@ -99,7 +70,7 @@ fn embed(factors: &Factors) -> Result<Embedding, LinalgError> {
 
 fn from_signed(signed: Signed) -> Embedding {
     let signature = (0..signed.rank()).map(|k| if k < signed.positive { 1.0 } else { -1.0 }).collect();
-    Embedding { vectors: signed.vectors, signature, projector: signed.projector, clipped: false, with_addend: None }
+    Embedding { vectors: signed.vectors, signature, projector: signed.projector, with_addend: None }
 }
 
 fn symmetric_part(general: &General) -> Result<Signed, LinalgError> {
@@ -123,7 +94,6 @@ fn symmetric_part(general: &General) -> Result<Signed, LinalgError> {
         positive,
         negative: values.len() - positive,
         projector: Some(map(&general.left_projector, &general.right_projector)),
-        psd_scale: None,
     })
 }
 
@@ -155,7 +125,6 @@ fn decompose(matrix: ArrayView2<'_, f64>) -> Result<Signed, LinalgError> {
         positive,
         negative: values.len() - positive,
         projector: Some(&vectors * &(&roots / &values)),
-        psd_scale: None,
     })
 }
 

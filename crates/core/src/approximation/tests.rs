@@ -54,7 +54,7 @@ impl AdditiveTerm for Matrix {
 }
 
 fn signed() -> Signed {
-    Signed { vectors: random(N, 4, 1), positive: 3, negative: 1, projector: None, psd_scale: None }
+    Signed { vectors: random(N, 4, 1), positive: 3, negative: 1, projector: None }
 }
 
 fn plain(factors: Factors) -> Approximation {

@@ -72,7 +72,6 @@ mod tests {
             vectors: Array2::zeros((3, 1)),
             signature: Array1::ones(1),
             projector: Some(array![[1.0], [-2.0]]),
-            clipped: false,
             with_addend: None,
         };
         let similarities = array![[0.5, 0.25], [1.0, 0.0]];

@@ -39,7 +39,6 @@ impl Approximation {
             shift: unit * self.report.shift,
             ridge: unit * self.report.ridge,
             lambda_min: self.report.lambda_min.map(|value| unit * value),
-            clipped_choice: self.report.clipped_choice.map(|(shift, ridge)| (unit * shift, unit * ridge)),
             ..self.report
         };
         Self {
@@ -64,11 +63,11 @@ impl AdditiveTerm for InUnit<Arc<dyn AdditiveTerm>> {
     }
 
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
-        let Embedding { vectors, signature, projector, clipped, with_addend } = self.inner.embedding()?;
+        let Embedding { vectors, signature, projector, with_addend } = self.inner.embedding()?;
         // an addend is embedded by its values at the anchors, and has no addend of its own
         let root = self.unit.sqrt();
         let projector = projector.map(|projector| projector / root);
-        Ok(Embedding { vectors: vectors * root, signature, projector, clipped, with_addend })
+        Ok(Embedding { vectors: vectors * root, signature, projector, with_addend })
     }
 
     fn anchors(&self) -> &[usize] {

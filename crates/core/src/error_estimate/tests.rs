@@ -4,6 +4,7 @@ use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
+use crate::approximate::fixtures::Pinned;
 use crate::approximate::{Approximate, ApproximateError, Nystrom, ShiftRidgeParams, SiCurParams};
 use crate::approximation::{Approximation, Factors, Known};
 use crate::fit_report::FitReport;
@@ -289,7 +290,8 @@ fn an_error_that_sits_on_the_diagonal_is_not_overlooked() {
 #[test]
 fn a_known_diagonal_is_counted_exactly_and_costs_nothing() {
     let distances = Precomputed::new(random(80, 80, "distances").mapv(f64::abs), AsymmetryPolicy::Mean).unwrap();
-    let oracle = Metered::new(Kernelized::new(ZeroDiagonal(distances), Kernel::Exponential { gamma: 1.0 }).unwrap());
+    let distances = Pinned(distances, 0.0);
+    let oracle = Metered::new(Kernelized::new(distances, Kernel::Exponential { gamma: 1.0 }).unwrap());
     let approximation = fitted(&nystrom(), &oracle, 10);
     let known = landmarks(80).order()[..10].to_vec();
     let memory = Remembered::new(&oracle);
@@ -300,23 +302,6 @@ fn a_known_diagonal_is_counted_exactly_and_costs_nothing() {
     // five of the hundred lie on the diagonal
     assert_eq!(oracle.spent().evaluations - before, 95);
     assert_eq!(sample.plan().evaluations(OracleShape::of(&oracle)), 95);
-}
-
-/// Distances whose diagonal is known to be 0.
-struct ZeroDiagonal(Precomputed);
-
-impl Oracle for ZeroDiagonal {
-    fn shape(&self) -> OracleShape {
-        OracleShape { known_diagonal: Some(0.0), ..self.0.shape() }
-    }
-
-    fn identity(&self) -> crate::oracle::Identity {
-        self.0.identity()
-    }
-
-    fn evaluate(&self, pairs: &[crate::oracle::Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.0.evaluate(pairs, out)
-    }
 }
 
 #[test]
@@ -367,7 +352,7 @@ fn what_comes_back_meets_the_target_that_was_reached() {
     let matrix = indefinite(120);
     let target = TargetError { growth: 1.02, samples: 20, ..target(0.3) };
     let mut lower_before = 0;
-    for draw in 0..100 {
+    for draw in 0..25 {
         let mut rng = stream(7, "error estimate", "t", draw);
         let outcome = target.run(&shift_ridge(), &matrix, &landmarks(120), Known::LANDMARKS, &mut rng).unwrap();
         assert!(matches!(outcome.stop, Stop::Reached));

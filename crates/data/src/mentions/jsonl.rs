@@ -217,7 +217,7 @@ fn parse<T: DeserializeOwned>(path: &Path, number: usize, line: &str, wanted: &s
 }
 
 fn malformed(path: &Path, line: usize, seen: String, wanted: &str) -> DataError {
-    DataError::Malformed { path: path.to_owned(), line, seen, wanted: wanted.to_owned() }
+    DataError::malformed(path, line, seen, wanted)
 }
 
 #[cfg(test)]

@@ -154,11 +154,13 @@ fn read_line(
     let Some(slot) = gathered.slot(word, wanted) else { return Ok(()) };
     let mut parsed = Vec::with_capacity(dimension);
     for field in values {
-        parsed.push(field.parse::<f32>().map_err(|_| DataError::Malformed {
-            path: path.to_owned(),
-            line: number,
-            seen: format!("`{}` in the vector of `{}`", excerpt(field), excerpt(word)),
-            wanted: "a number".into(),
+        parsed.push(field.parse::<f32>().map_err(|_| {
+            DataError::malformed(
+                path,
+                number,
+                format!("`{}` in the vector of `{}`", excerpt(field), excerpt(word)),
+                "a number",
+            )
         })?);
     }
     gathered.fill(slot, parsed);

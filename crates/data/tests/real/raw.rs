@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use landmark_data::catalog::DATA_VARIABLE;
 use landmark_data::raw::archive::LIMIT;
-use landmark_data::raw::recipes::{RECIPES, Source};
+use landmark_data::raw::recipes::{Source, compared};
 use landmark_data::raw::{RawFiles, hex};
 
 fn raw_files(folder: &Path, source: &Source) -> Option<RawFiles> {
@@ -18,11 +18,13 @@ fn raw_files(folder: &Path, source: &Source) -> Option<RawFiles> {
     Some(files)
 }
 
-fn converted_from_raw_sources_they_are_ours(below: &str) {
+#[test]
+#[ignore = "needs LANDMARK_RAW"]
+fn converted_from_raw_sources_files_are_ours() {
     let folder = std::env::var_os("LANDMARK_RAW").expect("`LANDMARK_RAW` names a folder of raw sources");
     let ours = std::env::var_os(DATA_VARIABLE).map(PathBuf::from);
     let mut checked = 0;
-    for recipe in RECIPES.iter().filter(|recipe| recipe.file.starts_with(below)) {
+    for recipe in compared() {
         let mut raw = RawFiles::default();
         let sources: Vec<_> = recipe.sources.iter().map(|source| raw_files(Path::new(&folder), source)).collect();
         let Some(sources) = sources.into_iter().collect::<Option<Vec<_>>>() else {
@@ -34,8 +36,8 @@ fn converted_from_raw_sources_they_are_ours(below: &str) {
         // a file that is copied as it is may be compressed
         assert_eq!(hex(&uncompressed(&text)), recipe.text_sha256, "{}", recipe.file);
         if let Some(ours) = &ours {
-            let file = recipe.conversion.file(recipe.file, &raw).unwrap();
-            let wanted = std::fs::read(ours.join(recipe.file)).unwrap();
+            let file = recipe.conversion.file(&recipe.file, &raw).unwrap();
+            let wanted = std::fs::read(ours.join(&recipe.file)).unwrap();
             eprintln!(
                 "{}: {}",
                 recipe.file,
@@ -45,51 +47,8 @@ fn converted_from_raw_sources_they_are_ours(below: &str) {
         }
         checked += 1;
     }
-    eprintln!("{below}: {checked} files checked");
-}
-
-#[test]
-#[ignore = "needs LANDMARK_RAW"]
-fn documents_are_ours() {
-    ["wmd/twitter", "wmd/recipe", "wmd/amazon", "wmd/classic"]
-        .into_iter()
-        .for_each(converted_from_raw_sources_they_are_ours);
-}
-
-#[test]
-#[ignore = "needs LANDMARK_RAW"]
-fn posts_and_abstracts_are_ours() {
-    ["wmd/20news", "wmd/ohsumed"].into_iter().for_each(converted_from_raw_sources_they_are_ours);
-}
-
-#[test]
-#[ignore = "needs LANDMARK_RAW"]
-fn pairs_are_ours() {
-    ["stsb/", "mrpc/", "rte/"].into_iter().for_each(converted_from_raw_sources_they_are_ours);
-}
-
-#[test]
-#[ignore = "needs LANDMARK_RAW"]
-fn utterances_are_ours() {
-    converted_from_raw_sources_they_are_ours("intent/");
-}
-
-#[test]
-#[ignore = "needs LANDMARK_RAW"]
-fn questions_are_ours() {
-    ["qc_kelp/", "cqa_semeval2016/"].into_iter().for_each(converted_from_raw_sources_they_are_ours);
-}
-
-#[test]
-#[ignore = "needs LANDMARK_RAW"]
-fn mentions_are_ours() {
-    converted_from_raw_sources_they_are_ours("ecbplus/");
-}
-
-#[test]
-#[ignore = "needs LANDMARK_RAW"]
-fn vectors_are_ours() {
-    converted_from_raw_sources_they_are_ours("vectors/");
+    eprintln!("{checked} files checked");
+    assert!(checked > 0, "none of the sources is there");
 }
 
 fn uncompressed(bytes: &[u8]) -> Vec<u8> {

@@ -15,14 +15,20 @@ pub trait StructuredMatrix: fmt::Debug + Send + Sync {
     /// The stable id of the family.
     fn id(&self) -> &'static str;
 
-    /// m.
-    fn rows(&self) -> usize;
+    /// (m, n, t), t the random numbers (for `hd3` random signs) behind the matrix.
+    fn shape(&self) -> (usize, usize, usize);
 
-    /// n.
-    fn cols(&self) -> usize;
+    fn rows(&self) -> usize {
+        self.shape().0
+    }
 
-    /// t, the random numbers (for `hd3` random signs) behind the matrix.
-    fn budget(&self) -> usize;
+    fn cols(&self) -> usize {
+        self.shape().1
+    }
+
+    fn budget(&self) -> usize {
+        self.shape().2
+    }
 
     /// Bytes kept for the product.
     fn bytes(&self) -> usize;

@@ -20,6 +20,8 @@ mod search;
 
 use serde::Serialize;
 
+use super::StructuredMatrix;
+
 pub use coloring::Chromatic;
 pub use graph::CoherenceGraph;
 
@@ -30,10 +32,7 @@ pub type Term = (usize, f64);
 const ZERO: f64 = 1e-12;
 
 /// The matrices Pᵢ behind a structured matrix.
-pub trait PModel {
-    /// (m, n, t).
-    fn shape(&self) -> (usize, usize, usize);
-
+pub trait PModel: StructuredMatrix {
     /// g, of length t.
     fn randomness(&self) -> Vec<f64>;
 

@@ -14,7 +14,7 @@ pub(super) use fft::RealPlan;
 pub use fft::{FftPlans, Room};
 pub(super) use fft::{add_product, multiply, sized};
 pub(super) use hadamard::transform as hadamard;
-pub use hadamard::{HadamardScalar, padded_length, walsh_hadamard};
+pub use hadamard::{padded_length, walsh_hadamard};
 pub use hankel::HankelProduct;
 pub use skew_circulant::SkewCirculantProduct;
 pub(super) use skew_circulant::SkewSpectrum;

@@ -114,7 +114,7 @@ fn two_fetches_at_once_download_once() {
     std::thread::scope(|scope| {
         let (server, folder) = (&server, folder.path());
         scope.spawn(move || tell.send(fetch(server, folder, "twitter").1).unwrap());
-        assert!(told.recv_timeout(std::time::Duration::from_millis(300)).is_err(), "it waits");
+        assert!(told.recv_timeout(std::time::Duration::from_millis(1500)).is_err(), "it waits");
         assert_eq!(server.seen().len(), 0);
         lock.unlock().unwrap();
         let said = told.recv().unwrap();

@@ -31,12 +31,12 @@ fn zipped(members: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-fn source(url: &'static str, unpack: Unpack, pin: Pin) -> &'static Source {
-    Box::leak(Box::new(Source { addresses: Box::leak(Box::new([Address { url, unpack }])), bytes: 1, pin }))
+fn source(url: &str, unpack: Unpack, pin: Pin) -> &'static Source {
+    Box::leak(Box::new(Source { addresses: vec![Address { url: url.to_owned(), unpack }], bytes: 1, pin }))
 }
 
-fn recipe(file: &DataFile, text_sha256: &'static str, source: &'static Source, conversion: Conversion) -> Recipe {
-    Recipe { file: file.path, text_sha256, sources: Box::leak(Box::new([source])), conversion }
+fn recipe(file: &DataFile, text_sha256: &str, source: &'static Source, conversion: Conversion) -> Recipe {
+    Recipe { file: file.path.to_owned(), text_sha256: text_sha256.to_owned(), sources: vec![source], conversion }
 }
 
 fn fetch(server: &Server, folder: &Path, file: &DataFile, ways: &Ways<'_>) -> Result<Vec<String>, FetchError> {
@@ -65,8 +65,8 @@ fn a_binary_of_word2vec_comes_as_it_is_published_and_is_read() {
         _ => Answer::of(404, b"no"),
     });
     let folder = tempfile::tempdir().unwrap();
-    let ways =
-        Ways { published: &["https://first.org/small.bin.gz", "https://second.org/small.bin.gz"], ..Ways::default() };
+    let published = ["https://first.org/small.bin.gz".to_owned(), "https://second.org/small.bin.gz".to_owned()];
+    let ways = Ways { published: &published, ..Ways::default() };
     let said = fetch(&server, folder.path(), &file, &ways).unwrap();
     assert_eq!(said, ["vectors/small.bin.gz (0.1 kB): as published"]);
     let asked: Vec<_> = server.seen().into_iter().map(|request| (request.path, request.from)).collect();
@@ -89,7 +89,8 @@ fn an_archive_of_vectors_is_read_by_its_member() {
         _ => Answer::of(404, b""),
     });
     let folder = tempfile::tempdir().unwrap();
-    let ways = Ways { published: &["https://home.edu/small.zip"], ..Ways::default() };
+    let published = ["https://home.edu/small.zip".to_owned()];
+    let ways = Ways { published: &published, ..Ways::default() };
     fetch(&server, folder.path(), &file, &ways).unwrap();
     for (member, dimension) in [("small.50d.txt", 2), ("small.100d.txt", 3)] {
         let path = folder.path().join(file.path);
@@ -103,18 +104,23 @@ const RTE: &str = "index\tsentence1\tsentence2\tlabel\n0\tIt rains.\tIt is wet.\
 const TEXT: &str = "label\tidx\tpremise\thypothesis\nentailment\t0\tIt rains.\tIt is wet.\n";
 
 fn glue(pin: Pin) -> &'static Source {
-    source("https://glue.org/RTE.zip", Unpack::Zip(Members { below: &["RTE"], ending: ".tsv" }), pin)
+    source(
+        "https://glue.org/RTE.zip",
+        Unpack::Zip(Members { below: vec!["RTE".to_owned()], ending: ".tsv".to_owned() }),
+        pin,
+    )
 }
 
 #[test]
 fn an_archive_of_glue_counts_by_its_published_digest() {
     let (right, other) = (zipped(&[("RTE/dev.tsv", RTE)]), zipped(&[("RTE/dev.tsv", RTE), ("RTE/x.tsv", "")]));
     let file = DataFile { path: "rte/small.tsv", bytes: 0, sha256: leaked(hex(TEXT.as_bytes())) };
-    let digest = Pin::Download(leaked(hex(&right)));
-    let of_glue = recipe(&file, file.sha256, glue(digest), Conversion::GlueRte("RTE/dev.tsv"));
+    let digest = Pin::Download(hex(&right));
+    let of_glue = recipe(&file, file.sha256, glue(digest), Conversion::GlueRte("RTE/dev.tsv".to_owned()));
     // a copy in the form of others stands before it, and is gone
-    let gone = source("https://copy.org/dev.tsv", Unpack::File("dev.tsv"), Pin::Files(file.sha256));
-    let copy = recipe(&file, file.sha256, gone, Conversion::Rte("dev.tsv"));
+    let gone =
+        source("https://copy.org/dev.tsv", Unpack::File("dev.tsv".to_owned()), Pin::Files(file.sha256.to_owned()));
+    let copy = recipe(&file, file.sha256, gone, Conversion::Rte("dev.tsv".to_owned()));
     let ways = Ways { recipes: vec![&copy, &of_glue], ..Ways::default() };
     for (archive, is_right) in [(right, true), (other, false)] {
         let server = Server::start(move |request| match request.path.as_str() {
@@ -141,8 +147,8 @@ fn an_archive_of_glue_counts_by_its_published_digest() {
 fn the_right_archive_that_gives_another_text_is_reported_and_not_kept() {
     let archive = zipped(&[("RTE/dev.tsv", RTE)]);
     let file = DataFile { path: "rte/small.tsv", bytes: 0, sha256: leaked(hex(b"another")) };
-    let digest = Pin::Download(leaked(hex(&archive)));
-    let of_glue = recipe(&file, file.sha256, glue(digest), Conversion::GlueRte("RTE/dev.tsv"));
+    let digest = Pin::Download(hex(&archive));
+    let of_glue = recipe(&file, file.sha256, glue(digest), Conversion::GlueRte("RTE/dev.tsv".to_owned()));
     let server = Server::start(move |request| Answer::file(request, &archive));
     let folder = tempfile::tempdir().unwrap();
     let ways = Ways { recipes: vec![&of_glue], ..Ways::default() };
@@ -153,10 +159,10 @@ fn the_right_archive_that_gives_another_text_is_reported_and_not_kept() {
 
 #[test]
 fn a_file_of_a_commit_counts_by_the_id_that_git_has_for_it() {
-    let id = leaked(RawFiles::one("dev.tsv", RTE.as_bytes().to_vec()).git_id().unwrap());
+    let id = RawFiles::one("dev.tsv", RTE.as_bytes().to_vec()).git_id().unwrap();
     let file = DataFile { path: "rte/small.tsv", bytes: 0, sha256: "" };
-    let raw = source("https://raw.org/dev.tsv", Unpack::File("dev.tsv"), Pin::GitBlob(id));
-    let of_commit = recipe(&file, "", raw, Conversion::GlueRte("dev.tsv"));
+    let raw = source("https://raw.org/dev.tsv", Unpack::File("dev.tsv".to_owned()), Pin::GitBlob(id));
+    let of_commit = recipe(&file, "", raw, Conversion::GlueRte("dev.tsv".to_owned()));
     let ways = Ways { recipes: vec![&of_commit], ..Ways::default() };
     for (body, is_right) in [(RTE.to_owned(), true), (RTE.replace("rains", "snows"), false)] {
         let server = Server::start(move |request| Answer::file(request, body.as_bytes()));
@@ -171,7 +177,7 @@ fn a_file_of_a_commit_counts_by_the_id_that_git_has_for_it() {
 #[test]
 fn what_no_digest_is_published_of_is_recorded_and_must_come_again() {
     let file = DataFile { path: "rte/small.tsv", bytes: 0, sha256: "" };
-    let unknown = recipe(&file, "", glue(Pin::Unknown), Conversion::GlueRte("RTE/dev.tsv"));
+    let unknown = recipe(&file, "", glue(Pin::Unknown), Conversion::GlueRte("RTE/dev.tsv".to_owned()));
     let ways = Ways { recipes: vec![&unknown], ..Ways::default() };
     let serve = |text: String| Server::start(move |request| Answer::file(request, &zipped(&[("RTE/dev.tsv", &text)])));
     let folder = tempfile::tempdir().unwrap();

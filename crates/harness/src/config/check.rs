@@ -73,7 +73,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
                 "`wme` makes features of documents under word mover's distance, which is not the oracle here"
             }
             () if method.proxy.is_some() || method.known != Known::NOTHING => {
-                "`wme` buys no entry of the matrix: it takes neither `known` nor a `proxy`"
+                "`wme` evaluates no entry of the matrix: it takes neither `known` nor a `proxy`"
             }
             () => continue,
         };

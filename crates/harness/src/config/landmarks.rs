@@ -20,6 +20,13 @@ pub static LANDMARK_POLICIES: &[Entry] = &[
         source: "yours",
     },
     Entry {
+        id: "kept",
+        summary: "those of the factors that this run wrote before, as far as their items are still there, then uniform ones: a list may grow at a cost \
+                  of its new items alone",
+        keys: Keys::NONE,
+        source: "ours",
+    },
+    Entry {
         id: "leverage",
         summary: "two rounds: uniform ones, then by the ridge leverage of every item's row in their columns",
         keys: Keys::of::<Leverage>(),
@@ -81,6 +88,8 @@ pub enum LandmarkConfig {
     Uniform,
     /// A list, most important first.
     Given(GivenLandmarks),
+    /// Those of the factors in the folder of the run, then uniform ones.
+    Kept,
     /// Chosen by what their scores look like: `leverage`, `rpcholesky`, `kmeans++`, `farthest`.
     #[serde(untagged)]
     Seen(LandmarkPolicy),
@@ -92,6 +101,7 @@ impl LandmarkConfig {
         match self {
             Self::Uniform => "uniform",
             Self::Given(_) => "given",
+            Self::Kept => "kept",
             Self::Seen(policy) => policy.id(),
         }
     }
@@ -115,6 +125,7 @@ impl FromNode for LandmarkConfig {
                 }
                 Self::Given(given)
             }
+            "kept" => Self::Kept,
             "rpcholesky" => Self::Seen(LandmarkPolicy::RpCholesky),
             "kmeans++" => Self::Seen(LandmarkPolicy::KMeansPlusPlus),
             "farthest" => Self::Seen(LandmarkPolicy::Farthest),

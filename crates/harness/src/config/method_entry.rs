@@ -21,7 +21,7 @@ pub struct MethodEntry {
     pub summary: &'static str,
     /// The formula of K̃.
     pub formula: &'static str,
-    /// Entries it buys, as the papers count them.
+    /// Entries it evaluates, as the papers count them.
     pub entries: &'static str,
     /// Paper and section.
     pub source: &'static str,

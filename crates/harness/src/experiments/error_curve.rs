@@ -89,7 +89,7 @@ pub fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, JobError>
         group: name,
         requests: context.requests(whole(context.problem.items())),
         extra: ExtraCalls::NONE,
-        work: Box::new(|_, _| errors::buy_reference(context).map(|()| Vec::new())),
+        work: Box::new(|_, _| errors::evaluate_all(context).map(|()| Vec::new())),
     })
 }
 

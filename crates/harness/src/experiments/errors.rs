@@ -1,7 +1,7 @@
 //! The errors of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
 //!
 //! Off the diagonal first, since neighbors, pairs and clusters leave the diagonal out; then over all entries; over the entries that the fit did not
-//! evaluate, which says what was learned rather than bought; and at sampled entries of those the error of large scores, and the correlation.
+//! evaluate, which says what was learned rather than read; and at sampled entries of those the error of large scores, and the correlation.
 
 use landmark_core::approximation::Approximation;
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
@@ -17,7 +17,7 @@ use crate::problem::similarity;
 use crate::sweep::Cell;
 use crate::sweep::context::{OTHER_ORDER, SweepContext, whole};
 
-/// Cells of K bought at a time: 8 MB.
+/// Cells of K evaluated at a time: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
 /// Unevaluated entries that agreement is measured at where all of K is at hand.
@@ -107,13 +107,13 @@ fn sample_of(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &C
     Ok(sample(context, estimate, cell, &columns))
 }
 
-/// Buys all of K by blocks of rows.
-pub fn buy_reference(context: &SweepContext<'_>) -> Result<(), JobError> {
-    buy(context, &whole(context.problem.items()))
+/// Evaluates all of K by blocks of rows.
+pub fn evaluate_all(context: &SweepContext<'_>) -> Result<(), JobError> {
+    evaluate(context, &whole(context.problem.items()))
 }
 
-/// Buys the entries of a plan by blocks.
-pub fn buy(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), JobError> {
+/// Evaluates the entries of a plan by blocks.
+pub fn evaluate(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), JobError> {
     let scores = context.metered.wanted();
     let all: Vec<usize> = (0..scores.len()).collect();
     for EntryBlock { rows, cols } in &plan.blocks {

@@ -18,7 +18,7 @@ const SAME: f64 = 1e-3;
 
 /// Scores of a program or an endpoint that is checked before the first of them is evaluated that the store lacks.
 pub(crate) struct CheckedOnCall {
-    /// Scores that are wanted, bought where they are not there.
+    /// Scores that are wanted, evaluated if they are not stored.
     scores: Arc<dyn Oracle>,
     /// Store of the wanted scores.
     wanted: Arc<Stored<Meter>>,

@@ -21,7 +21,7 @@ use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, TextPairs, Texts};
 use crate::models::{ModelOverTexts, Models, or_tiny};
-use crate::progress::Busy;
+use crate::progress::Progress;
 
 /// A cross-encoder over sentences or texts.
 pub static CROSS_ENCODER: OracleSpec = OracleSpec {
@@ -427,7 +427,7 @@ fn train(
     let (pairs, name) = (loaded.train.len(), recipe.dataset);
     say(format!("fine-tuning `{model}` on {pairs} pairs of `{name}`; checkpoints in `{}`", folder.display()));
     let all_epochs = recipe.params.epochs;
-    let busy = Busy::start("fine-tuning: reading the model and the pairs", quiet);
+    let busy = Progress::busy("fine-tuning: reading the model and the pairs", quiet);
     libtorch.fine_tune(recipe, models, &mut |progress| {
         let per_epoch = duration(progress.seconds_per_epoch());
         let &Epoch { number, loss, score, both_orders, .. } = match progress {
@@ -445,9 +445,7 @@ fn train(
         };
         let judge = judge(loaded.are_graded);
         let both = both_orders.map_or_else(String::new, |score| format!(" ({score:.4} of both orders)"));
-        if !quiet {
-            busy.say(&format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {per_epoch}"));
-        }
+        busy.say(&format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {per_epoch}"));
     })
 }
 

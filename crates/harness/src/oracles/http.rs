@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use landmark_core::oracle::Oracle;
-use landmark_http::{BatchParams, Http, HttpParams, Shape};
+use landmark_http::{BatchParams, Http, HttpParams};
 use landmark_yaml::{Entry, Keys, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,15 +94,8 @@ impl OracleSettings for HttpConfig {
     }
 
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
-        let Loaded { dataset, items, stamps, mut notes } = loaded;
+        let Loaded { dataset, items, stamps, notes } = loaded;
         let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, HTTP.entry.id)) };
-        if self.params.shape == Shape::Chat && self.params.pairs_per_request() > 1 && self.params.company > 0 {
-            notes.push(format!(
-                "{} pairs are asked again, twice and beside the plan, to see whether scores depend on the pairs that share their prompt; \
-                 `oracle.company: 0` leaves that out",
-                self.params.company
-            ));
-        }
         let endpoint = Arc::new(Http::new(self.params.clone(), Arc::clone(&texts.scored), opening.money)?);
         let given: Arc<dyn Oracle> = Arc::clone(&endpoint) as _;
         let (url, model) = (endpoint.url().clone(), self.params.model.as_deref().unwrap_or("its model"));

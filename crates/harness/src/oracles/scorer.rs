@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use landmark_core::oracle::{Itemless, Oracle as _, Symmetry};
-use landmark_http::{Company, Http, PriceEstimate, Repeated};
+use landmark_http::{Http, PriceEstimate, Repeated};
 use landmark_oracles::subprocess::{PairForm, Subprocess};
 use landmark_report::amounts::counted;
 use landmark_store::ItemList;
@@ -114,7 +114,6 @@ impl Scorer {
                         paid.in_doubt
                     ));
                 }
-                notes.extend(endpoint.company().map(in_company));
                 notes.extend(endpoint.repeated().map(in_repeats));
                 if endpoint.changed_models() > 0 {
                     let answers = counted(endpoint.changed_models(), "answer");
@@ -137,20 +136,5 @@ fn in_repeats(repeated: Repeated) -> String {
     format!(
         "{} were asked {repeats} times: one answer varies around the mean of its pair by {noise:.3} (standard deviation){signal}",
         counted(pairs, "pair")
-    )
-}
-
-/// Dependence of scores on the pairs that share their prompt.
-fn in_company(company: Company) -> String {
-    let Company { pairs, moved, noise, spread } = company;
-    let verdict = match company.matters() {
-        true => {
-            "they depend on the pairs that share their prompt: ask for fewer at a time by `oracle.pairs_per_request`"
-        }
-        false => "no dependence on the pairs that share their prompt is seen",
-    };
-    format!(
-        "{pairs} scores asked for again moved by {moved:.3} on average beside other pairs, and by {noise:.3} beside the same (standard deviation of the \
-         scores: {spread:.3}): {verdict}"
     )
 }

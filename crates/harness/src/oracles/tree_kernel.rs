@@ -234,7 +234,7 @@ fn kernel(
                 words.len()
             ));
             let similarity = WordSimilarity::new(vectors, wanted.threshold.unwrap_or(0.0))?;
-            Ok(Box::new(TreeKernel::smoothed(forest, params.check()?, Arc::new(similarity))?))
+            Ok(Box::new(TreeKernel::smoothed(forest, params.check()?, &similarity)?))
         }
         _ => Ok(Box::new(TreeKernel::new(forest, params.check()?))),
     }

@@ -200,21 +200,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn embeddings_have_a_row_for_each_item_or_for_each_that_it_was_chosen_from() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |rows: usize| {
-            let resolved = folder.path().join(format!("{rows}.csv"));
-            std::fs::write(&resolved, (0..rows).map(|row| format!("{},1\n", row + 1)).collect::<String>()).unwrap();
-            ConfigPath { written: format!("{rows}.csv"), resolved }
-        };
-        let read = embeddings_of(Chosen { places: vec![3, 1], of: Some(4) });
-        let firsts = |rows: usize| read(&path(rows)).map(|rows| rows.column(0).to_vec());
-        assert_eq!(firsts(4).unwrap(), [4.0, 2.0]);
-        assert_eq!(firsts(2).unwrap(), [1.0, 2.0]);
-        assert_eq!(firsts(3).unwrap_err().to_string(), "`3.csv` has 3 rows, but the dataset has 2 items");
-    }
-
-    #[test]
     fn bags_of_words_are_compared_by_the_cosine_of_their_counts_without_stop_words() {
         let texts = ["red red fox", "the Fox, and the hound", "red", "hound fox", "the and", ""];
         let texts: Vec<String> = texts.map(str::to_owned).to_vec();

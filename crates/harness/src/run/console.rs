@@ -96,21 +96,21 @@ pub(super) fn print_dry_run(
     line("entries: cells of the matrix that a job reads; calls alone: if only this method ran;".to_owned());
     line("calls added: beyond the rows above. All as if no score were stored".to_owned());
     let timing = timing(matrices, forecast, options.sample)?;
-    let missing = matrices.to_buy(forecast);
+    let missing = matrices.missing(forecast);
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} finished", counted(forecast.finished as u64, "job")));
     if planned == 0 && forecast.extra.calls == 0 {
         line(format!("planned {exact} 0 calls: nothing is left to evaluate"));
         return Ok(());
     }
-    let to_buy = format!("{} new calls ({} in the store)", count(missing), bytes(missing * BYTES_PER_ENTRY));
+    let new_calls = format!("{} new calls ({} in the store)", count(missing), bytes(missing * BYTES_PER_ENTRY));
     line(match forecast.is_exact() && forecast.chosen() == 0 && matrices.are_open() {
         true => {
             let stored = count(planned.saturating_sub(missing));
-            format!("planned {exact} {} calls: {stored} are stored, {to_buy}", count(planned))
+            format!("planned {exact} {} calls: {stored} are stored, {new_calls}", count(planned))
         }
         // the entries are known only during the run
-        false => format!("planned {exact} {} calls: {to_buy}, fewer if some scores are stored", count(planned)),
+        false => format!("planned {exact} {} calls: {new_calls}, fewer if some scores are stored", count(planned)),
     });
     share(config, forecast).into_iter().for_each(&mut line);
     if let Subject::Matrix(matrix, _) = &config.subject {
@@ -198,7 +198,7 @@ fn money(config: &Config, matrices: &Matrices<'_>, calls: &Calls) -> Option<Stri
     // what an endpoint charged takes precedence over the price in the configuration
     let by_token = matrices.paid().zip(matrices.price_of(calls.reused).map(|estimate| estimate.money));
     let by_call = || match &config.subject {
-        Subject::Matrix(matrix, _) => matrix.budget.price(calls.bought).zip(matrix.budget.price(calls.reused)),
+        Subject::Matrix(matrix, _) => matrix.budget.price(calls.evaluated).zip(matrix.budget.price(calls.reused)),
         _ => None,
     };
     let (paid, saved) = by_token.or_else(by_call)?;
@@ -209,13 +209,13 @@ fn money(config: &Config, matrices: &Matrices<'_>, calls: &Calls) -> Option<Stri
 }
 
 /// Number of distances not solved, and what that may have moved.
-pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
+pub(super) fn unsolved(evaluated: u64, skipped: &Skipped) -> String {
     let Skipped { solves, entry_bound, frobenius_bound } = skipped;
     format!(
         "{} of {} evaluated distances were not solved: no similarity is off by more than {entry_bound:e}, the matrix by at most \
          {frobenius_bound:.1e} in the Frobenius norm",
         count(*solves),
-        count(bought)
+        count(evaluated)
     )
 }
 
@@ -230,7 +230,7 @@ pub(super) fn print_outcome(
 ) {
     let folder = super::results_folder(config, options);
     if let Some(skipped) = &calls.skipped {
-        eprintln!("note: {}", unsolved(calls.bought, skipped));
+        eprintln!("note: {}", unsolved(calls.evaluated, skipped));
     }
     if outcome.budget {
         eprintln!(
@@ -260,7 +260,7 @@ fn calls_line(
     options: &RunOptions,
 ) -> String {
     let mut line = match matrices.are_priced() {
-        true => format!("{} new calls, {} reused", count(calls.bought), count(calls.reused)),
+        true => format!("{} new calls, {} reused", count(calls.evaluated), count(calls.reused)),
         false => "No call: the matrix is given".to_owned(),
     };
     let outside = matrices.evaluations_beside();

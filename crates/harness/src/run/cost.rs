@@ -33,7 +33,7 @@ pub fn cost(config: &Config, options: &RunOptions) -> Result<Cost, RunError> {
         let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
         let matrices = source.matrices();
         let forecast = Forecast::of(&jobs, matrices.entries(), |_| false);
-        let missing = matrices.to_buy(&forecast);
+        let missing = matrices.missing(&forecast);
         let is_exact = forecast.is_exact() && matrices.are_open();
         Ok(Cost {
             planned: forecast.evaluations(),

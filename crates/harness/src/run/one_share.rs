@@ -87,5 +87,5 @@ fn evaluate(
     drop(progress);
     metered.flush()?;
     let left = metered.missing(set) - set.chosen_evaluations();
-    Ok(format!("{} entries evaluated, {} of all shares left", count(stored.bought()), count(left)))
+    Ok(format!("{} entries evaluated, {} of all shares left", count(stored.evaluated()), count(left)))
 }

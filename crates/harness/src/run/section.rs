@@ -201,7 +201,8 @@ fn unsolved(provenance: &Json) -> Option<String> {
         entry_bound: number("entry_bound")?,
         frobenius_bound: number("frobenius_bound")?,
     };
-    Some(console::unsolved(calls["bought"].as_u64()?, &skipped))
+    let evaluated = calls["evaluated"].as_u64().or_else(|| calls["bought"].as_u64())?;
+    Some(console::unsolved(evaluated, &skipped))
 }
 
 /// A table that is there already selects the new rows as well; one of given text takes over the lines, one of differences the methods.

@@ -46,23 +46,6 @@ fn an_answer_may_break_off_at_any_byte() {
 }
 
 #[test]
-fn a_pair_that_breaks_the_answer_is_found_and_named() {
-    let server = Server::start(|request| {
-        let documents = request.body["documents"].to_string();
-        if documents.contains("\"text 11\"") { Answer::text(200, "{\"results\": [") } else { right(&request.body) }
-    });
-    let oracle = Http::new(params(&server), items(20), None).unwrap();
-    let column: Vec<Pair> = (0..20).map(|i| (i, 3)).collect();
-    let error = in_words(&scored(&oracle, &column).unwrap_err());
-    assert!(error.contains("(`id11`, `id3`)") && error.contains("not JSON"), "{error}");
-    let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), ..params(&server) };
-    let oracle = Http::new(lenient, items(20), None).unwrap();
-    let mut wanted = similarities(&column);
-    wanted[11] = -1.0;
-    assert_eq!((scored(&oracle, &column).unwrap(), oracle.failed()), (wanted, 1));
-}
-
-#[test]
 fn a_score_that_is_no_number_missing_or_there_twice_is_found_and_named() {
     for (spoilt, complaint) in [
         ("NaN", "which is not JSON"),
@@ -106,21 +89,6 @@ fn a_server_that_never_makes_sense_is_given_up() {
     let error = scored(&Http::new(lenient, items(40), None).unwrap(), &(0..40).map(|i| (i, 3)).collect::<Vec<_>>());
     let error = in_words(&error.unwrap_err());
     assert!(error.contains("that is the endpoint, not the items") && error.contains("no list at `results`"), "{error}");
-}
-
-#[test]
-fn the_limit_of_the_server_is_met_and_remembered() {
-    for status in [413, 422] {
-        let server = Server::start(move |request| match request.body["documents"].as_array().unwrap().len() {
-            ..=3 => right(&request.body),
-            _ => Answer::json(status, &json!({ "error": "batch size 8 > 3" })),
-        });
-        let oracle = Http::new(HttpParams { in_flight: 1, ..params(&server) }, items(20), None).unwrap();
-        assert_eq!(scored(&oracle, &some_pairs()).unwrap(), similarities(&some_pairs()));
-        let before = server.seen().len();
-        assert_eq!(scored(&oracle, &some_pairs()).unwrap(), similarities(&some_pairs()));
-        assert!(server.seen()[before..].iter().all(|request| request.body["documents"].as_array().unwrap().len() <= 2));
-    }
 }
 
 #[test]

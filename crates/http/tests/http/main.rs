@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
 
-mod company;
 mod embeddings;
 mod faults;
 mod jobs;
-mod killed;
 mod money;
 mod scores;
 #[allow(dead_code, reason = "the tests of landmark-fetch use the rest")]

@@ -1,6 +1,6 @@
 //! Times the word mover's distance on pairs of documents and leaves pairs and distances for `scripts/peers/emd.py`.
 //!
-//! `cargo run --release -p landmark-oracles --no-default-features --example time_emd -- SHAPE FOLDER [COLUMNS ROWS ROUNDS]`
+//! `cargo run --release -p landmark-oracles --example time_emd -- SHAPE FOLDER [COLUMNS ROWS ROUNDS]`
 //!
 //! SHAPE is synthetic_tweets, synthetic_news, twitter or 20news (the last two need `LANDMARK_DATA`). Files are raw and
 //! little-endian: `vectors` f32, `offsets` and `words` and `pairs` u64, `weights` and `distances` f64. The last line printed is

@@ -1,4 +1,4 @@
-//! Kernels that need every item's self-similarity: bought once, when they are made.
+//! Kernels that need every item's self-similarity: evaluated once, when they are made.
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, check_finite, check_pairs};
 
@@ -13,7 +13,7 @@ pub struct Normalised {
 }
 
 impl Normalised {
-    /// Buys the n self-similarities.
+    /// Evaluates the n self-similarities.
     ///
     /// # Errors
     /// A self-similarity below 0, or whatever the kernel answers.
@@ -56,7 +56,7 @@ pub struct Rbf {
 }
 
 impl Rbf {
-    /// With γ > 0; buys the n self-similarities.
+    /// With γ > 0; evaluates the n self-similarities.
     ///
     /// # Errors
     /// A γ that is not above 0 and finite; otherwise as [`Normalised::new`].

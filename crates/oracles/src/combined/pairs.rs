@@ -21,16 +21,11 @@ impl OnItems {
     /// # Errors
     /// An item that is not there.
     pub fn new(inner: Arc<dyn Oracle>, items: Vec<usize>) -> Result<Self, CombineError> {
-        check_items(&inner, &items)?;
-        Ok(Self { inner, items })
-    }
-}
-
-fn check_items(oracle: &Arc<dyn Oracle>, items: &[usize]) -> Result<(), CombineError> {
-    let len = oracle.len();
-    match items.iter().position(|&item| item >= len) {
-        Some(example) => Err(CombineError::NoSuchItem { example, item: items[example], len }),
-        None => Ok(()),
+        let len = inner.len();
+        match items.iter().position(|&item| item >= len) {
+            Some(example) => Err(CombineError::NoSuchItem { example, item: items[example], len }),
+            None => Ok(Self { inner, items }),
+        }
     }
 }
 
@@ -56,17 +51,13 @@ fn score_distinct(oracle: &dyn Oracle, pairs: &[Pair], out: &mut [f64]) -> Resul
     Ok(())
 }
 
-fn digest_of(items: &[usize]) -> Vec<u8> {
-    items.iter().flat_map(|&item| (item as u64).to_le_bytes()).collect()
-}
-
 impl Oracle for OnItems {
     fn shape(&self) -> OracleShape {
         OracleShape { len: self.items.len(), ..self.inner.shape() }
     }
 
     fn identity(&self) -> Identity {
-        let items = digest_of(&self.items);
+        let items: Vec<u8> = self.items.iter().flat_map(|&item| (item as u64).to_le_bytes()).collect();
         Identity::of(&[("kind", b"on_items"), ("items", &items), ("inner", self.inner.identity().as_bytes())])
     }
 
@@ -74,53 +65,5 @@ impl Oracle for OnItems {
         check_pairs(self.len(), pairs, out.len())?;
         let of_items: Vec<Pair> = pairs.iter().map(|&(x, y)| (self.items[x], self.items[y])).collect();
         score_distinct(&self.inner, &of_items, out)
-    }
-}
-
-/// k(x₁, y₁) k(x₂, y₂) + k(x₁, y₂) k(x₂, y₁): for pairs without an order, such as paraphrases.
-pub struct SymmetricPairs {
-    inner: Arc<dyn Oracle>,
-    pairs: Vec<Pair>,
-}
-
-impl SymmetricPairs {
-    /// Example e is the items `pairs[e]`.
-    ///
-    /// # Errors
-    /// An item that is not there.
-    pub fn new(inner: Arc<dyn Oracle>, pairs: Vec<Pair>) -> Result<Self, CombineError> {
-        let (first, second): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
-        check_items(&inner, &first)?;
-        check_items(&inner, &second)?;
-        Ok(Self { inner, pairs })
-    }
-}
-
-impl Oracle for SymmetricPairs {
-    fn shape(&self) -> OracleShape {
-        OracleShape { len: self.pairs.len(), known_diagonal: None, is_checked: false, ..self.inner.shape() }
-    }
-
-    fn identity(&self) -> Identity {
-        let items: Vec<usize> = self.pairs.iter().flat_map(|&(first, second)| [first, second]).collect();
-        let items = digest_of(&items);
-        Identity::of(&[("kind", b"symmetric_pairs"), ("items", &items), ("inner", self.inner.identity().as_bytes())])
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        check_pairs(self.len(), pairs, out.len())?;
-        let of_items: Vec<Pair> = pairs
-            .iter()
-            .flat_map(|&(x, y)| {
-                let ((a, b), (c, d)) = (self.pairs[x], self.pairs[y]);
-                [(a, c), (b, d), (a, d), (b, c)]
-            })
-            .collect();
-        let mut scores = vec![0.0; of_items.len()];
-        score_distinct(&self.inner, &of_items, &mut scores)?;
-        for (out, scores) in out.iter_mut().zip(scores.chunks_exact(4)) {
-            *out = scores[0] * scores[1] + scores[2] * scores[3];
-        }
-        Ok(())
     }
 }

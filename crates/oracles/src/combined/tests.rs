@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use landmark_core::linalg;
 use landmark_core::oracle::{AsymmetryPolicy, EmbeddingProxy, Oracle, Precomputed, block_of};
 use landmark_core::stream::stream;
 use ndarray::{Array2, array};
@@ -35,28 +34,18 @@ fn every_combination_is_the_formula_it_states() {
     let of = |f: &dyn Fn(usize, usize) -> f64| Array2::from_shape_fn((6, 6), |(i, j)| f(i, j));
     let sum = WeightedSum::new(vec![(2.0, linear(6)), (0.5, linear(6))]).unwrap();
     assert_near(&whole(&sum), &(&k * 2.5));
-    assert_near(&whole(&Product::new(vec![linear(6), linear(6)]).unwrap()), &(&k * &k));
     assert_near(&whole(&Normalised::new(linear(6)).unwrap()), &of(&|i, j| k[[i, j]] / (root(i) * root(j))));
-    let polynomial = Polynomial::new(linear(6), 2.0, 1.0, 3).unwrap();
-    assert_near(&whole(&polynomial), &of(&|i, j| (2.0 * k[[i, j]] + 1.0).powi(3)));
     let x = points(6);
     let squared = |i: usize, j: usize| (&x.row(i) - &x.row(j)).mapv(|d| d * d).sum();
     assert_near(&whole(&Rbf::new(linear(6), 0.7).unwrap()), &of(&|i, j| (-0.7 * squared(i, j)).exp()));
 }
 
 #[test]
-fn pair_kernels_are_the_formulas_they_state_and_positive_semi_definite() {
+fn a_kernel_over_items_is_one_over_examples_that_share_them() {
     let k = whole(&linear(5));
-    let (first, second) = (vec![0, 0, 3, 2], vec![1, 4, 1, 2]);
-    let of = |f: &dyn Fn([usize; 4]) -> f64| {
-        Array2::from_shape_fn((4, 4), |(x, y)| f([first[x], second[x], first[y], second[y]]))
-    };
-    let inner: Arc<dyn Oracle> = Arc::from(linear(5));
-    let pairs = first.iter().copied().zip(second.iter().copied()).collect();
-    let symmetric = SymmetricPairs::new(inner, pairs).unwrap();
-    assert_near(&whole(&symmetric), &of(&|[a, b, c, d]| k[[a, c]] * k[[b, d]] + k[[a, d]] * k[[b, c]]));
-    let lowest = linalg::eigh(whole(&symmetric).view()).unwrap().values[0];
-    assert!(lowest > -1e-12, "{lowest}"); // rounding of a rank-deficient matrix of order 1
+    let items = vec![0, 0, 3, 2];
+    let on_items = OnItems::new(Arc::from(linear(5)), items.clone()).unwrap();
+    assert_near(&whole(&on_items), &Array2::from_shape_fn((4, 4), |(x, y)| k[[items[x], items[y]]]));
 }
 
 #[test]
@@ -64,8 +53,6 @@ fn a_known_diagonal_passes_through_what_keeps_it_constant() {
     let cosine = || -> BoxedOracle { Box::new(EmbeddingProxy::cosine(points(4)).unwrap()) };
     assert_eq!(WeightedSum::new(vec![(2.0, cosine()), (1.0, cosine())]).unwrap().known_diagonal(), Some(3.0));
     assert_eq!(WeightedSum::new(vec![(2.0, cosine()), (1.0, linear(4))]).unwrap().known_diagonal(), None);
-    assert_eq!(Product::new(vec![cosine(), cosine()]).unwrap().known_diagonal(), Some(1.0));
-    assert_eq!(Polynomial::new(cosine(), 1.0, 1.0, 2).unwrap().known_diagonal(), Some(4.0));
     assert_eq!(Normalised::new(linear(4)).unwrap().known_diagonal(), Some(1.0));
 }
 
@@ -90,16 +77,13 @@ fn sparse_vectors_add_up_a_column_and_agree_with_dense_ones() {
 fn what_cannot_be_combined_is_named() {
     let message = |error: CombineError| error.to_string();
     assert!(message(WeightedSum::new(vec![]).err().unwrap()).contains("at least one part"));
-    let lengths = Product::new(vec![linear(4), linear(5)]).err().unwrap();
+    let lengths = WeightedSum::new(vec![(1.0, linear(4)), (1.0, linear(5))]).err().unwrap();
     assert!(message(lengths).contains("part 1 of a combined kernel is over 5 items, the first over 4"));
     let items = OnItems::new(Arc::from(linear(3)), vec![0, 3]).err().unwrap();
     assert_eq!(message(items), "example 1 names item 3, but the kernel is over 3 items (0 to 2)");
     let indefinite: BoxedOracle =
         Box::new(Precomputed::new(array![[-1.0, 0.0], [0.0, 1.0]], AsymmetryPolicy::Reject).unwrap());
     assert!(message(Normalised::new(indefinite).err().unwrap()).contains("item 0 has the self-similarity -1"));
-    for (scale, offset, degree) in [(0.0, 1.0, 2), (1.0, -1.0, 2), (1.0, 1.0, 0)] {
-        assert!(Polynomial::new(linear(2), scale, offset, degree).is_err());
-    }
     assert!(Rbf::new(linear(2), 0.0).is_err());
 }
 
@@ -109,16 +93,13 @@ fn the_identity_moves_with_parts_weights_and_items() {
     let mut seen = vec![
         WeightedSum::new(vec![(1.0, linear(3))]).unwrap().identity(),
         WeightedSum::new(vec![(2.0, linear(3))]).unwrap().identity(),
-        Product::new(vec![linear(3)]).unwrap().identity(),
         Normalised::new(linear(3)).unwrap().identity(),
         OnItems::new(kernel.clone(), vec![0, 1]).unwrap().identity(),
-        OnItems::new(kernel.clone(), vec![1, 0]).unwrap().identity(),
-        SymmetricPairs::new(kernel, vec![(1, 0)]).unwrap().identity(),
+        OnItems::new(kernel, vec![1, 0]).unwrap().identity(),
         Rbf::new(linear(3), 1.0).unwrap().identity(),
         Rbf::new(linear(3), 2.0).unwrap().identity(),
-        Polynomial::new(linear(3), 1.0, 0.0, 2).unwrap().identity(),
     ];
     seen.sort();
     seen.dedup();
-    assert_eq!(seen.len(), 10);
+    assert_eq!(seen.len(), 7);
 }

@@ -37,10 +37,8 @@ impl ModelFileError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NeuralError {
-    #[error("models need libtorch, which this program was built without; build it with `--features torch`")]
-    NotBuilt,
     #[error(
-        "the library that runs models lies at none of {}; put it beside the program, where `cargo build -p runner` leaves it in `deps/`, or name the file in {LIBRARY_VARIABLE}",
+        "cannot find the library that runs models: it lies at none of {}; build it with `scripts/setup && cargo build --release -p runner --features torch`, or name the file in {LIBRARY_VARIABLE}",
         listed(places)
     )]
     NotFound { places: Vec<PathBuf> },
@@ -53,7 +51,7 @@ pub enum NeuralError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    #[error("`{}` belongs to another build of this program: it is of {seen}, the program of {wanted}. Build both again with `cargo build -p runner`, and copy both", file.display())]
+    #[error("`{}` belongs to another build of this program: it is of {seen}, the program of {wanted}. Build both again with `cargo build -p runner --features torch`, and copy both", file.display())]
     OtherBuild {
         file: PathBuf,
         seen: String,

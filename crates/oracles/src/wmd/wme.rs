@@ -32,7 +32,7 @@ pub use method::{Wme, WmeMethodParams};
 /// Random documents there can be at most: the largest rank of the paper.
 ///
 /// It is also how many items an oracle over random documents has beyond the true ones, however many are drawn: a store
-/// knows an oracle by its identity and its number of items, and what was bought for few serves where more are drawn.
+/// knows an oracle by its identity and its number of items, and what was evaluated for few serves where more are drawn.
 pub const MOST_DOCUMENTS: usize = 4096;
 
 /// Words of a random document at most: as many as the authors keep of a true one.

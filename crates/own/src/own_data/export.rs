@@ -1,4 +1,4 @@
-//! Vectors of the items for other programs: float32, in the order of the items.
+//! Vectors of the items for other programs, in the order of the items: float32, but float64 in Parquet.
 //!
 //! ```text
 //! K̃(i, j) = ⟨query_i, item_j⟩,  item = a row of Z,  query = the same with the columns of negative sign turned
@@ -10,20 +10,16 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::{BufWriter, Error, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, FixedSizeListArray, Float32Array, RecordBatch, StringArray};
-use arrow_ipc::writer::FileWriter;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
 use landmark_report::amounts::count;
-use ndarray::{Array2, ArrayView2, Axis};
+use landmark_report::columns::{Column, write_parquet};
+use ndarray::{Array2, ArrayView2, Axis, s};
 use ndarray_npy::write_npy;
 use serde_json::{Value as Json, json};
 
 use crate::factors::Factors;
 
-/// Rows of an Arrow batch.
-const ROWS_PER_BATCH: usize = 1 << 14;
+const ROWS_PER_GROUP: usize = 1 << 14;
 /// The folder of the module in a sentence-transformers folder.
 const MODULE: &str = "0_StaticEmbedding";
 /// The word of all texts that are no items.
@@ -34,8 +30,8 @@ const UNKNOWN: &str = "[unknown text]";
 pub enum Form {
     /// `items.npy` and, for an indefinite K̃, `queries.npy`: what FAISS and usearch add and search.
     Npy,
-    /// `items.arrow`, one row an item: id, text, vector, and for an indefinite K̃ the vector as a query.
-    Arrow,
+    /// `items.parquet`, one row an item: id, text, vector (f64), and for an indefinite K̃ the vector as a query.
+    Parquet,
     /// A folder that `SentenceTransformer(folder)` loads: it gives each text of an item its vector.
     SentenceTransformers,
     /// `items.csv` for a spreadsheet: id, text and a column a number, in which no cell is a formula.
@@ -87,7 +83,7 @@ impl Export<'_> {
         fs::create_dir_all(made).map_err(at(made))?;
         match form {
             Form::Npy => self.npy(folder),
-            Form::Arrow => self.arrow(folder),
+            Form::Parquet => self.parquet(folder),
             Form::SentenceTransformers => self.sentence_transformers(folder),
             Form::Spreadsheet => self.spreadsheet(folder),
         }
@@ -184,57 +180,27 @@ impl Export<'_> {
         Ok(Exported { text, files: vec![path, folder.join("export.json")], facts })
     }
 
-    fn arrow(&self, folder: &Path) -> Result<Exported, ExportError> {
-        let items = self.items();
-        let queries = self.is_indefinite().then(|| self.queries());
-        let path = folder.join("items.arrow");
-        self.write_arrow(&path, &items, queries.as_ref())?;
-        let facts = self.facts(items.view());
+    fn parquet(&self, folder: &Path) -> Result<Exported, ExportError> {
+        let path = folder.join("items.parquet");
+        let Factors { vectors, signature, .. } = self.factors;
+        let queries = self.is_indefinite().then(|| vectors * signature);
+        let group = |first: usize| {
+            let rows = first..(first + ROWS_PER_GROUP).min(vectors.nrows());
+            let mut columns = vec![Column::text("id", self.ids[rows.clone()].iter().map(Some))];
+            columns.extend(self.texts.map(|texts| Column::text("text", texts[rows.clone()].iter().map(Some))));
+            columns.push(Column::vectors("vector", vectors.slice(s![rows.clone(), ..])));
+            columns.extend(queries.as_ref().map(|queries| Column::vectors("query", queries.slice(s![rows, ..]))));
+            columns
+        };
+        let out = BufWriter::new(fs::File::create(&path).map_err(at(&path))?);
+        write_parquet(out, (0..vectors.nrows()).step_by(ROWS_PER_GROUP).map(group)).map_err(at(&path))?;
+        let mut facts = self.facts(self.items().view());
+        facts["dtype"] = json!("float64");
         write_json(&folder.join("export.json"), &facts)?;
         let query = if queries.is_some() { ", query (K̃ is indefinite: ask with these)" } else { "" };
         let text = if self.texts.is_some() { ", text" } else { "" };
         let text = format!("{} in `{}`: id{text}, vector{query}", words(&facts), path.display());
         Ok(Exported { text, files: vec![path, folder.join("export.json")], facts })
-    }
-
-    fn write_arrow(&self, path: &Path, items: &Array2<f32>, queries: Option<&Array2<f32>>) -> Result<(), ExportError> {
-        let failed = |error: ArrowError| at(path)(error);
-        // a rank is far below 2³¹
-        let width = i32::try_from(items.ncols()).map_err(|error| at(path)(error))?;
-        let element = Arc::new(Field::new("item", DataType::Float32, false));
-        let vector = DataType::FixedSizeList(Arc::clone(&element), width);
-        let mut fields = vec![Field::new("id", DataType::Utf8, false)];
-        fields.extend(self.texts.map(|_| Field::new("text", DataType::Utf8, false)));
-        fields.push(Field::new("vector", vector.clone(), false));
-        fields.extend(queries.map(|_| Field::new("query", vector, false)));
-        let schema = Arc::new(Schema::new(fields));
-        let out = BufWriter::new(fs::File::create(path).map_err(at(path))?);
-        let mut writer = FileWriter::try_new(out, &schema).map_err(failed)?;
-        let list = |rows: ArrayView2<'_, f32>| -> Result<ArrayRef, ArrowError> {
-            let values = Float32Array::from_iter_values(rows.iter().copied());
-            Ok(Arc::new(FixedSizeListArray::try_new_with_length(
-                Arc::clone(&element),
-                width,
-                Arc::new(values),
-                None,
-                rows.nrows(),
-            )?))
-        };
-        for first in (0..items.nrows()).step_by(ROWS_PER_BATCH) {
-            let rows = first..(first + ROWS_PER_BATCH).min(items.nrows());
-            let of = |matrix: &Array2<f32>| list(matrix.slice(ndarray::s![rows.clone(), ..]));
-            let words =
-                |words: &[String]| -> ArrayRef { Arc::new(StringArray::from_iter_values(&words[rows.clone()])) };
-            let mut columns = vec![words(self.ids)];
-            columns.extend(self.texts.map(words));
-            columns.push(of(items).map_err(failed)?);
-            if let Some(queries) = queries {
-                columns.push(of(queries).map_err(failed)?);
-            }
-            let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(failed)?;
-            writer.write(&batch).map_err(failed)?;
-        }
-        writer.finish().map_err(failed)
     }
 
     /// A vocabulary whose words are whole texts, over the positive columns: one space has no negative squares.
@@ -321,9 +287,10 @@ fn norm(row: ndarray::ArrayView1<'_, f32>) -> f64 {
 fn words(facts: &Json) -> String {
     let norm = |which: &str| facts["norms"][which].as_f64().unwrap_or(f64::NAN);
     format!(
-        "{} × {} float32, norms {:.3} to {:.3}, median {:.3}, not scaled to 1,",
+        "{} × {} {}, norms {:.3} to {:.3}, median {:.3}, not scaled to 1,",
         count(facts["rows"].as_u64().unwrap_or(0)),
         facts["columns"],
+        facts["dtype"].as_str().unwrap_or_default(),
         norm("least"),
         norm("most"),
         norm("median")
@@ -363,10 +330,9 @@ fn write_weights(path: &Path, items: ArrayView2<'_, f32>) -> Result<(), ExportEr
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::Array as _;
-    use arrow_ipc::reader::FileReader;
     use ndarray::array;
     use ndarray_npy::read_npy;
+    use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
     use super::*;
     use crate::factors::FactorInfo;
@@ -425,21 +391,15 @@ mod tests {
     }
 
     #[test]
-    fn arrow_holds_ids_texts_and_vectors() {
+    fn parquet_holds_ids_texts_and_vectors() {
         let folder = tempfile::tempdir().unwrap();
         let (factors, ids, texts) = (factors([1.0, -1.0]), names(["a", "b", "c"]), names(["x", "y", "z"]));
-        Export { factors: &factors, ids: &ids, texts: Some(&texts) }.write(Form::Arrow, folder.path()).unwrap();
-        let file = fs::File::open(folder.path().join("items.arrow")).unwrap();
-        let batch = FileReader::try_new(file, None).unwrap().next().unwrap().unwrap();
-        let heads: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
-        assert_eq!(heads, ["id", "text", "vector", "query"]);
-        let text = batch.column(1).as_any().downcast_ref::<StringArray>().unwrap();
-        assert_eq!((batch.num_rows(), text.value(2)), (3, "z"));
-        let row = |column: usize| {
-            let list = batch.column(column).as_any().downcast_ref::<FixedSizeListArray>().unwrap().value(1);
-            list.as_any().downcast_ref::<Float32Array>().unwrap().values().to_vec()
-        };
-        assert_eq!((row(2), row(3)), (vec![0.25, -2.0], vec![0.25, 2.0]));
+        Export { factors: &factors, ids: &ids, texts: Some(&texts) }.write(Form::Parquet, folder.path()).unwrap();
+        let file = fs::File::open(folder.path().join("items.parquet")).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let rows: Vec<String> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+        assert_eq!(rows[1], "{id: \"b\", text: \"y\", vector: [0.25, -2.0], query: [0.25, 2.0]}");
+        assert_eq!(rows.len(), 3);
     }
 
     #[test]

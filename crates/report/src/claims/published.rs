@@ -143,8 +143,9 @@ impl PublishedRun {
     /// Scores evaluated in its time and those that an earlier run of the same store had paid for: `4,794,156`, `1,200 and 3,000 found`,
     /// `4,794,156 found`; a dash where the run had no matrix.
     pub fn scores(&self) -> String {
-        let calls = |key: &str| self.facts["calls"][key].as_u64().unwrap_or(0);
-        match (calls("bought"), calls("reused")) {
+        let calls = |key: &str| self.facts["calls"][key].as_u64();
+        // `bought` in runs of earlier versions
+        match (calls("evaluated").or_else(|| calls("bought")).unwrap_or(0), calls("reused").unwrap_or(0)) {
             (0, 0) => "–".to_owned(),
             (evaluated, 0) => count(evaluated),
             (0, found) => format!("{} found", count(found)),
@@ -191,9 +192,13 @@ mod tests {
 
     #[test]
     fn scores_that_an_earlier_run_paid_for_are_told_from_those_evaluated() {
-        let scores = |bought: u64, reused: u64| {
-            let facts = json!({ "calls": { "planned": bought + reused, "bought": bought, "reused": reused } });
-            PublishedRun { name: "tweets".into(), folder: "tweets".into(), rows: Vec::new(), facts }.scores()
+        let scores = |evaluated: u64, reused: u64| {
+            let shown = ["evaluated", "bought"].map(|key| {
+                let facts = json!({ "calls": { "planned": evaluated + reused, key: evaluated, "reused": reused } });
+                PublishedRun { name: "tweets".into(), folder: "tweets".into(), rows: Vec::new(), facts }.scores()
+            });
+            assert_eq!(shown[0], shown[1], "as earlier versions wrote it");
+            shown[0].clone()
         };
         assert_eq!(scores(4_794_156, 0), "4,794,156");
         assert_eq!(scores(0, 4_794_156), "4,794,156 found");

@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ColorType, ImageEncoder as _};
 use plotters::prelude::{BitMapBackend, SVGBackend};
 
 use super::canvas::{Failure, draw};
@@ -85,9 +83,11 @@ pub(super) fn png(chart: &Chart) -> Result<Vec<u8>, ReportError> {
         label.paint(&mut coarse, width as usize, f64::from(DENSITY))?;
     }
     let mut bytes = Vec::new();
-    PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive)
-        .write_image(&coarse, width, height, ColorType::Rgb8)
-        .map_err(|error| ReportError::Draw(error.to_string()))?;
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
+    let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(&coarse));
+    written.map_err(|error| ReportError::Draw(error.to_string()))?;
     Ok(bytes)
 }
 

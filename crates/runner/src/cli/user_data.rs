@@ -354,8 +354,8 @@ pub struct PairArgs {
 pub enum ExportForm {
     /// `items.npy`, and `queries.npy` if the matrix is indefinite: for an index by inner product (FAISS, usearch)
     Npy,
-    /// `items.arrow` (IPC file): id, text, vector
-    Arrow,
+    /// `items.parquet`: id, text, vector (float64)
+    Parquet,
     /// A folder that `SentenceTransformer(...)` loads, which maps the texts of the items to their vectors
     SentenceTransformers,
     /// `items.csv`: id, text, vector. Cells that begin with `=`, `+`, `-` or `@` get an apostrophe, so that none is a formula

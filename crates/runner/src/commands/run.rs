@@ -8,7 +8,7 @@ use landmark_harness::config::{Config, Subject};
 use landmark_harness::invocation::Invocation;
 use landmark_harness::needs::Needs;
 use landmark_harness::plan::GroupForecast;
-use landmark_harness::progress::Busy;
+use landmark_harness::progress::Progress;
 use landmark_harness::provenance::Build;
 use landmark_harness::run::{self, Cost, RunOptions};
 use miette::{IntoDiagnostic, Result};
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     }
     let folder = std::path::absolute(run::results_folder(&config, &options)).into_diagnostic()?;
     if options.dry_run {
-        output::print(&format!("{}\n", bill(&run::cost(&config, &options)?))).into_diagnostic()?;
+        output::print(&format!("{}\n", estimate(&run::cost(&config, &options)?))).into_diagnostic()?;
         return Ok(Exit::Done);
     }
     let ended = run::run(&config, &RunOptions { quiet: true, ..options })?;
@@ -57,14 +57,14 @@ pub(crate) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
 }
 
 /// The cost of a run in numbers: calls of the score, and of each method the entries of K that it reads.
-fn bill(cost: &Cost) -> Json {
+fn estimate(cost: &Cost) -> Json {
     let group = |group: &GroupForecast| {
         json!({
             "name": group.name, "jobs": group.jobs, "entries_each": group.cells, "calls_each": group.alone, "calls_added": group.added,
         })
     };
     json!({
-        "planned": cost.planned, "to_buy": cost.missing, "is_exact": cost.is_exact, "all": cost.all, "outside": cost.outside,
+        "planned": cost.planned, "new_calls": cost.missing, "is_exact": cost.is_exact, "all": cost.all, "outside": cost.outside,
         "groups": cost.groups.iter().map(group).collect::<Json>(),
     })
 }
@@ -111,7 +111,6 @@ const BUILD: Build = Build {
     target: env!("LANDMARK_TARGET"),
     profile: env!("LANDMARK_BUILD_PROFILE"),
     linear_algebra: "faer",
-    torch: cfg!(feature = "torch"),
 };
 
 /// Flags of what was laid over the file and of where things lie, as words of another command on the same configuration.
@@ -187,7 +186,7 @@ pub(crate) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
     if let Some(then) = config_of_the_run(&config, &run::rows_folder(&config, &options), overlay)? {
         config = then;
     }
-    let busy = Busy::start("rendering the report", log.quiet);
+    let busy = Progress::busy("rendering the report", log.quiet);
     let folder = run::report_again(&config, &options)?;
     drop(busy);
     let page = folder.join("report.html");

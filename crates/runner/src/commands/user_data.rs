@@ -156,7 +156,7 @@ impl From<ExportForm> for Form {
     fn from(form: ExportForm) -> Self {
         match form {
             ExportForm::Npy => Self::Npy,
-            ExportForm::Arrow => Self::Arrow,
+            ExportForm::Parquet => Self::Parquet,
             ExportForm::SentenceTransformers => Self::SentenceTransformers,
             ExportForm::Spreadsheet => Self::Spreadsheet,
         }

@@ -7,8 +7,7 @@ use crate::own_data::{asked, place};
 use crate::scratch::Scratch;
 
 fn audit(scratch: &Scratch, words: &[&str]) -> Json {
-    let said = scratch.say(&[&["audit", "config.yaml"], words, &["--json", "--quiet"]].concat());
-    assert_eq!(said.code, Some(0), "{words:?}: {}{}", said.out, said.err);
+    let said = scratch.well(&[&["audit", "config.yaml"], words, &["--json", "--quiet"]].concat());
     serde_json::from_str::<Json>(&said.out).unwrap()["result"].clone()
 }
 

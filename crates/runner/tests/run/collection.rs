@@ -59,8 +59,7 @@ fn the_page_shows_what_is_there_and_names_what_is_not() {
     assert!(!scratch.path("runs").exists());
 
     scratch.say(&["first.yaml", "--quiet"]);
-    let said = scratch.say(&["report", "config.yaml"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    scratch.well(&["report", "config.yaml"]);
     assert!(page().contains("The first matrix</h1>") && !page().contains("The second matrix</h1>"));
     assert!(page().contains("<li>The second matrix: <code>landmark second.yaml</code></li>"));
     assert!(!scratch.path("runs/second").exists());
@@ -79,8 +78,7 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
     );
     scratch.write("first.yaml", &first);
     let draw = |profile: &str| {
-        let said = scratch.say(&["report", "config.yaml", "--profile", profile]);
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        scratch.well(&["report", "config.yaml", "--profile", profile]);
         std::fs::read_to_string(scratch.path(&format!("runs/{profile}/both/report.html"))).unwrap()
     };
     scratch.say(&["first.yaml", "--quiet"]);
@@ -135,7 +133,6 @@ fn a_published_member_is_drawn_under_the_settings_of_its_run() {
     let summary = || std::fs::read_to_string(scratch.path("runs/first/summary.md")).unwrap();
     let drawn = summary();
     assert!(drawn.contains("--set ranks=[7]"), "{drawn}");
-    let said = scratch.say(&["report", "config.yaml"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    scratch.well(&["report", "config.yaml"]);
     assert_eq!(summary(), drawn);
 }

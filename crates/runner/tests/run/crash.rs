@@ -31,11 +31,6 @@ fn results(scratch: &Scratch, names: &[&str]) -> Vec<Vec<u8>> {
     names.iter().map(|name| std::fs::read(scratch.path(&format!("runs/mine/{name}"))).unwrap()).collect()
 }
 
-fn well(scratch: &Scratch, arguments: &[&str]) {
-    let said = scratch.say(arguments);
-    assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
-}
-
 fn slow_place() -> Scratch {
     let scratch = place();
     scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.002; shift 2"));
@@ -128,8 +123,8 @@ fn a_share_killed_and_run_again_gives_the_run_the_same_factors() {
         let until = (draw % 350) as usize;
         let in_flight =
             killed(&scratch, &["config.yaml", "--share", "0/2", "--quiet"], || asked(&scratch).len() >= until);
-        well(&scratch, &["config.yaml", "--share", "1/2", "--quiet"]);
-        well(&scratch, &["config.yaml", "--share", "0/2", "--quiet"]);
+        scratch.well(&["config.yaml", "--share", "1/2", "--quiet"]);
+        scratch.well(&["config.yaml", "--share", "0/2", "--quiet"]);
         let before = asked(&scratch).len();
         scratch.run_well(&["--quiet"]);
         assert_eq!(asked(&scratch).len(), before);
@@ -141,12 +136,12 @@ fn a_share_killed_and_run_again_gives_the_run_the_same_factors() {
 #[test]
 fn a_search_killed_between_its_rounds_ends_in_the_same_neighbors() {
     let whole = place();
-    well(&whole, &TOPK);
+    whole.well(&TOPK);
     for draw in kills() {
         let scratch = slow_place();
         let until = (draw % 450) as usize;
         let in_flight = killed(&scratch, &TOPK, || asked(&scratch).len() >= until);
-        well(&scratch, &TOPK);
+        scratch.well(&TOPK);
         judge("topk", &scratch, in_flight);
         assert!(results(&scratch, &["neighbors.tsv"]) == results(&whole, &["neighbors.tsv"]));
     }
@@ -186,7 +181,7 @@ fn a_share_that_is_stopped_while_another_process_does_it_and_wakes_up_does_no_ha
         assert!(Command::new("kill").args([name, &late.id().to_string()]).status().unwrap().success());
     };
     signal("-STOP");
-    well(&scratch, &["config.yaml", "--share", "0/2", "--quiet"]);
+    scratch.well(&["config.yaml", "--share", "0/2", "--quiet"]);
     signal("-CONT");
     assert!(late.wait().unwrap().success(), "{}", std::fs::read_to_string(scratch.path("log")).unwrap());
     scratch.run_well(&["--quiet"]);

@@ -53,12 +53,9 @@ fn a_run_from_an_empty_cache_fetches_converts_and_goes_on() {
     assert!(verified.code == Some(0) && verified.out.contains("right"), "{}{}", verified.out, verified.err);
 }
 
+#[cfg(feature = "torch")]
 #[test]
 fn a_model_that_is_missing_too_gives_way_to_the_one_inside() {
-    if !cfg!(feature = "torch") {
-        eprintln!("skipped: built without torch");
-        return;
-    }
     let text = "name: pairs\nexperiment: glue\ndataset: { name: stsb, limit: 8, fallback: embedded }\n\
                 oracle: { kind: cross_encoder, model: all-MiniLM-L6-v2, fine_tune: { epochs: 1 } }\n\
                 methods: [sms_nystrom]\nranks: [4]\nreplicates: 1\n";

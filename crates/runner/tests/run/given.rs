@@ -4,6 +4,8 @@
 use ndarray::{Array1, Array2};
 use ndarray_npy::read_npy;
 
+use serde_json::json;
+
 use crate::own_page::{bytes, map, page};
 use crate::scratch::{Scratch, smooth_matrix};
 
@@ -88,9 +90,8 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     });
     let recall = found.sum::<usize>() as f64 / (10 * judged.len()) as f64;
     assert!(recall < 1.0, "a matrix that six columns give away tells nothing");
-    let rows = scratch.figures("runs/mine");
-    let told = rows.iter().find(|row| row["metric"] == "recall_at_10" && row["rank"] == 6).unwrap();
-    assert!((told["value"].as_f64().unwrap() - recall).abs() < 1e-12, "{recall}: {told}");
+    let told = scratch.values("runs/mine", &json!({ "metric": "recall_at_10", "rank": 6 }))[0];
+    assert!((told - recall).abs() < 1e-12, "{recall}: {told}");
     assert!(text.contains("The factors of 6 landmarks find "));
     assert!(text.contains("exact, at all items that are no landmark"));
     // what it lists is the matrix itself

@@ -1,6 +1,8 @@
-//! Pairs of sentences under a cross-encoder: fine-tuned once, bought once, told in full. On the model and the sample inside.
+//! Pairs of sentences under a cross-encoder: fine-tuned once, evaluated once, told in full. On the model and the sample inside.
 
 #![cfg(feature = "torch")]
+
+use serde_json::json;
 
 use crate::scratch::{Scratch, data_folder, number_before};
 
@@ -28,7 +30,7 @@ threads: 1
 ";
 
 #[test]
-fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
+fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_evaluated_twice() {
     let scratch = Scratch::with(GLUE);
     let dry = scratch.run(&["--dry-run"]);
     assert_eq!(dry.code, Some(0), "{}", dry.err);
@@ -38,9 +40,9 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
     let first = scratch.run(&[]);
     assert_eq!(first.code, Some(0), "{}", first.err);
     assert!(first.err.contains("epoch 2: loss"), "{}", first.err);
-    let [_, bought, _] = scratch.calls("runs/pairs");
+    let [_, evaluated, _] = scratch.calls("runs/pairs");
     // both orders of each of n(n − 1)/2 pairs, and n pairs of a sentence with itself
-    assert_eq!(bought, planned);
+    assert_eq!(evaluated, planned);
 
     let again = scratch.run(&[]);
     assert_eq!((again.code, number_before(&again.err, " new calls")), (Some(0), 0), "{}", again.err);
@@ -78,8 +80,7 @@ fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
     let rows = facts.remove("rows").unwrap();
     std::fs::write(scratch.path("runs/pairs/run.json"), serde_json::to_vec(facts).unwrap()).unwrap();
 
-    let said = scratch.say(&["report", "config.yaml"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.well(&["report", "config.yaml"]);
     assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", said.err);
     let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
     assert!(summary.contains("0.4321") && summary.contains("\nlandmark config.yaml\n"), "{summary}");
@@ -98,7 +99,7 @@ fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
 }
 
 #[test]
-fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
+fn the_mean_and_the_larger_of_both_orders_share_their_calls() {
     let scratch = Scratch::with(GLUE);
     assert_eq!(scratch.run(&[]).code, Some(0));
     let before = scratch.tiles("store").len();
@@ -108,8 +109,8 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
     let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.calls=1"]);
     assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
     assert!(scratch.tiles("store").len() > before);
-    let [planned, bought, reused] = scratch.calls("runs/pairs");
-    assert_eq!((bought, reused), (0, planned));
+    let [planned, evaluated, reused] = scratch.calls("runs/pairs");
+    assert_eq!((evaluated, reused), (0, planned));
 }
 
 #[test]
@@ -119,8 +120,8 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     let scratch = Scratch::with(&GLUE.replace(one, rows));
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&[]);
-    let [_, bought, _] = scratch.calls("runs/pairs");
-    assert_eq!(bought, planned);
+    let [_, evaluated, _] = scratch.calls("runs/pairs");
+    assert_eq!(evaluated, planned);
     let rows = scratch.figures("runs/pairs");
     let has = |method: &str, metric: &str| rows.iter().any(|row| row["method"] == method && row["metric"] == metric);
     for method in ["one order", "both", "both, its embedding"] {
@@ -136,8 +137,8 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     // every method on one order: nothing is asked of the model that is there already
     let all = scratch.run_well(&["--set", "oracle.order=random"]);
     assert!(!all.err.contains("fine-tuning"), "{}", all.err);
-    let [planned, bought, reused] = scratch.calls("runs/pairs");
-    assert_eq!((bought, reused), (0, planned));
+    let [planned, evaluated, reused] = scratch.calls("runs/pairs");
+    assert_eq!((evaluated, reused), (0, planned));
 
     // nor by methods that all read the mean of both, whose scores are kept under another name
     let mean = Scratch::with(GLUE);
@@ -146,27 +147,27 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     std::fs::create_dir_all(mean.path("models")).unwrap();
     std::fs::rename(models, mean.path("models/fine-tuned")).unwrap();
     mean.run_well(&["--store", &shared]);
-    let [planned, bought, reused] = mean.calls("runs/pairs");
-    assert_eq!((bought, reused), (0, planned));
+    let [planned, evaluated, reused] = mean.calls("runs/pairs");
+    assert_eq!((evaluated, reused), (0, planned));
 }
 
 #[test]
-fn a_budget_is_spent_on_calls_of_either_order_and_what_it_bought_is_not_bought_again() {
+fn a_budget_is_spent_on_calls_of_either_order_and_none_is_made_again() {
     let one = "  - { id: shift_ridge, name: one order, known: [landmarks], order: random }\nranks:";
     for text in [GLUE.to_owned(), GLUE.replace("ranks:", one)] {
         let scratch = Scratch::with(&text);
         let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
         let cut = scratch.run(&["--set", "budget.calls=101", "--quiet"]);
         assert_eq!(cut.code, Some(3), "{}", cut.err);
-        let spent: u64 = bills(&scratch).iter().sum();
+        let spent: u64 = costs(&scratch).iter().sum();
         assert!((100..=101).contains(&spent), "{spent}");
         scratch.run_well(&["--quiet"]);
-        assert_eq!(bills(&scratch).iter().sum::<u64>(), planned);
+        assert_eq!(costs(&scratch).iter().sum::<u64>(), planned);
     }
 }
 
-fn bills(scratch: &Scratch) -> Vec<u64> {
-    let text = std::fs::read_to_string(scratch.path("runs/pairs/bills.jsonl")).unwrap();
+fn costs(scratch: &Scratch) -> Vec<u64> {
+    let text = std::fs::read_to_string(scratch.path("runs/pairs/job_costs.jsonl")).unwrap();
     let calls = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["calls"].as_u64().unwrap();
     text.lines().map(calls).collect()
 }
@@ -185,13 +186,9 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
     // both orders of each of 30 pairs
     assert!(dry.out.contains("plus at most 60 calls outside the matrix"), "{}", dry.out);
 
-    let said = scratch.run(&["--data", corpora]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.run_well(&["--data", corpora]);
     assert_eq!(number_before(&said.err, " new calls outside the matrix"), 60, "{}", said.err);
-    let threshold = |scratch: &Scratch| -> Vec<f64> {
-        let rows = scratch.figures("runs/pairs");
-        rows.iter().filter(|row| row["metric"] == "threshold").map(|row| row["value"].as_f64().unwrap()).collect()
-    };
+    let threshold = |scratch: &Scratch| scratch.values("runs/pairs", &json!({ "metric": "threshold" }));
     let chosen = threshold(&scratch);
     assert!(chosen.len() == 1 && chosen[0] > 0.0 && chosen[0] < 1.0, "{chosen:?}");
     let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
@@ -215,20 +212,6 @@ fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
     let said = scratch.run(&[]);
     assert_eq!(said.code, Some(2), "{}", said.err);
     said.must_complain("landmark model fetch all-MiniLM-L6-v2");
-}
-
-#[test]
-fn a_missing_corpus_is_an_error_or_loudly_replaced() {
-    let stsb = GLUE.replace("{ name: embedded_pairs, limit: 12 }", "{ name: stsb, limit: 12 }");
-    let scratch = Scratch::with(&stsb);
-    let said = scratch.run(&[]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("the dataset `stsb` needs the file");
-
-    let scratch = Scratch::with(&stsb.replace("limit: 12 }", "limit: 12, fallback: embedded }"));
-    assert_eq!(scratch.run(&[]).code, Some(0));
-    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
-    assert!(summary.contains("FELL BACK to the embedded sample"), "{summary}");
 }
 
 #[test]

@@ -35,15 +35,17 @@ fn a_list_that_gains_loses_or_reorders_items_costs_its_new_columns_and_copies_co
         ("shuffle", shuffled, 0),
         ("append copies", [&start[..], &start[..30]].concat(), 0),
     ];
-    for (case, list, new_items) in cases {
-        let scratch =
-            Scratch::with(&CONFIG.replace("error_estimate: 100", "error_estimate: false").replace("0.05", "0.0005"));
+    let config = CONFIG.replace("error_estimate: 100", "error_estimate: false").replace("0.05", "0.0005");
+    let both = [false, true].into_iter().flat_map(|keeps| cases.iter().map(move |case| (keeps, case)));
+    for (keeps, (case, list, new_items)) in both {
+        let (case, new_items) = (*case, *new_items);
+        let scratch = Scratch::with(&if keeps { format!("{config}landmarks: kept\n") } else { config.clone() });
         scratch.write("scorer.sh", PROGRAM);
         write_list(&scratch, &start);
         scratch.run_well(&["--quiet"]);
         let before = pairs_asked(&scratch);
         assert_eq!(before.len(), asked(&scratch).len());
-        write_list(&scratch, &list);
+        write_list(&scratch, list);
         let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
         scratch.run_well(&["--quiet", "--force"]);
         let all = pairs_asked(&scratch);
@@ -62,6 +64,9 @@ fn a_list_that_gains_loses_or_reorders_items_costs_its_new_columns_and_copies_co
         let (m, n) = (new_items as f64, list.len() as f64);
         let expected = m * 12.0 * (1.0 + (n - m) / n);
         println!("{case}: {new} new calls, {expected:.0} expected of a uniform draw");
+        if keeps {
+            assert_eq!(new, new_items * 12, "{case}: what is kept costs the rows of the new items alone");
+        }
         if new_items == 0 && case != "drop the first" {
             assert_eq!(new, 0, "{case}");
         }

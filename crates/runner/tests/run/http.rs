@@ -166,19 +166,6 @@ fn a_sample_prices_the_plan_with_an_interval() {
 }
 
 #[test]
-fn jobs_give_the_ratings_of_single_requests() {
-    let Some(Server(_, ref url)) = Server::start(&[]) else { return };
-    let scratch = place();
-    let vectors = |name: &str| std::fs::read(scratch.path(&format!("runs/{name}/factors/vectors.npy"))).unwrap();
-    for (name, batch) in [("singly", ""), ("jobs", ", batch: { poll_seconds: 0.05, requests: 300 }")] {
-        let oracle = format!("oracle={{ {JUDGE}, url: \"{url}/v1/chat/completions\"{batch} }}");
-        let (name, store) = (format!("name={name}"), format!("store-{name}"));
-        scratch.run_well(&["--set", &oracle, "--set", &name, "--store", &store]);
-    }
-    assert_eq!(vectors("singly"), vectors("jobs"));
-}
-
-#[test]
 fn vectors_of_a_proxy_are_asked_for_once_and_by_no_dry_run() {
     let Some(Server(_, ref url)) = Server::start(&[]) else { return };
     let scratch = place();

@@ -1,4 +1,4 @@
-//! Bad input: each complaint names the thing and the next step, and nothing is bought for it.
+//! Bad input: each complaint names the thing and the next step, and no call is made for it.
 
 use ndarray::{Array2, s};
 
@@ -18,13 +18,6 @@ fn a_missing_dataset_is_named_with_file_variable_and_source() {
     scratch.complains(&[], &["`twitter`", "wmd/twitter.tsv.gz", "LANDMARK_DATA", "--data DIR", source]);
     scratch.complains(&["--data", "."], &["`./wmd/twitter.tsv.gz`, which does not exist", "LANDMARK_DATA", source]);
     assert!(!scratch.path("store").exists() && !scratch.path("runs").exists());
-}
-
-#[test]
-fn a_missing_dataset_may_fall_back_to_the_sample_and_says_so() {
-    let scratch = Scratch::with(&SAMPLE.replace("name: embedded", "name: twitter, fallback: embedded"));
-    let said = scratch.run_well(&[]);
-    said.must_complain("FELL BACK to the embedded sample");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `topk` by the score itself: bills, lists, resumption and refusals on the real binary.
+//! `topk` by the score itself: call estimates, lists, resumption and refusals on the real binary.
 #![cfg(unix)]
 
 use std::collections::{HashMap, HashSet};
@@ -36,13 +36,12 @@ fn distinct(asked: &[String]) -> usize {
 const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "8"];
 
 #[test]
-fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
+fn the_call_estimate_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
     let scratch = place();
     let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
     assert_eq!((dry.code, number_before(&dry.out, " calls;")), (Some(0), 480), "{}{}", dry.out, dry.err);
     assert!(asked(&scratch).is_empty(), "a dry run makes no call");
-    let said = scratch.say(&TOPK);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.well(&TOPK);
     assert!(said.out.contains("480 calls, 480 of them new"), "{}", said.out);
     let pairs = asked(&scratch);
     assert_eq!((pairs.len(), distinct(&pairs)), (480, 480));
@@ -97,8 +96,7 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
     assert!(dry.out.contains("starts from factors of 12 landmarks: 642 pairs are known"), "{}{}", dry.out, dry.err);
     assert_eq!(number_before(&dry.out, " calls;"), 120, "{}", dry.out);
-    let said = scratch.say(&topk);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.well(&topk);
     let all = asked(&scratch);
     // no pair is asked for again, neither of the columns nor of the 100 that the error was estimated by
     assert!((20..=120).contains(&(all.len() - columns)) && distinct(&all) == all.len(), "{}", said.out);

@@ -6,22 +6,10 @@ use std::collections::HashSet;
 use ndarray::{Array1, Array2};
 use ndarray_npy::read_npy;
 
-use crate::own_data::asked;
-use crate::scratch::{Scratch, number_before};
+use serde_json::json;
 
-/// Texts are whole numbers; the program answers 100 less their distance, and more where the first is high in its own way.
-const PROGRAM: &str = r#"#!/bin/sh
-read -r hello
-echo '{"landmark":1,"identity":"skewed","symmetric":false}'
-while read -r line; do
-  number=${line#*:}; number=${number%%,*}; scores=
-  set -- $(echo "${line#*pairs}" | tr -c '0-9' ' ')
-  while [ $# -gt 0 ]; do
-    d=$(($1 - $2)); scores="$scores,$((100 - ${d#-} + 2 * ($1 * $1 % 11) - 2 * ($2 * $2 % 11)))"; echo "$1 $2" >> asked; shift 2
-  done
-  echo "{\"batch\":$number,\"scores\":[${scores#,}]}"
-done
-"#;
+use crate::own_data::{self, PROGRAM, asked};
+use crate::scratch::{Scratch, number_before};
 
 const OWN: &str = "\
 name: mine
@@ -33,20 +21,20 @@ ranks: 12
 error_estimate: 100
 ";
 
+/// The items of `own_data`; the program answers 100 less their distance, and more where the first is high in its own way.
 fn place(config: &str) -> Scratch {
-    let scratch = Scratch::with(config);
-    let rows: String = (0..60).map(|i| format!("n{i}\t{i}\n")).collect();
-    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
-    scratch.write("scorer.sh", PROGRAM);
+    let scratch = own_data::place();
+    scratch.write("config.yaml", config);
+    let skewed = PROGRAM
+        .replace("\"difference\",\"symmetric\":true,\"diagonal\":0", "\"skewed\",\"symmetric\":false")
+        .replace("${d#-}", "$((100 - ${d#-} + 2 * ($1 * $1 % 11) - 2 * ($2 * $2 % 11)))");
+    assert!(skewed.contains("skewed") && skewed.contains("% 11"));
+    scratch.write("scorer.sh", &skewed);
     scratch
 }
 
 fn value(scratch: &Scratch, results: &str, method: &str, metric: &str, comparison: &str) -> f64 {
-    let rows = scratch.figures(results);
-    let is_it = |row: &&serde_json::Value| {
-        row["method"] == method && row["metric"] == metric && row["comparison"] == comparison
-    };
-    rows.iter().find(is_it).unwrap_or_else(|| panic!("no {metric} of {method}"))["value"].as_f64().unwrap()
+    scratch.values(results, &json!({ "method": method, "metric": metric, "comparison": comparison }))[0]
 }
 
 #[test]
@@ -93,8 +81,8 @@ fn a_budget_pays_for_both_orders_together() {
     let scratch = place(OWN);
     let said = scratch.run(&["--set", "budget.calls=600"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
-    let bought = asked(&scratch).len();
-    assert!(bought <= 600 && bought > 500, "{bought}");
+    let evaluated = asked(&scratch).len();
+    assert!(evaluated <= 600 && evaluated > 500, "{evaluated}");
 }
 
 #[test]

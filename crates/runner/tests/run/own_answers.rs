@@ -13,13 +13,9 @@ use crate::scratch::{Scratch, number_before};
 fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     let scratch = place();
     scratch.run_well(&["--quiet", "--set", "ranks=30"]);
-    let bought = asked(&scratch).len();
+    let evaluated = asked(&scratch).len();
     let set = ["--set", "ranks=30"];
-    let well = |arguments: &[&str]| {
-        let said = scratch.say(&[arguments, &set].concat());
-        assert_eq!(said.code, Some(0), "{}", said.err);
-        said.out
-    };
+    let well = |arguments: &[&str]| scratch.well(&[arguments, &set].concat()).out;
     well(&["topk", "config.yaml", "-k", "2"]);
     let near = table(&scratch, "runs/mine/neighbors.tsv");
     assert_eq!(near.len(), 120);
@@ -48,7 +44,7 @@ fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     let labelled = table(&scratch, "runs/mine/labels.tsv");
     let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
     assert!(right >= 57, "{right} of 60");
-    assert_eq!(asked(&scratch).len(), bought, "factors cost nothing");
+    assert_eq!(asked(&scratch).len(), evaluated, "factors cost nothing");
 }
 
 #[test]
@@ -90,8 +86,7 @@ fn rescoring_ranks_by_the_program_itself_within_a_budget() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
     let before = asked(&scratch).len();
-    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rerank", "20"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    scratch.well(&["topk", "config.yaml", "-k", "3", "--rerank", "20"]);
     let near = table(&scratch, "runs/mine/neighbors.tsv");
     for row in near.iter().filter(|row| row["rank"] == "1") {
         let number = |key: &str| row[key][1..].parse::<i64>().unwrap();
@@ -116,11 +111,10 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
     scratch.write("new.tsv", "key\ttext\nfirst\t7\nsecond\t41\nthird\t100\n");
     // texts that are here already are not scored again, and a text equals itself
     let new = 30;
-    for bought in [new, 0] {
+    for evaluated in [new, 0] {
         let already = asked(&scratch).len();
-        let said = scratch.say(&["project", "config.yaml", "new.tsv", "-k", "1", "--set", "ranks=30"]);
-        assert_eq!(said.code, Some(0), "{}", said.err);
-        assert_eq!(asked(&scratch).len() - already, bought, "a new text and 30 landmarks, once: {}", said.out);
+        let said = scratch.well(&["project", "config.yaml", "new.tsv", "-k", "1", "--set", "ranks=30"]);
+        assert_eq!(asked(&scratch).len() - already, evaluated, "a new text and 30 landmarks, once: {}", said.out);
     }
     assert_eq!(asked(&scratch).len(), before + new);
     let near = table(&scratch, "runs/mine/projected/new/neighbors.tsv");
@@ -142,10 +136,8 @@ fn factors_that_embed_no_new_items_are_refused_before_a_call() {
     scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
     let refused = |arguments: &[&str], words: &[&str]| {
         let before = asked(&scratch).len();
-        let said = scratch.say(&[&["project", "config.yaml", "new.tsv"], arguments].concat());
-        assert_eq!(said.code, Some(2), "{}{}", said.out, said.err);
+        scratch.refuses(&[&["project", "config.yaml", "new.tsv"], arguments].concat(), words);
         assert_eq!(asked(&scratch).len(), before, "not one call");
-        words.iter().for_each(|words| said.must_complain(words));
     };
     let stack = ["--set", "methods=[stack]"];
     scratch.run_well(&[&["--quiet"][..], &stack].concat());
@@ -192,10 +184,7 @@ fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
             [&["project", "config.yaml", "new.tsv"], &["project", "config.yaml", "new.csv"]],
         ),
     ];
-    let well = |arguments: &[&str]| {
-        let said = scratch.say(arguments);
-        assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.err);
-    };
+    let well = |arguments: &[&str]| drop(scratch.well(arguments));
     let read = |file: &str| std::fs::read(scratch.path(file)).unwrap();
     for (files, [first, second]) in answers {
         well(first);
@@ -223,11 +212,8 @@ fn a_proxy_from_embeddings_of_ones_own_takes_part_and_is_projected() {
     let method = "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, path: own.npy } }]";
     scratch.run_well(&["--quiet", "--set", method]);
     scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
-    let said = scratch.say(&["project", "config.yaml", "new.tsv", "--set", method]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("--embeddings new.npy");
-    let said = scratch.say(&["project", "config.yaml", "new.tsv", "--embeddings", "new.npy", "--set", method]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    scratch.refuses(&["project", "config.yaml", "new.tsv", "--set", method], &["--embeddings new.npy"]);
+    scratch.well(&["project", "config.yaml", "new.tsv", "--embeddings", "new.npy", "--set", method]);
     let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     for k in 0..z.ncols() {
@@ -283,10 +269,9 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
             true => [("store", 2 * 8), ("store", 0), ("another", 2 * distinct + 8 + 2 * 8), ("another", 0)],
             false => [("store", 3 * 8), ("store", 0), ("another", columns + 3 * 8), ("another", 0)],
         };
-        for (store, bought) in rounds {
-            let said = scratch.say(&["project", "config.yaml", "new.txt", "--store", store]);
-            assert_eq!(said.code, Some(0), "{oracle}: {}", said.err);
-            assert_eq!(number_before(&said.out, " new calls"), bought, "{oracle}: {}", said.out);
+        for (store, evaluated) in rounds {
+            let said = scratch.well(&["project", "config.yaml", "new.txt", "--store", store]);
+            assert_eq!(number_before(&said.out, " new calls"), evaluated, "{oracle}: {}", said.out);
         }
         let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
         let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
@@ -336,13 +321,11 @@ fn commands_that_evaluate_check_the_program_first() {
         assert!(asked(&scratch).len() <= before + 16, "{command:?}");
         // the scores of the other program were not kept
         scratch.write("scorer.sh", PROGRAM);
-        let said = scratch.say(command);
-        assert_eq!(said.code, Some(0), "{command:?}: {}", said.err);
+        scratch.well(command);
         let again = asked(&scratch).len();
-        let said = scratch.say(command);
-        assert_eq!(said.code, Some(0), "{command:?}: {}", said.err);
+        scratch.well(command);
         assert!(again > before, "{command:?}");
-        assert_eq!(asked(&scratch).len(), again, "{command:?}: what buys nothing checks nothing");
+        assert_eq!(asked(&scratch).len(), again, "{command:?}: what makes no call checks nothing");
     }
     // an order that matters, found before the first list
     let scratch = checked();
@@ -359,7 +342,7 @@ fn commands_that_evaluate_check_the_program_first() {
 fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
-    let bought = asked(&scratch).len();
+    let evaluated = asked(&scratch).len();
     for command in [
         &["topk", "config.yaml", "--calls-per-item", "30"][..],
         &["topk", "config.yaml", "--rerank", "40"],
@@ -367,79 +350,31 @@ fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
         &["cluster", "config.yaml", "--pivots", "--at-least", "0.5"],
     ] {
         for (out, words) in [("list.txt", ".tsv, .csv or .parquet"), ("config.yaml/list.tsv", "could not create")] {
-            let said = scratch.say(&[command, &["--out", out]].concat());
-            assert_eq!(said.code, Some(2), "{command:?}: {}{}", said.out, said.err);
-            said.must_complain(words);
+            scratch.refuses(&[command, &["--out", out]].concat(), &[words]);
         }
     }
-    assert_eq!(asked(&scratch).len(), bought);
+    assert_eq!(asked(&scratch).len(), evaluated);
 }
 
 #[test]
-fn a_list_of_items_that_changed_asks_only_for_pairs_of_new_items() {
-    let items = |scratch: &Scratch, numbers: &mut dyn Iterator<Item = usize>| {
-        let rows: String = numbers.map(|i| format!("n{i}\t{i}\n")).collect();
-        scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+fn a_program_told_ids_or_numbers_scores_another_list_by_what_these_say_of_it() {
+    let changed = |pairs: &str, rows: &dyn Fn(usize) -> String, count: usize| {
+        let scratch = place();
+        scratch.write(
+            "scorer.sh",
+            &PROGRAM.replace("\"symmetric\":true", &format!("\"symmetric\":true,\"pairs\":{pairs:?}")),
+        );
+        let list = |rows: String| scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+        list((0..30).map(|i| format!("n{i}\t{i}\n")).collect());
+        scratch.run_well(&["--quiet"]);
+        list((0..count).map(rows).collect());
+        (asked(&scratch).len(), scratch.run_well(&["--dry-run"]))
     };
-    let distinct = |scratch: &Scratch| {
-        let mut pairs: Vec<Vec<u64>> = asked(scratch)
-            .iter()
-            .map(|line| {
-                let mut pair: Vec<u64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
-                pair.sort_unstable();
-                pair
-            })
-            .collect();
-        let all = pairs.len();
-        pairs.sort();
-        pairs.dedup();
-        (all, pairs.len())
-    };
-    // a sample, the whole, and the whole in another order with more behind
-    let scratch = place();
-    items(&scratch, &mut (0..30));
-    scratch.run_well(&["--quiet"]);
-    let sample = asked(&scratch).len() as u64;
-    items(&scratch, &mut (0..60));
-    let dry = scratch.run_well(&["--dry-run"]);
-    let stored = number_before(&dry.out, " are stored");
-    assert!(stored > 0 && stored <= sample, "{}", dry.out);
-    assert!(
-        dry.err.contains(&format!("{sample} scores of the same scorer on other lists of items serve this one")),
-        "{}",
-        dry.err
-    );
-    let to_buy = number_before(&dry.out, " new calls (");
-    let said = scratch.run_well(&[]);
-    assert_eq!(asked(&scratch).len() as u64, sample + to_buy, "{}", said.err);
-    items(&scratch, &mut (0..64).rev());
-    scratch.run_well(&["--quiet"]);
-    let (all, different) = distinct(&scratch);
-    assert_eq!(all, different, "no pair of texts was asked for twice");
-    // items that are here already are placed without a call
-    let factors = scratch.json("runs/mine/factors/factors.json");
-    let landmarks: Vec<u64> = serde_json::from_value(factors["landmarks"].clone()).unwrap();
-    let new: String = (10..50).filter(|i| !landmarks.contains(&(63 - i))).map(|i| format!("x{i}\t{i}\n")).collect();
-    scratch.write("new.tsv", &format!("key\ttext\n{new}"));
-    let said = scratch.say(&["project", "config.yaml", "new.tsv"]);
-    assert_eq!((said.code, asked(&scratch).len()), (Some(0), all), "{}{}", said.out, said.err);
-    // of a program that is told ids, an item with another text is another one
-    let scratch = place();
-    scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":true,\"pairs\":\"id\""));
-    items(&scratch, &mut (0..30));
-    scratch.run_well(&["--quiet"]);
-    let kept = asked(&scratch).len() as u64;
-    items(&scratch, &mut (0..31));
-    let grown = scratch.run_well(&["--dry-run"]);
+    let same = |i| format!("n{i}\t{i}\n");
+    let (kept, grown) = changed("id", &same, 31);
     assert!(grown.err.contains(&format!("{kept} scores of the same scorer")), "{}", grown.err);
-    let rows: String = (0..31).map(|i| format!("n{i}\tanother {i}\n")).collect();
-    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
-    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " are stored"), 0);
-    // a program that is told numbers scores another list anew
-    let scratch = place();
-    scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":true,\"pairs\":\"index\""));
-    items(&scratch, &mut (0..30));
-    scratch.run_well(&["--quiet"]);
-    items(&scratch, &mut (0..60));
-    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " are stored"), 0);
+    // an item with another text is another one, and a number says nothing of it in another list
+    for (pairs, rows) in [("id", &(|i| format!("n{i}\tanother {i}\n")) as &dyn Fn(usize) -> String), ("index", &same)] {
+        assert_eq!(number_before(&changed(pairs, rows, 60).1.out, " are stored"), 0, "{pairs}");
+    }
 }

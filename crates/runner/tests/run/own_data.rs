@@ -55,19 +55,6 @@ pub(crate) fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String
 }
 
 #[test]
-fn a_dry_run_says_which_program_it_starts_and_a_report_starts_none() {
-    let scratch = place();
-    scratch.write("scorer.sh", &PROGRAM.replacen('\n', "\necho >> started\n", 1));
-    let dry = scratch.run_well(&["--dry-run"]);
-    assert!(dry.err.contains("starting `/bin/sh scorer.sh` for its greeting"), "{}", dry.err);
-    scratch.run_well(&[]);
-    let starts = || std::fs::read(scratch.path("started")).unwrap().len();
-    let before = starts();
-    let said = scratch.say(&["report", "config.yaml"]);
-    assert_eq!((said.code, starts()), (Some(0), before), "{}", said.err);
-}
-
-#[test]
 fn the_factors_reproduce_the_score_and_are_made_once() {
     let scratch = place();
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
@@ -75,11 +62,7 @@ fn the_factors_reproduce_the_score_and_are_made_once() {
     scratch.run_well(&["--dry-run", "--sample", "7"]);
     assert_eq!(asked(&scratch).len(), 7, "and as many as it is told");
     let said = scratch.run_well(&[]);
-    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
-    let signs: Array1<f64> = read_npy(scratch.path("runs/mine/factors/signature.npy")).unwrap();
-    let approximated = (&z * &signs).dot(&z.t());
-    let wanted = Array2::from_shape_fn((60, 60), |(i, j)| (-0.05 * (i as f64 - j as f64).abs()).exp());
-    let error = (&approximated - &wanted).mapv(|x| x * x).sum().sqrt() / wanted.mapv(|x| x * x).sum().sqrt();
+    let error = error_of_files(&scratch);
     assert!(error < 0.2, "12 of 60 columns of a smooth kernel: {error}");
     let info = scratch.json("runs/mine/factors/factors.json");
     let [lower, upper] = ["lower", "upper"].map(|end| info["error"][end].as_f64().unwrap());
@@ -116,7 +99,7 @@ fn factors_are_those_of_the_setting_whatever_ran_before() {
     scratch.run_well(&["--quiet"]);
     assert_eq!(rank(), 12);
     assert!(scratch.files("runs/mine/factors") == first, "the same factors as at first");
-    // gone or torn, they are made again, and nothing is bought
+    // gone or torn, they are made again without a call
     std::fs::remove_dir_all(scratch.path("runs/mine/factors")).unwrap();
     scratch.run_well(&["--quiet"]);
     scratch.write("runs/mine/factors/vectors.npy", "torn");
@@ -220,11 +203,7 @@ fn the_error_that_is_reported_is_that_of_the_files() {
 fn factors_and_tables_of_other_settings_are_not_used() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
-    let refused = |arguments: &[&str], words: &[&str]| {
-        let said = scratch.say(arguments);
-        assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
-        words.iter().for_each(|words| said.must_complain(words));
-    };
+    let refused = |arguments: &[&str], words: &[&str]| scratch.refuses(arguments, words);
     let made = ["made with other settings", "of rank 12", "`difference`", "[33]"];
     let again = "run it first: `landmark config.yaml --set ranks=33`";
     for command in ["topk", "mine", "cluster"] {
@@ -235,11 +214,7 @@ fn factors_and_tables_of_other_settings_are_not_used() {
     scratch.write("other.yaml", &CONFIG.replace("scorer.sh", "other.sh"));
     refused(&["topk", "other.yaml"], &["made with other settings", "`difference`"]);
     // tables go with the factors that they were made from, and stay as long as these do
-    let well = |arguments: &[&str]| {
-        let said = scratch.say(arguments);
-        assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.err);
-        said
-    };
+    let well = |arguments: &[&str]| scratch.well(arguments);
     scratch.write("given.tsv", "id\tlabel\nn1\ta\nn2\ta\nn50\tb\nn51\tb\n");
     let tables = ["neighbors.tsv", "pairs.tsv", "clusters.tsv", "labels.tsv"];
     let there = || tables.map(|table| scratch.path(&format!("runs/mine/{table}")).exists());
@@ -264,9 +239,7 @@ fn labels_of_one_class_and_a_class_of_one_item_are_refused_by_the_name_of_the_la
     let refused = |first: &str, words: &[&str]| {
         let rows: String = (0..12).map(|i| format!("n{i}\t{}\n", if i == 0 { first } else { "yes" })).collect();
         scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
-        let said = scratch.say(&["classify", "config.yaml", "--labels", "labels.tsv"]);
-        assert_eq!(said.code, Some(2), "{}{}", said.out, said.err);
-        words.iter().for_each(|words| said.must_complain(words));
+        scratch.refuses(&["classify", "config.yaml", "--labels", "labels.tsv"], words);
     };
     refused("yes", &["cannot classify: all 12 labelled items are `yes`", "label items of another class as well"]);
     refused("no", &["cannot cross-validate: `no` is the label of a single item", "label another item as `no`"]);
@@ -308,15 +281,13 @@ fn factors_refuse_the_scores_of_another_program() {
     scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
     let before = asked(&scratch).len();
     for arguments in [&["project", "config.yaml", "new.tsv"][..], &["topk", "config.yaml", "--rerank", "3"]] {
-        let said = scratch.say(arguments);
-        assert_eq!(said.code, Some(2), "{}", said.err);
-        said.must_complain("scorer `difference`, but the configuration now uses `another`");
+        scratch.refuses(arguments, &["scorer `difference`, but the configuration now uses `another`"]);
     }
     assert_eq!(asked(&scratch).len(), before);
 }
 
 #[test]
-fn an_interrupted_run_keeps_what_it_bought_and_says_so() {
+fn an_interrupted_run_keeps_its_scores_and_says_so() {
     let scratch = place();
     let rows: String = (0..200).map(|i| format!("n{i}\t{i}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
@@ -370,8 +341,7 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
         assert_eq!((info["rank"].as_u64(), info["cut_short"].as_bool()), (Some(6), Some(true)), "{}", said.err);
         assert!(asked(&scratch).len() <= 450);
         // the same budget once more goes on from there, and is not done before all is
-        let said = scratch.run(&["--set", budget]);
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        let said = scratch.run_well(&["--set", budget]);
         assert_eq!(scratch.json("runs/mine/factors/factors.json")["rank"].as_u64(), Some(12), "{}", said.err);
         let said = scratch.run_well(&["--set", "budget.calls=1000"]);
         let info = scratch.json("runs/mine/factors/factors.json");
@@ -396,7 +366,7 @@ fn a_program_is_checked_within_a_budget_too() {
         assert_eq!(said.code, Some(1), "{limits:?}: {}", said.err);
         assert!(said.err.contains("the program says that its score is symmetric"), "{limits:?}: {}", said.err);
     }
-    // a budget of the fit and its estimate alone buys both, and says what it left out
+    // a budget of the fit and its estimate alone makes both, and says what it left out
     let scratch = place();
     scratch.write("config.yaml", &CONFIG.replace("checks: 0", "checks: 16"));
     let said = scratch.run_well(&["--set", "budget.calls=742"]);
@@ -468,20 +438,6 @@ fn wrong_items_and_programs_are_named_with_the_next_step() {
 }
 
 #[test]
-fn a_program_that_fails_half_way_loses_nothing() {
-    let scratch = place();
-    let failing =
-        PROGRAM.replace("d=$(($1 - $2))", "if [ $1 = 33 ] && [ ! -e mended ]; then exit 5; fi; d=$(($1 - $2))");
-    scratch.write("scorer.sh", &failing);
-    scratch.complains(&[], &["exited with status 5", "`n33`", "failed_pairs"]);
-    let kept = scratch.entries_kept("store");
-    scratch.write("mended", "");
-    let said = scratch.run_well(&[]);
-    assert!(number_before(&said.err, " new calls") + kept >= 700, "{}", said.err);
-    assert_eq!(number_before(&said.err, " reused"), kept, "{}", said.err);
-}
-
-#[test]
 fn the_score_of_failed_pairs_is_set_changed_and_unset_without_a_call() {
     let scratch = place();
     let refusing = PROGRAM.replace(
@@ -510,16 +466,17 @@ fn the_score_of_failed_pairs_is_set_changed_and_unset_without_a_call() {
 #[test]
 fn factors_of_items_that_have_changed_are_refused_with_the_next_step() {
     let scratch = place();
-    let said = scratch.say(&["topk", "config.yaml"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("run the configuration first");
+    scratch.refuses(&["topk", "config.yaml"], &["run the configuration first"]);
     scratch.run_well(&["--quiet"]);
     let rows: String = (0..60).map(|i| format!("n{i}\t{}\n", i + 1)).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
-    let said = scratch.say(&["topk", "config.yaml"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("cannot use the factors: the items have changed since they were made");
-    said.must_complain("run the configuration again; stored scores of unchanged items are reused");
+    scratch.refuses(
+        &["topk", "config.yaml"],
+        &[
+            "cannot use the factors: the items have changed since they were made",
+            "run the configuration again; stored scores of unchanged items are reused",
+        ],
+    );
     let said = scratch.say(&["topk", "../nowhere.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
 }

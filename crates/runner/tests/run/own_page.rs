@@ -3,7 +3,7 @@
 
 use ndarray::Array2;
 use ndarray_npy::read_npy;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::own_data::{PROGRAM, asked, place};
 use crate::scratch::Scratch;
@@ -37,9 +37,7 @@ fn numbers(text: &Json) -> Vec<usize> {
 }
 
 fn well(scratch: &Scratch, arguments: &[&str]) -> String {
-    let said = scratch.say(arguments);
-    assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
-    said.out
+    scratch.well(arguments).out
 }
 
 #[test]
@@ -100,10 +98,9 @@ fn the_curve_is_that_of_runs_at_those_ranks() {
     let before = asked(&scratch).len();
     for (rank, error) in errors {
         scratch.run_well(&["--quiet", "--set", &format!("ranks={rank}"), "--set", "error_estimate=100000"]);
-        let alone = scratch.figures("runs/mine");
-        let first = alone.iter().find(|row| row["metric"] == "off_diagonal_error").unwrap();
+        let alone = scratch.values("runs/mine", &json!({ "metric": "off_diagonal_error" }))[0];
         // the estimate sees all of K, so both are exact
-        assert!((first["value"].as_f64().unwrap() - error).abs() < 1e-9, "rank {rank}: {error}, {first}");
+        assert!((alone - error).abs() < 1e-9, "rank {rank}: {error}, {alone}");
     }
     assert_eq!(asked(&scratch).len(), before, "all of K was there");
 }
@@ -188,8 +185,8 @@ fn vectors_are_exported_for_other_programs() {
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     let items: Array2<f32> = read_npy(scratch.path("runs/mine/export/items.npy")).unwrap();
     assert_eq!(items, z.mapv(|value| value as f32));
-    well(&scratch, &["export", "config.yaml", "--to", "arrow", "--out", "elsewhere"]);
-    assert!(scratch.path("elsewhere/items.arrow").exists());
+    well(&scratch, &["export", "config.yaml", "--to", "parquet", "--out", "elsewhere"]);
+    assert!(scratch.path("elsewhere/items.parquet").exists());
     well(&scratch, &["export", "config.yaml", "--to", "sentence-transformers", "--out", "model"]);
     assert!(
         scratch.path("model/modules.json").exists()

@@ -4,7 +4,7 @@
 use ndarray::Array2;
 
 use crate::own_data::{CONFIG, PROGRAM, table};
-use crate::scratch::{Said, Scratch};
+use crate::scratch::Scratch;
 
 /// The numbers from 0 to 59, every third of them without a label.
 fn labelled() -> Scratch {
@@ -13,12 +13,6 @@ fn labelled() -> Scratch {
     scratch.write("items.tsv", &format!("key\ttext\tkind\n{rows}"));
     scratch.write("scorer.sh", PROGRAM);
     scratch
-}
-
-fn well(scratch: &Scratch, arguments: &[&str]) -> Said {
-    let said = scratch.say(arguments);
-    assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
-    said
 }
 
 fn is_right(scratch: &Scratch, path: &str) {
@@ -40,14 +34,14 @@ fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly()
         scratch.run_well(&with(&["--quiet"]));
         let items = scratch.json("runs/mine/factors/factors.json")["items"].as_u64();
         assert_eq!(items, Some(if limit.is_some() { 30 } else { 60 }));
-        well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--rerank", "4"]));
+        scratch.well(&with(&["topk", "config.yaml", "-k", "2", "--rerank", "4"]));
         is_right(&scratch, "runs/mine/neighbors.tsv");
-        well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "10"]));
+        scratch.well(&with(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "10"]));
         is_right(&scratch, "runs/mine/neighbors.tsv");
     }
     // the others get a label
     scratch.run_well(&["--quiet"]);
-    let said = well(&scratch, &["classify", "config.yaml", "--labels", "items.tsv", "--label", "kind"]);
+    let said = scratch.well(&["classify", "config.yaml", "--labels", "items.tsv", "--label", "kind"]);
     assert!(said.out.contains("40 labeled items in 2 classes, 20 labeled now"), "{}", said.out);
 }
 
@@ -75,7 +69,7 @@ fn embeddings_of_the_whole_file_serve_a_part_of_it() {
     scratch.write_matrix("new.npy", &Array2::from_shape_fn((1, 2), |(_, k)| embedding(7.0)[k]));
     let whole = settings("whole.npy");
     let project = ["project", "config.yaml", "new.tsv", "--embeddings", "new.npy"];
-    well(&scratch, &[&project[..], &whole.iter().map(String::as_str).collect::<Vec<_>>()].concat());
+    scratch.well(&[&project[..], &whole.iter().map(String::as_str).collect::<Vec<_>>()].concat());
     let other = settings("other.npy");
     let other: Vec<&str> = other.iter().map(String::as_str).collect();
     scratch.complains(&other, &["`other.npy` has 50 rows, but the dataset has 30 items"]);

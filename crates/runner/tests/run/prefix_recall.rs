@@ -5,19 +5,15 @@ use std::fmt::Write as _;
 
 use ndarray::{Array1, Array2};
 use ndarray_npy::read_npy;
-use serde_json::Value as Json;
+use serde_json::json;
 
 use crate::scratch::Scratch;
 
 const RECORDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/records.tsv");
 const NEAREST: usize = 10;
 
-fn json(scratch: &Scratch, path: &str) -> Json {
-    serde_json::from_str(&std::fs::read_to_string(scratch.path(path)).unwrap()).unwrap()
-}
-
 fn landmarks(scratch: &Scratch, folder: &str) -> Vec<usize> {
-    let info = json(scratch, &format!("{folder}/mine/factors/factors.json"));
+    let info = scratch.json(&format!("{folder}/mine/factors/factors.json"));
     info["landmarks"].as_array().unwrap().iter().map(|item| item.as_u64().unwrap() as usize).collect()
 }
 
@@ -39,20 +35,15 @@ fn the_recall_of_a_smaller_fit_is_that_of_items_that_are_no_landmarks() {
              methods: [{{ id: shift_ridge, proxy: character_ngrams }}]\nranks: 100\n"
         ));
         scratch.run_well(&["--quiet"]);
-        let rows = json(&scratch, "runs/mine/results.json");
-        let of_75 = rows
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|row| row["metric"] == "recall_at_10" && row["comparison"] == "prefix" && row["rank"] == 75);
-        stated += of_75.unwrap()["value"].as_f64().unwrap() / seeds.len() as f64;
+        let of_75 = json!({ "metric": "recall_at_10", "comparison": "prefix", "rank": 75 });
+        stated += scratch.values("runs/mine", &of_75)[0] / seeds.len() as f64;
         // the same landmarks, fitted alone
         let all: HashSet<usize> = landmarks(&scratch, "runs").into_iter().collect();
         scratch.run_well(&["--quiet", "--set", "ranks=75", "--results", "smaller"]);
         let known: HashSet<usize> = landmarks(&scratch, "smaller").into_iter().collect();
         let z: Array2<f64> = read_npy(scratch.path("smaller/mine/factors/vectors.npy")).unwrap();
         let signature: Array1<f64> = read_npy(scratch.path("smaller/mine/factors/signature.npy")).unwrap();
-        let ids = json(&scratch, "runs/mine/items.json")["ids"].clone();
+        let ids = scratch.json("runs/mine/items.json")["ids"].clone();
         let id = |item: usize| ids[item].as_str().unwrap();
         let n = z.nrows();
         let judged: Vec<usize> = (0..n).filter(|item| !all.contains(item)).step_by(15).collect();
@@ -63,8 +54,7 @@ fn the_recall_of_a_smaller_fit_is_that_of_items_that_are_no_landmarks() {
             });
         }
         scratch.write("pairs.tsv", &pairs);
-        let said = scratch.say(&["pairs", "config.yaml", "pairs.tsv", "--evaluate", "--out", "exact.tsv", "--quiet"]);
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        scratch.well(&["pairs", "config.yaml", "pairs.tsv", "--evaluate", "--out", "exact.tsv", "--quiet"]);
         let table = std::fs::read_to_string(scratch.path("exact.tsv")).unwrap();
         let exact: Vec<f64> =
             table.lines().skip(1).map(|line| line.rsplit('\t').next().unwrap().parse().unwrap()).collect();

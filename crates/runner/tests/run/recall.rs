@@ -1,18 +1,10 @@
-//! Pairs, groups and neighbors with a stated recall, from a program of the user's: what they find, what they buy, what they refuse.
+//! Pairs, groups and neighbors with a stated recall, from a program of the user's: what they find, evaluate and refuse.
 #![cfg(unix)]
 
 use std::collections::{HashMap, HashSet};
 
-use crate::own_data::{CONFIG, PROGRAM, asked, place};
+use crate::own_data::{CONFIG, PROGRAM, asked, place, table};
 use crate::scratch::{Scratch, number_before};
-
-fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
-    let text = std::fs::read_to_string(scratch.path(path)).unwrap();
-    let mut lines = text.lines();
-    let head: Vec<&str> = lines.next().unwrap().split('\t').collect();
-    let row = |line: &str| head.iter().zip(line.split('\t')).map(|(k, v)| ((*k).to_owned(), v.to_owned())).collect();
-    lines.map(row).collect()
-}
 
 fn item(row: &HashMap<String, String>, key: &str) -> i64 {
     row[key][1..].parse().unwrap()
@@ -44,9 +36,7 @@ const THREE_APART: [&str; 2] = ["--at-least", "0.86"];
 const TRUE_PAIRS: f64 = 174.0;
 
 fn well(scratch: &Scratch, arguments: &[&str]) -> String {
-    let said = scratch.say(arguments);
-    assert_eq!(said.code, Some(0), "{}", said.err);
-    said.out
+    scratch.well(arguments).out
 }
 
 #[test]
@@ -55,10 +45,10 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     scratch.run_well(&["--quiet"]);
     let before = asked(&scratch).len();
     let said = well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6", "--dry-run"]);
-    let bill = number_before(&said, " new calls");
+    let planned_calls = number_before(&said, " new calls");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
     well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6"]);
-    assert_eq!((asked(&scratch).len() - before) as u64, bill);
+    assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
     let pairs = table(&scratch, "runs/mine/pairs.tsv");
     let neighbors = pairs.iter().filter(|row| (item(row, "first") - item(row, "second")).abs() == 1).count();
     // 59 pairs are one apart; from the factors alone far fewer are found
@@ -207,8 +197,8 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
     let pivots = ["cluster", "config.yaml", "--pivots", "--at-least", "0.6"];
     let said = well(&scratch, &pivots);
     assert!(said.contains("60 items in 6 clusters, 6 of two or more"), "{said}");
-    let bought = number_before(&said, " new calls");
-    assert_eq!((asked(&scratch).len() - before) as u64, bought);
+    let evaluated = number_before(&said, " new calls");
+    assert_eq!((asked(&scratch).len() - before) as u64, evaluated);
     let rows = table(&scratch, "runs/mine/clusters.tsv");
     for one in &rows {
         for other in &rows {
@@ -331,7 +321,7 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
 }
 
 #[test]
-fn the_bill_of_audited_lists_counts_both_orders_once() {
+fn the_calls_of_audited_lists_count_both_orders_once() {
     let scratch = place();
     scratch.write("config.yaml", &CONFIG.replace("gamma: 0.05", "gamma: 0.05, symmetrize: mean"));
     scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":false"));
@@ -359,11 +349,11 @@ fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
         [&["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2", "--from-factors"][..], &set]
             .concat();
     let before = asked(&scratch).len();
-    let bill = number_before(&well(&scratch, &[&topk[..], &["--dry-run"]].concat()), " new calls");
+    let planned_calls = number_before(&well(&scratch, &[&topk[..], &["--dry-run"]].concat()), " new calls");
     assert_eq!(asked(&scratch).len(), before);
     let said = well(&scratch, &topk);
     assert!(said.contains("held-out columns, 30 rows"), "{said}");
-    assert_eq!((asked(&scratch).len() - before) as u64, bill);
+    assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
     assert_asked_once(&scratch);

@@ -1,18 +1,9 @@
-//! Running again, running on, and running elsewhere: nothing is bought twice and no figure moves.
+//! Running again, running on, and running elsewhere: no call is made twice and no figure moves.
 
-use crate::scratch::{MATRIX, SAMPLE, Said, Scratch, number_before, shipped, smooth_matrix};
-
-#[test]
-fn a_matrix_that_is_given_takes_no_call() {
-    let scratch = Scratch::with(MATRIX);
-    scratch.write_matrix("matrix.npy", &smooth_matrix());
-    scratch.run_well(&[]);
-    let [planned, bought, reused] = scratch.calls("runs/mine");
-    assert!(planned > 0 && bought == 0 && reused == planned, "{planned} planned, {bought} bought, {reused} there");
-}
+use crate::scratch::{SAMPLE, Said, Scratch, number_before, shipped};
 
 #[test]
-fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
+fn quickstart_run_again_makes_no_call_and_changes_no_byte() {
     let scratch = Scratch::with("");
     let quickstart = shipped("quickstart/errors.yaml");
     let arguments = [quickstart.as_str(), "--profile", "smoke", "--set", "dataset.limit=80"];
@@ -35,7 +26,7 @@ fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
 }
 
 #[test]
-fn a_dry_run_predicts_exactly_what_is_bought() {
+fn a_dry_run_predicts_the_calls_exactly() {
     let everything = SAMPLE.replace(
         "methods: [nystrom,",
         "methods: [nystrom, sms_nystrom, { id: stacur, name: same, same: true }, stacur, { id: shift_ridge, name: rest, proxy: rwmd },",
@@ -52,14 +43,14 @@ fn a_dry_run_predicts_exactly_what_is_bought() {
         let dry = scratch.run_well(&["--dry-run", "--sample", "30"]);
         let planned = number_before(&dry.out, " calls: ");
         assert!(dry.out.contains("planned exactly"), "{}", dry.out);
-        let (kept, to_buy) = (number_before(&dry.out, " are stored"), number_before(&dry.out, " new calls ("));
+        let (kept, new_calls) = (number_before(&dry.out, " are stored"), number_before(&dry.out, " new calls ("));
         // the timed sample is part of the plan and stays in the store
         assert_eq!((kept, number_before(&dry.out, " calls of this plan")), (30, 30), "{}", dry.out);
-        assert_eq!(kept + to_buy, planned, "{}", dry.out);
-        assert!(to_buy > 0 && !scratch.path("runs").exists(), "{}", dry.out);
+        assert_eq!(kept + new_calls, planned, "{}", dry.out);
+        assert!(new_calls > 0 && !scratch.path("runs").exists(), "{}", dry.out);
 
         scratch.run_well(&[]);
-        assert_eq!(scratch.calls("runs/sample"), [planned, to_buy, kept], "{config}");
+        assert_eq!(scratch.calls("runs/sample"), [planned, new_calls, kept], "{config}");
         assert_eq!(scratch.entries_kept("store"), planned, "{config}");
         let dry = scratch.run_well(&["--dry-run"]);
         assert!(dry.out.contains("planned exactly 0 calls"), "{}", dry.out);
@@ -75,29 +66,28 @@ fn a_report_shows_the_rows_of_the_run_and_warns_if_the_configuration_has_changed
     assert!(same.code == Some(0) && !same.err.contains("has changed"), "{}", same.err);
     assert!(scratch.files("runs") == before, "a report of the same rows is the same");
     scratch.write("config.yaml", &SAMPLE.replace("limit: 60", "limit: 50"));
-    let said = scratch.say(&["report", "config.yaml"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.well(&["report", "config.yaml"]);
     assert!(said.err.contains("`config.yaml` has changed since the run"), "{}", said.err);
     assert!(scratch.files("runs") == before, "rows and facts are of the 60 items of the run");
 }
 
 #[test]
-fn the_bill_comes_in_numbers_for_programs() {
+fn the_call_estimate_comes_in_numbers_for_programs() {
     let scratch = Scratch::with(SAMPLE);
-    let bill: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
-    let number = |value: &serde_json::Value| value.as_u64().unwrap_or_else(|| panic!("{value} in {bill}"));
-    assert_eq!(number(&bill["planned"]), number(&bill["to_buy"]), "an empty store");
-    assert_eq!((number(&bill["all"]), number(&bill["outside"])), (60 * 59 / 2, 0), "all pairs of 60 texts");
-    let groups = bill["groups"].as_array().unwrap();
+    let estimate: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or_else(|| panic!("{value} in {estimate}"));
+    assert_eq!(number(&estimate["planned"]), number(&estimate["new_calls"]), "an empty store");
+    assert_eq!((number(&estimate["all"]), number(&estimate["outside"])), (60 * 59 / 2, 0), "all pairs of 60 texts");
+    let groups = estimate["groups"].as_array().unwrap();
     let added: u64 = groups.iter().map(|group| number(&group["calls_added"])).sum();
-    assert_eq!(added, number(&bill["planned"]), "{bill}");
+    assert_eq!(added, number(&estimate["planned"]), "{estimate}");
     for group in groups {
         assert!(number(&group["calls_each"]) <= number(&group["entries_each"]), "K is symmetric: {group}");
         assert!(group["name"].is_string() && number(&group["jobs"]) == 1, "{group}");
     }
     scratch.run_well(&["--quiet"]);
-    let bill: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
-    assert_eq!(bill["to_buy"], 0, "all of it is in the store: {bill}");
+    let estimate: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
+    assert_eq!(estimate["new_calls"], 0, "all of it is in the store: {estimate}");
 }
 
 #[test]
@@ -107,30 +97,16 @@ fn run_json_sums_over_the_cells_whichever_run_computed_them() {
     let first = scratch.calls("runs/sample");
     assert!(first[1] > 0 && first[1] == first[0], "{first:?}");
     // computed again, every entry comes from the store; what it took stays known. The command may be named
-    let said = scratch.say(&["run", "config.yaml", "--quiet", "--force"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    scratch.well(&["run", "config.yaml", "--quiet", "--force"]);
     assert_eq!(scratch.calls("runs/sample"), first);
     assert_eq!(scratch.json("runs/sample/run.json")["command"], "landmark config.yaml");
     let cells = scratch.json("runs/sample/run.json")["cells"].clone();
-    assert!(cells["cells"].as_u64().unwrap() > 1 && cells["cells_without_bill"].is_null(), "{cells}");
+    assert!(cells["cells"].as_u64().unwrap() > 1 && cells["cells_without_cost"].is_null(), "{cells}");
     assert_eq!(cells["machines"].as_array().unwrap().len(), 1);
     // and whichever writes it again
     std::fs::remove_file(scratch.path("runs/sample/run.json")).unwrap();
     scratch.run_well(&["--quiet"]);
     assert_eq!(scratch.calls("runs/sample"), first);
-}
-
-#[test]
-fn a_published_run_is_rendered_again_from_its_rows() {
-    let scratch = Scratch::with(SAMPLE);
-    scratch.run_well(&["--quiet"]);
-    let table = || std::fs::read(scratch.path("runs/sample/table-error-rank.tex")).unwrap();
-    let drawn = table();
-    for name in ["cells.jsonl", "table-error-rank.tex"] {
-        std::fs::remove_file(scratch.path(&format!("runs/sample/{name}"))).unwrap();
-    }
-    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
-    assert_eq!(table(), drawn);
 }
 
 #[test]
@@ -158,7 +134,7 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
 }
 
 #[test]
-fn a_budget_that_buys_no_cell_still_says_so() {
+fn a_budget_that_ends_before_the_first_job_still_says_so() {
     let scratch = Scratch::with(SAMPLE);
     let short = scratch.run(&["--set", "budget.calls=50"]);
     assert_eq!(short.code, Some(3), "{}", short.err);

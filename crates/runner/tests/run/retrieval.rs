@@ -1,7 +1,7 @@
 //! Neighbors at a number of calls, and items searched for new queries.
 #![cfg(unix)]
 
-use serde_json::Value as Json;
+use serde_json::json;
 
 use crate::own_data::{PROGRAM, asked};
 use crate::scratch::{MATRIX, Scratch, number_before, smooth_matrix};
@@ -16,7 +16,7 @@ replicates: 2
 ";
 
 #[test]
-fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
+fn every_rival_keeps_to_its_calls_and_the_truth_is_evaluated_once() {
     let scratch = Scratch::with(NEIGHBORS);
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " new calls (");
     let said = scratch.run_well(&[]);
@@ -25,13 +25,8 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
     let n = rows[0]["items"].as_u64().unwrap();
     assert_eq!(planned, n * (n - 1) / 2);
     let value = |metric: &str, method: &str, proxy: &str, calls: u64| -> f64 {
-        let is_it = |row: &&Json| {
-            row["metric"] == metric
-                && row["method_id"] == method
-                && row["comparison"] == proxy
-                && row["columns"].as_u64() == Some(calls)
-        };
-        let found: Vec<f64> = rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect();
+        let of = json!({ "metric": metric, "method_id": method, "comparison": proxy, "columns": calls });
+        let found = scratch.values("runs/near", &of);
         assert_eq!(found.len(), 2, "{metric} {method} {proxy} {calls}");
         found.iter().sum::<f64>() / 2.0
     };
@@ -84,11 +79,8 @@ fn stated_recalls_are_held_against_true_ones_draw_by_draw() {
     );
     let scratch = Scratch::with(&statements);
     scratch.run_well(&[]);
-    let rows = scratch.figures("runs/near");
-    let values = |metric: &str, method: &str| -> Vec<f64> {
-        let is_it = |row: &&Json| row["metric"] == metric && row["method_id"] == method;
-        rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
-    };
+    let values =
+        |metric: &str, method: &str| scratch.values("runs/near", &json!({ "metric": metric, "method_id": method }));
     for method in ["default", "strict", "plug_in", "truth"] {
         assert_eq!(values("refused", method).len(), 2, "{method}: one a draw");
         for (holds, recall) in values("coverage", method).iter().zip(values("true_recall", method)) {
@@ -113,12 +105,9 @@ fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels()
     );
     let scratch = Scratch::with(&statements);
     scratch.run_well(&[]);
-    let rows = scratch.figures("runs/near");
-    let n = rows[0]["items"].as_f64().unwrap();
-    let values = |metric: &str, method: &str| -> Vec<f64> {
-        let is_it = |row: &&Json| row["metric"] == metric && row["method"] == method;
-        rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
-    };
+    let n = scratch.figures("runs/near")[0]["items"].as_f64().unwrap();
+    let values =
+        |metric: &str, method: &str| scratch.values("runs/near", &json!({ "metric": metric, "method": method }));
     let all = (n - 1.0) / 2.0;
     // pairs of 30 columns, for an item
     let columns = 30.0 * (n - 1.0) / n - 30.0 * 29.0 / 2.0 / n;
@@ -166,7 +155,8 @@ fn place() -> Scratch {
     scratch.write("items.tsv", &table(&mut (0..60).map(|i| (format!("n{i}"), 2 * i))));
     scratch.write("past.tsv", &table(&mut (0..12).map(|i| (format!("p{i}"), 10 * i + 3))));
     scratch.write("new.tsv", &table(&mut [35, 71, 108].iter().map(|&i| (format!("q{i}"), i))));
-    scratch.write("more.tsv", &table(&mut [108, 5, 35].iter().map(|&i| (format!("m{i}"), i))));
+    // one of them twice
+    scratch.write("more.tsv", &table(&mut [108, 5, 35, 5].iter().enumerate().map(|(row, &i)| (format!("m{row}"), i))));
     scratch.write("scorer.sh", PROGRAM);
     scratch
 }
@@ -185,12 +175,12 @@ fn best(scratch: &Scratch, file: &str) -> Vec<(String, String, String)> {
 #[test]
 fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice() {
     let scratch = place();
-    let search = |queries: &str, more: &[&str]| {
-        let said =
-            scratch.say(&[&["search", "config.yaml", "--queries", queries, "--calls-per-query", "8"], more].concat());
-        assert_eq!(said.code, Some(0), "{}", said.err);
+    let search_by = |queries: &str, calls: &str, more: &[&str]| {
+        let said = scratch
+            .well(&[&["search", "config.yaml", "--queries", queries, "--calls-per-query", calls], more].concat());
         said.out
     };
+    let search = |queries: &str, more: &[&str]| search_by(queries, "8", more);
     let early = scratch.say(&["search", "config.yaml", "--queries", "new.tsv"]);
     early.must_complain("there is no index in");
     let dry = scratch.run_well(&["--dry-run"]);
@@ -215,6 +205,11 @@ fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice
     assert!(search("more.tsv", &["--dry-run"]).contains("16 scores of these queries are stored"));
     assert!(search("more.tsv", &[]).contains("24 scores, 8 new calls"));
     assert!(search("new.tsv", &[]).contains("24 scores, 0 new calls"));
+    // fewer calls forget nothing, more of them are made for what is new
+    assert!(search_by("new.tsv", "4", &[]).contains(" 0 new calls"));
+    let answers = best(&scratch, "new.tsv");
+    assert!(answers.iter().zip(&found).all(|(now, then)| now.1 == then.1), "{answers:?} {found:?}");
+    assert!(search_by("more.tsv", "8", &["--dry-run"]).contains("24 scores of these queries are stored"));
     let mut pairs = asked(&scratch);
     assert_eq!(pairs.len(), 512);
     pairs.sort();
@@ -231,10 +226,7 @@ fn how_well_an_index_does_is_seen_on_its_anchors() {
     scratch.run_well(&[]);
     let rows = scratch.figures("runs/found");
     let recall = |calls: u64| {
-        let is_it = |row: &&Json| {
-            row["metric"] == "recall_at_1" && row["method_id"] == "index" && row["columns"].as_u64() == Some(calls)
-        };
-        rows.iter().find(is_it).unwrap()["value"].as_f64().unwrap()
+        scratch.values("runs/found", &json!({ "metric": "recall_at_1", "method_id": "index", "columns": calls }))[0]
     };
     // of 60 items on a line, without a proxy; ten at random would find a sixth
     assert!(recall(10) >= recall(5) && recall(10) > 0.25, "{} {}", recall(5), recall(10));

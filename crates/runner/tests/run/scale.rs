@@ -23,9 +23,7 @@ fn slow_place(seconds: f64) -> Scratch {
 }
 
 fn share(scratch: &Scratch, share: &str) -> Said {
-    let said = scratch.say(&["config.yaml", "--share", share]);
-    assert_eq!(said.code, Some(0), "{share}: {}{}", said.out, said.err);
-    said
+    scratch.well(&["config.yaml", "--share", share])
 }
 
 /// Pairs scored more than once.
@@ -51,18 +49,6 @@ fn shares_at_once_score_each_planned_pair_once_and_the_run_equals_one_process_bi
     assert!(said.err.contains("share 1/3: 0 entries evaluated, 0 of all shares left"), "{}", said.err);
     scratch.run_well(&[]);
     assert_eq!(asked(&scratch).len() as u64, planned, "the run after the shares evaluates nothing");
-    assert_eq!(factors(&scratch), in_one_process());
-}
-
-#[test]
-fn a_run_evaluates_what_no_share_has_done() {
-    let scratch = place();
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
-    let said = share(&scratch, "2/4");
-    let left = number_before(&said.err, " of all shares left");
-    assert_eq!(asked(&scratch).len() as u64 + left, planned, "{}", said.err);
-    scratch.run_well(&["--quiet"]);
-    assert_eq!((asked(&scratch).len() as u64, twice(&scratch)), (planned, 0));
     assert_eq!(factors(&scratch), in_one_process());
 }
 

@@ -1,10 +1,12 @@
-//! `entries: scattered` by the real binary: its bill, its store, its shares, its files.
+//! `entries: scattered` by the real binary: its calls, its store, its shares, its files.
 #![cfg(unix)]
 
 use std::collections::HashSet;
 
 use ndarray::{Array1, Array2};
 use ndarray_npy::read_npy;
+
+use serde_json::json;
 
 use crate::own_data::{CONFIG, asked, place};
 use crate::scratch::{MATRIX, Scratch, number_before, smooth_matrix};
@@ -28,7 +30,7 @@ fn pairs(scratch: &Scratch) -> (Array2<u64>, Array1<f64>) {
 }
 
 #[test]
-fn as_many_pairs_are_bought_as_the_columns_would_cost_and_none_twice() {
+fn as_many_pairs_are_evaluated_as_the_columns_would_cost_and_none_twice() {
     let scratch = scattered();
     let said = scratch.run_well(&["--dry-run"]).out;
     let planned = number_before(&said, " calls: ");
@@ -77,11 +79,7 @@ fn the_columns_alone_are_a_row_of_their_own_and_no_better() {
     let scratch = Scratch::with(&config.replace("ranks: [5]", "ranks: [8]"));
     scratch.write_matrix("matrix.npy", &smooth_matrix());
     scratch.run_well(&["--quiet"]);
-    let rows = scratch.figures("runs/mine");
-    let error = |method: &str| -> Vec<f64> {
-        let is_it = |row: &&serde_json::Value| row["metric"] == "relative_error" && row["method"] == method;
-        rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
-    };
+    let error = |method: &str| scratch.values("runs/mine", &json!({ "metric": "relative_error", "method": method }));
     let (whole, columns) = (error("scattered"), error("scattered, its columns"));
     assert!(!whole.is_empty() && whole.len() == columns.len(), "{whole:?} {columns:?}");
     assert!(whole.iter().zip(&columns).all(|(whole, columns)| whole < columns), "{whole:?} {columns:?}");

@@ -84,6 +84,20 @@ impl Scratch {
         Said::of(&mut self.command(arguments))
     }
 
+    /// As [`say`](Self::say); it must end well.
+    pub(crate) fn well(&self, arguments: &[&str]) -> Said {
+        let said = self.say(arguments);
+        assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
+        said
+    }
+
+    /// Ends with exit code 2 and all of these words.
+    pub(crate) fn refuses(&self, arguments: &[&str], words: &[&str]) {
+        let said = self.say(arguments);
+        assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
+        words.iter().for_each(|words| said.must_complain(words));
+    }
+
     /// Runs `config.yaml`.
     pub(crate) fn run(&self, arguments: &[&str]) -> Said {
         self.say(&[&["config.yaml"], arguments].concat())
@@ -91,9 +105,7 @@ impl Scratch {
 
     /// Runs `config.yaml`, which must end well.
     pub(crate) fn run_well(&self, arguments: &[&str]) -> Said {
-        let said = self.run(arguments);
-        assert_eq!(said.code, Some(0), "{}", said.err);
-        said
+        self.well(&[&["config.yaml"], arguments].concat())
     }
 
     /// Runs `config.yaml`, which must fail with all of these words.
@@ -128,8 +140,7 @@ impl Scratch {
     }
 
     pub(crate) fn entries_kept(&self, store: &str) -> u64 {
-        let said = self.say(&["store", "verify", store]);
-        assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+        let said = self.well(&["store", "verify", store]);
         let logged = " entries in logs of calls";
         let in_logs = if said.out.contains(logged) { number_before(&said.out, logged) } else { 0 };
         number_before(&said.out, " entries") + in_logs
@@ -139,10 +150,10 @@ impl Scratch {
         serde_json::from_slice(&std::fs::read(self.path(path)).unwrap()).unwrap()
     }
 
-    /// Entries planned, bought, reused, as `run.json` of a configuration has them.
+    /// Calls planned, made, reused, as `run.json` of a configuration has them.
     pub(crate) fn calls(&self, folder: &str) -> [u64; 3] {
         let calls = &self.json(&format!("{folder}/run.json"))["calls"];
-        ["planned", "bought", "reused"].map(|key| calls[key].as_u64().unwrap())
+        ["planned", "evaluated", "reused"].map(|key| calls[key].as_u64().unwrap())
     }
 
     /// The rows of `results.json` without seconds, the only figure that no seed determines.
@@ -152,6 +163,12 @@ impl Scratch {
             assert!(row.as_object_mut().unwrap().remove("seconds").is_some(), "{row}");
         }
         rows
+    }
+
+    /// Values of the rows that agree with all of these keys, in their order.
+    pub(crate) fn values(&self, folder: &str, wanted: &Json) -> Vec<f64> {
+        let agrees = |row: &&Json| wanted.as_object().unwrap().iter().all(|(key, value)| row[key] == *value);
+        self.figures(folder).iter().filter(agrees).map(|row| row["value"].as_f64().unwrap()).collect()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use landmark_tasks::cross_validation::is_tied;
 
+use serde_json::json;
+
 use crate::scratch::{Scratch, number_before};
 
 /// Ranks, γ and C of three methods searched for on 60 documents of the sample.
@@ -22,11 +24,11 @@ fn searched() -> Scratch {
 }
 
 #[test]
-fn a_search_keeps_to_its_ranks_and_its_bill_and_is_not_repeated() {
+fn a_search_keeps_to_its_ranks_and_its_calls_and_is_not_repeated() {
     let scratch = searched();
     let forecast = scratch.run_well(&["--dry-run"]);
     let said = scratch.run_well(&[]);
-    // the exact kernel needs all of K, so the bill is exact
+    // the exact kernel needs all of K, so the estimate is exact
     assert_eq!(number_before(&said.err, " new calls, "), number_before(&forecast.out, " new calls ("));
     let beside = number_before(&said.err, " new calls outside the matrix");
     assert!(beside > 0 && beside <= number_before(&forecast.out, " calls outside the matrix"), "{beside}");
@@ -80,11 +82,8 @@ fn a_longer_search_begins_with_the_trials_of_the_shorter_one() {
 fn wme_is_searched_for_on_its_own_grids() {
     let scratch = searched();
     scratch.run_well(&["--quiet", "--set", "tuning.wme={ c: [1000, 10000], gamma: [2, 4] }"]);
-    let rows = scratch.figures("runs/searched");
-    let tried = |method: &str, metric: &str| -> Vec<f64> {
-        let is_it = |row: &&serde_json::Value| row["method"] == method && row["metric"] == metric;
-        rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
-    };
+    let tried =
+        |method: &str, metric: &str| scratch.values("runs/searched", &json!({ "method": method, "metric": metric }));
     for (metric, own, others) in [("cost", [1e3, 1e4], [1.0, 10.0]), ("gamma", [2.0, 4.0], [0.3, 1.0])] {
         assert!(!tried("wme", metric).is_empty() && tried("wme", metric).iter().all(|value| own.contains(value)));
         assert!(tried("sms_nystrom", metric).iter().all(|value| others.contains(value)));
@@ -127,5 +126,8 @@ fn ranks_are_given_or_searched_for() {
     scratch.complains(&["--set", "tuning.rank.small=[9, 4]"], &["goes from 9 to 4"]);
     scratch.complains(&["--set", "tuning.max_words=[3, 4.5]"], &["`tuning.max_words` has 4.5", "from 1 to 500"]);
     scratch.complains(&["--set", "tuning.strategy=grid"], &["`tuning.rank` needs `strategy: random` or `tpe`"]);
-    scratch.complains(&["--set", "methods=[{ id: wme, known: [landmarks] }]"], &["`wme` buys no entry of the matrix"]);
+    scratch.complains(
+        &["--set", "methods=[{ id: wme, known: [landmarks] }]"],
+        &["`wme` evaluates no entry of the matrix"],
+    );
 }

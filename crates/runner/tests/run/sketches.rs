@@ -1,5 +1,7 @@
 //! The sketching studies on the real binary: bounds, smoke runs without a download, a stream that is stopped, and bad input.
 
+use serde_json::json;
+
 use crate::scratch::Scratch;
 
 const STREAM: &str = "\
@@ -50,15 +52,9 @@ fn intents_are_classified_without_a_download_and_the_average_is_that_of_the_doma
     for word in ["home", "travel", "average", "sent_plus", "no benchmark"] {
         assert!(summary.contains(word), "{word}: {summary}");
     }
-    let rows = scratch.figures("runs/requests");
     let accuracy = |dataset: &str| {
-        let is_it = |row: &&serde_json::Value| {
-            row["dataset"] == dataset
-                && row["method"] == "sent"
-                && row["metric"] == "accuracy"
-                && row["position"] == 100
-        };
-        rows.iter().find(is_it).unwrap()["value"].as_f64().unwrap()
+        let of = json!({ "dataset": dataset, "method": "sent", "metric": "accuracy", "position": 100 });
+        scratch.values("runs/requests", &of)[0]
     };
     let mean = (accuracy("home") + accuracy("travel")) / 2.0;
     assert!((accuracy("average") - mean).abs() < 1e-12); // two numbers
@@ -124,8 +120,7 @@ fn a_file_that_has_grown_is_read_from_where_it_ended_to_the_same_sketch() {
 /// Sketches `of` shares at once, the last one twice, and merges them.
 fn in_shares(scratch: &Scratch, of: usize) {
     let share = |number: usize| {
-        let said = scratch.say(&["config.yaml", "--share", &format!("{number}/{of}")]);
-        assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+        let said = scratch.well(&["config.yaml", "--share", &format!("{number}/{of}")]);
         said.err
     };
     std::thread::scope(|scope| (0..of).for_each(|number| _ = scope.spawn(move || share(number))));

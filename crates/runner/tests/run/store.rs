@@ -8,7 +8,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// A store is refused because of `file`; `verify` lists it, `gc` removes it, and a run buys what it held.
+/// A store is refused because of `file`; `verify` lists it, `gc` removes it, and a run evaluates what it held.
 fn refused_then_mended(scratch: &Scratch, file: &Path, because: &[&str], lost: u64) {
     let name = name_of(file);
     scratch.complains(&["--force"], &[&[name.as_str(), "landmark store gc"], because].concat());
@@ -24,7 +24,7 @@ fn refused_then_mended(scratch: &Scratch, file: &Path, because: &[&str], lost: u
     scratch.entries_kept("store");
 }
 
-fn bought() -> (Scratch, PathBuf) {
+fn evaluated() -> (Scratch, PathBuf) {
     let scratch = Scratch::with(SAMPLE);
     scratch.run_well(&["--quiet"]);
     let tile = scratch.tiles("store").remove(0);
@@ -33,7 +33,7 @@ fn bought() -> (Scratch, PathBuf) {
 
 #[test]
 fn a_tile_with_a_flipped_byte_is_refused_by_name() {
-    let (scratch, tile) = bought();
+    let (scratch, tile) = evaluated();
     let (figures, all) = (scratch.figures("runs/sample"), scratch.entries_kept("store"));
     let mut bytes = std::fs::read(&tile).unwrap();
     let middle = bytes.len() / 2;
@@ -42,16 +42,6 @@ fn a_tile_with_a_flipped_byte_is_refused_by_name() {
     let sound = number_before(&scratch.say(&["store", "verify"]).out, " entries");
     refused_then_mended(&scratch, &tile, &["is torn or edited"], all - sound);
     assert_eq!(scratch.figures("runs/sample"), figures);
-}
-
-#[test]
-fn a_tile_of_another_oracle_is_refused_by_name() {
-    let (scratch, tile) = bought();
-    scratch.run_well(&["--quiet", "--set", "dataset.vectors.dimension=21", "--store", "other", "--results", "other"]);
-    let foreign = scratch.tiles("other").remove(0);
-    let misplaced = tile.with_file_name(name_of(&foreign));
-    std::fs::copy(&foreign, &misplaced).unwrap();
-    refused_then_mended(&scratch, &misplaced, &["belongs to another oracle"], 0);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The study `structured`: what it measures in a whole run, and what it says when its section is wrong.
 
+use serde_json::json;
+
 use crate::scratch::Scratch;
 
 /// Errors of two families and two kernels, a second or less.
@@ -97,11 +99,11 @@ fn time_and_memory_are_measured_and_the_dense_matrix_stops_in_time() {
          largest_dense: 16, runs: 1 }\n",
     );
     scratch.run_well(&[]);
-    let rows = scratch.figures("runs/speed");
     let megabytes = |method: &str, n: u64| {
-        let of =
-            |row: &&serde_json::Value| row["method_id"] == method && row["items"] == n && row["metric"] == "megabytes";
-        rows.iter().find(of).map(|row| row["value"].as_f64().unwrap())
+        scratch
+            .values("runs/speed", &json!({ "method_id": method, "items": n, "metric": "megabytes" }))
+            .first()
+            .copied()
     };
     assert_eq!(megabytes("dense", 64), None);
     // 16 × 16 entries of 8 bytes, and 16 signs twice in as many

@@ -43,13 +43,13 @@ fn entries_of_a_ranking_are_planned_kept_and_evaluated_once() {
     let scratch = Scratch::with(CQA);
     let most = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
     scratch.run_well(&["--quiet"]);
-    let bought = scratch.calls("runs/threads")[1];
-    assert!(bought > planned && bought <= most, "{planned} < {bought} <= {most}");
-    assert_eq!(scratch.entries_kept("store"), bought);
-    assert_eq!(scratch.calls("runs/threads"), [most, bought, 0]);
+    let evaluated = scratch.calls("runs/threads")[1];
+    assert!(evaluated > planned && evaluated <= most, "{planned} < {evaluated} <= {most}");
+    assert_eq!(scratch.entries_kept("store"), evaluated);
+    assert_eq!(scratch.calls("runs/threads"), [most, evaluated, 0]);
     // what lay in the store is told of a plan that is a bound, too
     scratch.run_well(&["--quiet", "--results", "again"]);
-    assert_eq!(scratch.calls("again/threads"), [most, 0, bought]);
+    assert_eq!(scratch.calls("again/threads"), [most, 0, evaluated]);
     assert_eq!(scratch.json("again/threads/run.json")["calls"]["at_most"], true);
 }
 
@@ -63,6 +63,10 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
         (CQA.replace("[10, 500]", "[5], folds: 1"), "`cqa.folds` is 1, but must be at least 2"),
         (CQA.replace("[10, 500]", "[5], kernel: { lambda: 0 }"), "`cqa.kernel.lambda` is 0"),
         (CQA.replace("nystrom, stratified", "nistrom"), "nistrom"),
+        (
+            CQA.replace("[10, 500]", "[5], files: [a/train.jsonl, b/train.jsonl, test.jsonl]"),
+            "`cqa.files` names `a/train.jsonl` and `b/train.jsonl`, both of the set `train`: rename one of them",
+        ),
         (
             format!("{matrix}dataset: {{ name: trec }}\noracle: {{ kind: wmd, gamma: 1 }}\nmethods: [nystrom]\n"),
             "use `tree_kernel`",
@@ -98,9 +102,7 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
     ];
     for (text, wanted) in cases {
         scratch.write("bad.yaml", &text);
-        let said = scratch.say(&["check", "bad.yaml"]);
-        assert_eq!(said.code, Some(2), "{text}: {}", said.err);
-        said.must_complain(wanted);
+        scratch.refuses(&["check", "bad.yaml"], &[wanted]);
     }
 }
 
@@ -108,9 +110,10 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
 fn a_set_of_threads_that_is_not_there_ends_the_run_with_those_there_are() {
     let scratch = Scratch::with("");
     scratch.write("threads.yaml", &CQA.replace("landmarks", "test: dev, landmarks"));
-    let said = scratch.say(&["threads.yaml", "--quiet"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("`cqa.test` names `dev`, but `embedded_threads` has the sets `train`, `test`");
+    scratch.refuses(
+        &["threads.yaml", "--quiet"],
+        &["`cqa.test` names `dev`, but `embedded_threads` has the sets `train`, `test`"],
+    );
 }
 
 #[test]
@@ -118,8 +121,7 @@ fn predictions_are_scored_and_what_does_not_fit_the_gold_is_named() {
     let scratch = Scratch::with("");
     scratch.write("gold", "q1\ta\t1\t1\ttrue\nq1\tb\t2\t0.5\tfalse\nq2\tc\t1\t1\tfalse\n");
     scratch.write("good", "q1\ta\t0\t0.1\ttrue\nq1\tb\t0\t0.9\ttrue\nq2\tc\t0\t1\tfalse\n");
-    let said = scratch.say(&["score", "cqa", "gold", "good"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    let said = scratch.well(&["score", "cqa", "gold", "good"]);
     // the one good comment stands second; the question without any counts 0
     for line in ["MAP     0.2500", "MRR     25.0000", "P       0.5000", "R       1.0000", "2 questions, 3 comments"] {
         assert!(said.out.contains(line), "`{line}` is not in:\n{}", said.out);
@@ -130,9 +132,7 @@ fn predictions_are_scored_and_what_does_not_fit_the_gold_is_named() {
         ("q1\ta\t0\tmuch\ttrue\n", "bad:1: the score `much`"),
     ] {
         scratch.write("bad", text);
-        let said = scratch.say(&["score", "cqa", "gold", "bad"]);
-        assert_eq!(said.code, Some(2), "{}", said.err);
-        said.must_complain(wanted);
+        scratch.refuses(&["score", "cqa", "gold", "bad"], &[wanted]);
     }
 }
 

@@ -125,7 +125,7 @@ impl<O: Oracle> Stored<O> {
             .map(|(&(i, j), &value)| Entry { row: id(i), col: id(j), value })
             .collect();
         self.held_mut().insert(&entries).map_err(scratch_failed)?;
-        self.bought.fetch_add((entries.len() + attempt.failed.len()) as u64, Ordering::Relaxed);
+        self.evaluated.fetch_add((entries.len() + attempt.failed.len()) as u64, Ordering::Relaxed);
         state.unpublished.extend(entries);
         let failed = self.keep_failures(state, (pairs, &mut scores), &attempt.failed);
         attempt.error.map_or(Ok(()), Err)?;

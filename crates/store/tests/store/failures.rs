@@ -116,7 +116,7 @@ fn a_stand_in_is_set_changed_and_unset_without_a_call() {
         let stored = attach(folder.path(), oracle);
         assert_eq!(asked(&stored, &column()), Ok(wanted(stand_in)));
         assert_eq!((stored.inner().inner().calls(), stored.inner().spent().evaluations), (calls, calls));
-        assert_eq!((stored.failed_pairs(), stored.bought()), (1, calls));
+        assert_eq!((stored.failed_pairs(), stored.evaluated()), (1, calls));
     }
     let strict = attach(folder.path(), Choosy::new(None));
     let error = asked(&strict, &column()).unwrap_err();

@@ -28,11 +28,11 @@ fn requests_that_overlap_share_what_is_under_way() {
             });
         }
     });
-    assert_eq!(stored.inner().calls(), (stored.bought(), 1));
+    assert_eq!(stored.inner().calls(), (stored.evaluated(), 1));
 }
 
 #[test]
-fn a_store_above_a_store_hands_both_orders_on_and_buys_each_once() {
+fn a_store_above_a_store_hands_both_orders_on_and_evaluates_each_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = TileStore::open(&folder.path().display().to_string()).unwrap();
     let label = || OracleLabel::new("counting", "");
@@ -47,15 +47,19 @@ fn a_store_above_a_store_hands_both_orders_on_and_buys_each_once() {
 }
 
 #[test]
-fn a_budget_is_spent_to_the_last_evaluation_by_an_oracle_of_several_lanes() {
-    for budget in [1, 8, 333, 500] {
+fn a_budget_is_spent_to_the_last_evaluation_and_all_of_it_is_kept() {
+    for (at_once, budget) in [(1, 333), (4, 1), (4, 8), (4, 333), (4, 500)] {
         let folder = tempfile::tempdir().unwrap();
         let all: Vec<usize> = (0..50).collect();
-        let stored = attach(folder.path(), Counting { at_once: 4, budget, ..Counting::symmetric(50) });
+        let stored = attach(folder.path(), Counting { at_once, budget, ..Counting::symmetric(50) });
         let error = stored.block(&all, &all, Array2::zeros((50, 50)).view_mut()).unwrap_err();
         assert!(matches!(error, OracleError::BudgetExhausted { .. }), "{error}");
-        assert_eq!((stored.bought(), stored.inner().calls()), (budget, (budget, 1)));
-        assert_eq!(attach(folder.path(), Counting::symmetric(50)).entries(), budget);
+        assert_eq!((stored.evaluated(), stored.inner().calls()), (budget, (budget, 1)));
+        // published already, without a flush
+        let again = attach(folder.path(), Counting::symmetric(50));
+        assert_eq!(again.entries(), budget);
+        again.block(&all, &all, Array2::zeros((50, 50)).view_mut()).unwrap();
+        assert_eq!(again.inner().calls(), (50 * 49 / 2 - budget, 1));
     }
 }
 
@@ -72,5 +76,8 @@ fn a_score_that_is_not_a_number_ends_the_request_and_what_was_under_way_is_kept(
         assert_eq!(most, 1, "a pair was asked for twice");
         let mended = attach(folder.path(), Counting::symmetric(60));
         assert_eq!(mended.entries(), calls - 1);
+        let mut out = [0.0];
+        mended.evaluate(&[(2, 7)], &mut out).unwrap();
+        assert_eq!((out[0], mended.inner().calls().0), (mended.inner().score(2, 7), 1));
     }
 }

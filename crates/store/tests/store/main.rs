@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "the tests' own oracle and folders may unwrap as the tests do")]
 
-#[cfg(feature = "s3")]
-mod bucket;
 mod counting;
 mod crash;
 mod failures;

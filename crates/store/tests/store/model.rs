@@ -5,7 +5,7 @@
 //! cause and names the file that is at fault, nothing known is asked for again; at the end: all of the matrix is answered,
 //! nothing secure is asked for, and the store is sound. `proof.rs` draws scripts.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,44 +22,19 @@ use tempfile::TempDir;
 
 use super::faulty::{Fault, Faults, Faulty};
 
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Figures {
-    pub(crate) operations: u64,
-    pub(crate) faults: u64,
-    pub(crate) failures: u64,
-    pub(crate) kills: u64,
-    pub(crate) damaged: u64,
-    pub(crate) calls: u64,
-    /// Calls for pairs that were asked for before: what a fault, a kill or damage took.
-    pub(crate) again: u64,
-}
-
-impl std::ops::AddAssign for Figures {
-    fn add_assign(&mut self, other: Self) {
-        self.operations += other.operations;
-        self.faults += other.faults;
-        self.failures += other.failures;
-        self.kills += other.kills;
-        self.damaged += other.damaged;
-        self.calls += other.calls;
-        self.again += other.again;
-    }
-}
-
 /// Runs a script.
 ///
 /// # Panics
 /// Where the store breaks a promise.
-pub(crate) fn check(script: &[u8]) -> Figures {
+pub(crate) fn check(script: &[u8]) {
     let mut script = Script(script);
     let mut model = Model::new(&mut script);
     while let Some(operation) = script.byte() {
-        model.figures.operations += 1;
         model.bad_before = model.faults.bad();
         model.step(operation % 16, &mut script);
         model.check_asked();
     }
-    model.finish()
+    model.finish();
 }
 
 /// Bytes that are left; zeros after the end.
@@ -88,7 +63,6 @@ struct World {
     at_once: usize,
     fails_after: AtomicI64,
     failures: AtomicI64,
-    asked: Mutex<HashMap<Pair, u64>>,
     broken: Mutex<Vec<String>>,
 }
 
@@ -137,7 +111,7 @@ impl Oracle for Scorer {
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        let World { fails_after, failures, asked, broken, .. } = &*self.world;
+        let World { fails_after, failures, broken, .. } = &*self.world;
         for (&pair, score) in pairs.iter().zip(out) {
             if fails_after.load(Ordering::Relaxed) >= 0 && fails_after.fetch_sub(1, Ordering::Relaxed) == 0 {
                 failures.fetch_add(1, Ordering::Relaxed);
@@ -147,7 +121,6 @@ impl Oracle for Scorer {
             if self.told.lock().unwrap().known.contains(&pair) {
                 broken.lock().unwrap().push(format!("{pair:?} is known and was asked for again"));
             }
-            *asked.lock().unwrap().entry(pair).or_default() += 1;
             *score = self.world.score(pair);
         }
         let mut told = self.told.lock().unwrap();
@@ -249,7 +222,6 @@ struct Model {
     open: Vec<Open>,
     /// Files that were bad before the operation: it may mend one after it met it.
     bad_before: BTreeSet<String>,
-    figures: Figures,
 }
 
 impl Model {
@@ -263,7 +235,6 @@ impl Model {
             at_once: if traits & 4 == 0 { 1 } else { 3 },
             fails_after: AtomicI64::new(-1),
             failures: AtomicI64::new(0),
-            asked: Mutex::default(),
             broken: Mutex::default(),
         };
         let mut model = Self {
@@ -277,7 +248,6 @@ impl Model {
             tiled: HashSet::new(),
             open: Vec::new(),
             bad_before: BTreeSet::new(),
-            figures: Figures::default(),
         };
         model.attach_well();
         model
@@ -428,8 +398,6 @@ impl Model {
 
     /// All processes are killed: what goes on is what lies in the store at this moment. A log may have lost its end.
     fn kill(&mut self, script: &mut Script<'_>) {
-        self.figures.kills += 1;
-        self.figures.faults += self.faults.struck();
         let place = self.place.copy();
         let faults = Arc::new(Faults::default());
         self.faults.bad().iter().for_each(|name| faults.mark(name, true));
@@ -448,7 +416,6 @@ impl Model {
                 let name = log.filename().unwrap();
                 faults.mark(name, bytes.len() >= 68 && cut < 68);
                 place.write(&log, bytes);
-                self.figures.damaged += 1;
                 self.secure = self.tiled.clone();
             }
         }
@@ -475,7 +442,6 @@ impl Model {
         }
         self.place.write(tile, bytes);
         self.faults.mark(tile.filename().unwrap(), true);
-        self.figures.damaged += 1;
         self.secure.retain(|pair| !lost.contains(pair));
         self.tiled.retain(|pair| !lost.contains(pair));
         for open in &self.open {
@@ -505,7 +471,7 @@ impl Model {
     }
 
     /// Everything is asked for once more: the scores, and nothing that was secure.
-    fn finish(mut self) -> Figures {
+    fn finish(mut self) {
         self.faults.disarm();
         self.world.fails_after.store(-1, Ordering::Relaxed);
         while !self.open.is_empty() {
@@ -525,11 +491,6 @@ impl Model {
         self.open.clear();
         let verified = self.store().verify().unwrap();
         assert!(verified.problems.is_empty() && verified.logged == 0, "{verified:?}");
-        let asked = self.world.asked.lock().unwrap();
-        let calls: u64 = asked.values().sum();
-        let failures = self.world.failures.load(Ordering::Relaxed).unsigned_abs();
-        let faults = self.figures.faults + self.faults.struck();
-        Figures { faults, failures, calls, again: calls - asked.len() as u64, ..self.figures }
     }
 }
 

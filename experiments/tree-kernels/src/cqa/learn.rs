@@ -165,9 +165,9 @@ impl Task<'_> {
         let landmarks = self.landmarks(order)?;
         let rng = &mut stream(self.seed, "", "fit", 0);
         let approximation = method.fit(train, &landmarks, rank, Known::NOTHING, rng)?;
-        let bought = approximation.landmarks().to_vec();
+        let landmarks = approximation.landmarks().to_vec();
         let embedding = approximation.into_embedding()?;
-        let projected = embedding.project(similarities(&bought)?.view());
+        let projected = embedding.project(similarities(&landmarks)?.view());
         let projected = projected.ok_or("a method whose vectors cannot be had for new items")?;
         Ok((embedding.vectors, projected))
     }

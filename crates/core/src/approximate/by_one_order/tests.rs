@@ -4,6 +4,7 @@ use ndarray::{Array1, Array2};
 use rand::Rng as _;
 
 use super::*;
+use crate::approximate::fixtures::{golden, list};
 use crate::approximate::{ShiftRidgeParams, StackParams};
 use crate::error_estimate::relative_errors;
 use crate::linalg;
@@ -38,11 +39,6 @@ fn a_method_that_chooses_pairs_is_refused() {
     assert!(matches!(refused, Err(ApproximateError::ChoosesPairs { method: "stack" })), "{refused:?}");
 }
 
-fn golden() -> serde_json::Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/one_order.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
 fn evaluated(n: usize, columns: &[usize], pairs: &[(usize, usize)]) -> EntrySet {
     let shape = OracleShape::symmetric(n);
     let mut evaluated = EntrySet::new(shape);
@@ -53,11 +49,11 @@ fn evaluated(n: usize, columns: &[usize], pairs: &[(usize, usize)]) -> EntrySet 
 
 #[test]
 fn the_effects_are_those_of_the_numpy_twin() {
-    for case in golden()["effects"].as_array().unwrap() {
-        let columns: Vec<usize> = serde_json::from_value(case["columns"].clone()).unwrap();
-        let pairs: Vec<(usize, usize)> = serde_json::from_value(case["pairs"].clone()).unwrap();
-        let b: Vec<f64> = serde_json::from_value(case["b"].clone()).unwrap();
-        let wanted: Vec<f64> = serde_json::from_value(case["a"].clone()).unwrap();
+    for case in golden("one_order")["effects"].as_array().unwrap() {
+        let columns: Vec<usize> = list(&case["columns"]);
+        let pairs: Vec<(usize, usize)> = list(&case["pairs"]);
+        let b: Vec<f64> = list(&case["b"]);
+        let wanted: Vec<f64> = list(&case["a"]);
         let ours = item_effects(b.len(), &evaluated(b.len(), &columns, &pairs), &b);
         for (ours, wanted) in ours.iter().zip(&wanted) {
             // a dense solve of a well-conditioned system

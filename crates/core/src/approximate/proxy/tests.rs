@@ -4,10 +4,11 @@ use ndarray::{Array2, Axis};
 use rand::Rng as _;
 
 use super::*;
+use crate::approximate::fixtures::Pinned;
 use crate::approximate::{Exact, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
 use crate::conformance;
 use crate::linalg;
-use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Identity, Metered, OracleShape, Pair, Precomputed, block_of};
+use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Metered, OracleShape, Precomputed, block_of};
 use crate::stream::stream;
 
 const N: usize = 300;
@@ -77,31 +78,13 @@ fn the_known_diagonal_is_neither_evaluated_nor_fitted() {
     // a diagonal far from what q says of cos = 1
     let mut matrix = cross_encoder(0.15, 0.02).matrix().clone();
     matrix.diag_mut().fill(5.0);
-    let oracle = Metered::new(Pinned(matrix));
+    let oracle = Metered::new(Pinned(Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap(), 5.0));
     let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::ALL);
     let shape = OracleShape::of(&oracle);
     assert_eq!(oracle.spent().evaluations, EntryPlan::columns(&landmarks().order()[..S]).evaluations(shape));
     assert!((0..N).all(|i| fitted.entry(i, i).unwrap() == 5.0));
     let without = fit(&with_cosine(shift_ridge(), 2), &cross_encoder(0.15, 0.02), Known::LANDMARKS);
     assert_eq!(fitted.report().proxy_error, without.report().proxy_error, "q must not see the diagonal");
-}
-
-/// A matrix whose diagonal is known to be 5.
-struct Pinned(Array2<f64>);
-
-impl Oracle for Pinned {
-    fn shape(&self) -> OracleShape {
-        OracleShape { known_diagonal: Some(5.0), ..OracleShape::symmetric(self.0.nrows()) }
-    }
-
-    fn identity(&self) -> Identity {
-        Identity::of(&[("kind", b"pinned")])
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        pairs.iter().zip(out).for_each(|(&pair, score)| *score = self.0[pair]);
-        Ok(())
-    }
 }
 
 #[test]
@@ -150,15 +133,14 @@ fn new_items_take_the_same_maps() {
     // a row of K̃ from the same numbers in another order
     assert!((&rows - &dense).iter().all(|difference| difference.abs() < 1e-9));
 
-    for embedding in [fitted.embedding().unwrap(), fitted.psd_embedding().unwrap()] {
-        assert!(embedding.project(similarities.view()).is_none(), "the proxy's scores are needed");
-        let anchors = to(&cosine, embedding.anchors());
-        let (landmarks, anchors) = ([proxy.clone()], [anchors]);
-        let vectors = embedding.project_with_proxy(similarities.view(), &evaluated, &landmarks, &anchors).unwrap();
-        let there = embedding.vectors.select(Axis(0), &new);
-        // the small eigenvalues that the ridge keeps are amplified by their inverse roots
-        assert!((&vectors - &there).iter().all(|difference| difference.abs() < 1e-6));
-    }
+    let embedding = fitted.embedding().unwrap();
+    assert!(embedding.project(similarities.view()).is_none(), "the proxy's scores are needed");
+    let anchors = to(&cosine, embedding.anchors());
+    let (landmarks, anchors) = ([proxy.clone()], [anchors]);
+    let vectors = embedding.project_with_proxy(similarities.view(), &evaluated, &landmarks, &anchors).unwrap();
+    let there = embedding.vectors.select(Axis(0), &new);
+    // the small eigenvalues that the ridge keeps are amplified by their inverse roots
+    assert!((&vectors - &there).iter().all(|difference| difference.abs() < 1e-6));
 }
 
 #[test]
@@ -203,26 +185,10 @@ fn a_proxy_that_does_not_fit_is_refused_before_anything_is_evaluated() {
     assert_eq!(oracle.spent().cells, 0);
 }
 
-/// Equal for all pairs, so that renumbering the items of the conformance suite leaves it as it is.
-struct Same;
-
-impl Oracle for Same {
-    fn shape(&self) -> OracleShape {
-        OracleShape::symmetric(24)
-    }
-
-    fn identity(&self) -> Identity {
-        Identity::of(&[("kind", b"same")])
-    }
-
-    fn evaluate(&self, _: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        out.fill(0.5);
-        Ok(())
-    }
-}
-
 fn with_same(method: Arc<dyn Approximate>, link: Link) -> Proxied {
-    Proxied::new(method, Arc::new(Same), link)
+    // equal for all pairs, so that renumbering the items of the conformance suite leaves it as it is
+    let same = Precomputed::new(Array2::from_elem((24, 24), 0.5), AsymmetryPolicy::Reject).unwrap();
+    Proxied::new(method, Arc::new(same), link)
 }
 
 conformance!(proxied_nystrom, with_same(nystrom(), Link::default()));

@@ -6,6 +6,7 @@ use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
+use crate::approximate::fixtures::{golden, list, matrix};
 use crate::approximate::{Link, Nystrom, Proxied, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams};
 use crate::approximation::{Factors, Signed};
 use crate::linalg::relative_error;
@@ -187,30 +188,16 @@ fn requests_are_bounded_so_that_a_crash_loses_little() {
     assert_eq!(*oracle.largest.lock().unwrap(), PAIRS_PER_REQUEST);
 }
 
-fn numbers(value: &serde_json::Value) -> Vec<f64> {
-    serde_json::from_value(value.clone()).unwrap()
-}
-
-fn matrix(value: &serde_json::Value) -> Array2<f64> {
-    let rows: Vec<Vec<f64>> = serde_json::from_value(value.clone()).unwrap();
-    Array2::from_shape_vec((rows.len(), rows[0].len()), rows.concat()).unwrap()
-}
-
-fn pairs(value: &serde_json::Value) -> Vec<Pair> {
-    serde_json::from_value(value.clone()).unwrap()
-}
-
 #[test]
 fn sizes_and_selection_are_those_of_the_independent_program() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/scattered.json");
-    let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let file = golden("scattered");
     let cases = file["cases"].as_array().unwrap();
     assert!(cases.len() >= 3);
     for case in cases {
-        let columns: Vec<usize> = serde_json::from_value(case["columns"].clone()).unwrap();
+        let columns: Vec<usize> = list(&case["columns"]);
         let (vectors, id) = (matrix(&case["factor"]), &case["id"]);
         let n = vectors.nrows();
-        let factors = Factors::Signed(Signed { vectors, positive: 1, negative: 1, projector: None, psd_scale: None });
+        let factors = Factors::Signed(Signed { vectors, positive: 1, negative: 1, projector: None });
         let predicted = Approximation::new(factors, Vec::new(), FitReport::default());
         let proxies: Vec<Arc<dyn Oracle>> = case["proxies"]
             .as_array()
@@ -224,14 +211,14 @@ fn sizes_and_selection_are_those_of_the_independent_program() {
             })
             .collect();
         let mut table = Table::default();
-        let (m, scores) = (numbers(&case["predicted"]), numbers(&case["scores"]));
-        pairs(&case["rows"]).into_iter().zip(m).zip(&scores).for_each(|((pair, m), &k)| table.push(pair, m, k));
+        let (m, scores): (Vec<f64>, Vec<f64>) = (list(&case["predicted"]), list(&case["scores"]));
+        list::<Pair>(&case["rows"]).into_iter().zip(m).zip(&scores).for_each(|((pair, m), &k)| table.push(pair, m, k));
 
         let size = ResidualSize::fit(n, &table, &proxies).unwrap();
         let near = |ours: f64, theirs: f64| (ours - theirs).abs() <= 1e-9 * theirs.abs().max(1.0);
         let expected = &case["expected"];
         let sizes = matrix(&expected["sizes"]);
-        for (i, &sigma) in numbers(&expected["sigma"]).iter().enumerate() {
+        for (i, &sigma) in list::<f64>(&expected["sigma"]).iter().enumerate() {
             assert!(near(size.sigma(i), sigma), "{id}: σ of {i}");
         }
         let all: Vec<usize> = (0..n).collect();
@@ -245,10 +232,10 @@ fn sizes_and_selection_are_those_of_the_independent_program() {
         let mut named = EntrySet::new(OracleShape { len: n, ..OracleShape::of(&uneven()) });
         named.add(&EntryPlan::columns(&columns));
         let mut known = Chosen::new(n, named);
-        let extra = pairs(&case["extra"]);
+        let extra: Vec<Pair> = list(&case["extra"]);
         known.extend(extra.clone(), vec![0.0; extra.len()]);
         let search = Search { predicted: &predicted, proxies: &proxies, size: &size, known: &known, nearest: None };
-        let wanted = pairs(&expected["pairs"]);
+        let wanted: Vec<Pair> = list(&expected["pairs"]);
         assert_eq!(search.largest(wanted.len() as u64).unwrap(), wanted, "{id}");
     }
 }

@@ -5,9 +5,8 @@ use rand::Rng as _;
 
 use super::*;
 use crate::approximate::Nystrom;
-use crate::approximation::Known;
+use crate::approximate::fixtures::fit_matrix;
 use crate::linalg::relative_error;
-use crate::oracle::{AsymmetryPolicy, Precomputed};
 use crate::stream::stream;
 
 fn random(rows: usize, cols: usize) -> Array2<f64> {
@@ -16,17 +15,7 @@ fn random(rows: usize, cols: usize) -> Array2<f64> {
 }
 
 fn fit(method: &dyn Approximate, matrix: &Array2<f64>, rank: usize) -> Approximation {
-    let landmarks = Landmarks::uniform(matrix.nrows(), &mut stream(3, "sms_nystrom", "landmarks", 0));
-    let mut rng = stream(3, "sms_nystrom", "fit", 0);
-    method
-        .fit(
-            &Precomputed::new(matrix.clone(), AsymmetryPolicy::Reject).unwrap(),
-            &landmarks,
-            rank,
-            Known::NOTHING,
-            &mut rng,
-        )
-        .unwrap()
+    fit_matrix(method, matrix, rank, (3, "sms_nystrom"))
 }
 
 /// PSD of rank 30 plus symmetric noise.

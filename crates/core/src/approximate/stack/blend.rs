@@ -102,7 +102,7 @@ impl AdditiveTerm for Blend {
             let constant = self.polynomials.constant;
             let vectors = Array2::from_elem((self.len, 1), constant.abs().sqrt());
             let signature = Array1::from_elem(1, if constant < 0.0 { -1.0 } else { 1.0 });
-            return Ok(Embedding { vectors, signature, projector: None, clipped: false, with_addend: None });
+            return Ok(Embedding { vectors, signature, projector: None, with_addend: None });
         }
         embedding_of(self, &self.anchors)
     }

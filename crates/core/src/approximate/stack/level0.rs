@@ -196,7 +196,7 @@ fn shift_ridge(
     let Factors::Signed(signed) = fit.factors() else {
         return Ok((Array2::zeros((residual.nrows(), 0)), Array2::zeros((residual.nrows(), 0))));
     };
-    let right = signed.used().to_owned();
+    let right = signed.vectors.clone();
     let mut left = right.clone();
     left.slice_mut(s![.., signed.positive..]).mapv_inplace(|value| -value);
     Ok((left, right))

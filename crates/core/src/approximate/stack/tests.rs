@@ -5,6 +5,7 @@ use rand::Rng as _;
 use super::super::scattered::ridge::Moments;
 use super::super::scattered::table::Table;
 use super::*;
+use crate::approximate::fixtures::{golden, list, matrix};
 use crate::linalg::relative_error;
 use crate::oracle::tests::Ledger;
 use crate::oracle::{
@@ -170,15 +171,6 @@ fn parameters_out_of_range_are_refused() {
     assert!(error.contains("symmetric"), "{error}");
 }
 
-fn numbers(value: &serde_json::Value) -> Vec<f64> {
-    serde_json::from_value(value.clone()).unwrap()
-}
-
-fn matrix(value: &serde_json::Value) -> Array2<f64> {
-    let rows: Vec<Vec<f64>> = serde_json::from_value(value.clone()).unwrap();
-    Array2::from_shape_vec((rows.len(), rows[0].len()), rows.concat()).unwrap()
-}
-
 fn assert_near(ours: &Array2<f64>, theirs: &Array2<f64>, what: &str) {
     assert_eq!(ours.dim(), theirs.dim(), "{what}");
     let difference = (ours - theirs).iter().fold(0.0_f64, |worst, x| worst.max(x.abs()));
@@ -188,13 +180,12 @@ fn assert_near(ours: &Array2<f64>, theirs: &Array2<f64>, what: &str) {
 
 #[test]
 fn its_parts_are_those_of_the_independent_program() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/stack.json");
-    let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let file = golden("stack");
     let cases = file["cases"].as_array().unwrap();
     assert!(cases.len() >= 2);
     for case in cases {
         let (expected, id) = (&case["expected"], case["id"].as_str().unwrap());
-        let items: Vec<usize> = serde_json::from_value(case["columns"].clone()).unwrap();
+        let items: Vec<usize> = list(&case["columns"]);
         let degree = usize::try_from(case["degree"].as_u64().unwrap()).unwrap();
         let all: Vec<Array2<f64>> = case["proxies"].as_array().unwrap().iter().map(matrix).collect();
         let at = |matrix: &Array2<f64>| matrix.select(ndarray::Axis(1), &items);
@@ -210,23 +201,26 @@ fn its_parts_are_those_of_the_independent_program() {
         let mut residual = &columns.scores - &link.block(columns.scores.dim(), &columns.proxies);
         items.iter().enumerate().for_each(|(b, &t)| residual[[t, b]] = 0.0);
         let effects = level0::item_effects(&items, &residual).insert_axis(ndarray::Axis(0));
-        let theirs = Array2::from_shape_vec(effects.dim(), numbers(&expected["effects"])).unwrap();
+        let theirs = Array2::from_shape_vec(effects.dim(), list(&expected["effects"])).unwrap();
         assert_near(&effects, &theirs, &format!("{id}: item effects"));
         let (left, right) = level0::krige_columns(&items, residual, Some(&similar)).unwrap();
         assert_near(&left.dot(&right.t()), &matrix(&expected["kriged_columns"]), &format!("{id}: kriging of columns"));
 
-        let (features, target) = (matrix(&case["features"]), numbers(&case["target"]));
+        let (features, target) = (matrix(&case["features"]), list::<f64>(&case["target"]));
         let mut rows = Array2::zeros((features.nrows(), features.ncols() + 1));
         rows.slice_mut(ndarray::s![.., ..features.ncols()]).assign(&features);
         rows.column_mut(features.ncols()).assign(&ndarray::aview1(&target));
         let linear = Moments::of(rows.view()).regress().unwrap();
-        for (row, value) in features.rows().into_iter().zip(numbers(&expected["regression"])) {
+        for (row, value) in features.rows().into_iter().zip(list::<f64>(&expected["regression"])) {
             assert!((linear.at(&row.to_vec()) - value).abs() < 1e-9, "{id}: regression");
         }
 
         let mut table = Table::default();
-        let pairs: Vec<Pair> = serde_json::from_value(case["rows"].clone()).unwrap();
-        pairs.into_iter().zip(numbers(&case["residuals"])).for_each(|(pair, residual)| table.push(pair, 0.0, residual));
+        let pairs: Vec<Pair> = list(&case["rows"]);
+        pairs
+            .into_iter()
+            .zip(list::<f64>(&case["residuals"]))
+            .for_each(|(pair, residual)| table.push(pair, 0.0, residual));
         let features = Features::of(&columns, Some(&similar)).unwrap();
         let weights = features.krige(&table, &items).unwrap();
         let ours = weights.dot(&features.phi.t());

@@ -58,16 +58,8 @@ impl StructuredMatrix for Circulant {
         "circulant"
     }
 
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn cols(&self) -> usize {
-        self.cols
-    }
-
-    fn budget(&self) -> usize {
-        self.generators.len()
+    fn shape(&self) -> (usize, usize, usize) {
+        (self.rows, self.cols, self.generators.len())
     }
 
     fn bytes(&self) -> usize {
@@ -88,10 +80,6 @@ impl StructuredMatrix for Circulant {
 }
 
 impl PModel for Circulant {
-    fn shape(&self) -> (usize, usize, usize) {
-        (self.rows, self.cols, self.budget())
-    }
-
     fn randomness(&self) -> Vec<f64> {
         self.generators.clone()
     }

@@ -34,16 +34,8 @@ impl StructuredMatrix for Dense {
         "dense"
     }
 
-    fn rows(&self) -> usize {
-        self.entries.nrows()
-    }
-
-    fn cols(&self) -> usize {
-        self.entries.ncols()
-    }
-
-    fn budget(&self) -> usize {
-        self.entries.len()
+    fn shape(&self) -> (usize, usize, usize) {
+        (self.entries.nrows(), self.entries.ncols(), self.entries.len())
     }
 
     fn bytes(&self) -> usize {
@@ -69,10 +61,6 @@ impl StructuredMatrix for Dense {
 }
 
 impl PModel for Dense {
-    fn shape(&self) -> (usize, usize, usize) {
-        (self.rows(), self.cols(), self.budget())
-    }
-
     fn randomness(&self) -> Vec<f64> {
         self.entries.iter().copied().collect()
     }

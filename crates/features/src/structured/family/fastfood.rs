@@ -84,16 +84,10 @@ impl StructuredMatrix for Fastfood {
         "fastfood"
     }
 
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn cols(&self) -> usize {
-        self.cols
-    }
-
-    fn budget(&self) -> usize {
-        self.blocks.iter().map(|block| block.gaussian.len() + block.lengths.as_ref().map_or(0, Vec::len)).sum()
+    fn shape(&self) -> (usize, usize, usize) {
+        let budget =
+            self.blocks.iter().map(|block| block.gaussian.len() + block.lengths.as_ref().map_or(0, Vec::len)).sum();
+        (self.rows, self.cols, budget)
     }
 
     fn bytes(&self) -> usize {
@@ -132,10 +126,6 @@ impl StructuredMatrix for Fastfood {
 }
 
 impl PModel for Fastfood {
-    fn shape(&self) -> (usize, usize, usize) {
-        (self.rows, self.cols, self.budget())
-    }
-
     fn randomness(&self) -> Vec<f64> {
         self.blocks.iter().flat_map(|block| block.gaussian.iter().copied()).collect()
     }

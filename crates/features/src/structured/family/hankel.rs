@@ -60,16 +60,8 @@ impl StructuredMatrix for Hankel {
         if self.upside_down { "toeplitz" } else { "hankel" }
     }
 
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn cols(&self) -> usize {
-        self.cols
-    }
-
-    fn budget(&self) -> usize {
-        self.generator.len()
+    fn shape(&self) -> (usize, usize, usize) {
+        (self.rows, self.cols, self.generator.len())
     }
 
     fn bytes(&self) -> usize {
@@ -93,10 +85,6 @@ impl StructuredMatrix for Hankel {
 }
 
 impl PModel for Hankel {
-    fn shape(&self) -> (usize, usize, usize) {
-        (self.rows, self.cols, self.budget())
-    }
-
     fn randomness(&self) -> Vec<f64> {
         self.generator.clone()
     }

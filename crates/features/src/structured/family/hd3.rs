@@ -38,16 +38,8 @@ impl StructuredMatrix for Hd3 {
         "hd3"
     }
 
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn cols(&self) -> usize {
-        self.cols
-    }
-
-    fn budget(&self) -> usize {
-        3 * self.padded() * self.blocks.len()
+    fn shape(&self) -> (usize, usize, usize) {
+        (self.rows, self.cols, 3 * self.padded() * self.blocks.len())
     }
 
     fn bytes(&self) -> usize {

@@ -114,16 +114,8 @@ impl StructuredMatrix for LowDisplacement {
         "low_displacement"
     }
 
-    fn rows(&self) -> usize {
-        self.rows
-    }
-
-    fn cols(&self) -> usize {
-        self.cols
-    }
-
-    fn budget(&self) -> usize {
-        self.terms.len() * self.cols
+    fn shape(&self) -> (usize, usize, usize) {
+        (self.rows, self.cols, self.terms.len() * self.cols)
     }
 
     fn bytes(&self) -> usize {
@@ -171,10 +163,6 @@ impl StructuredMatrix for LowDisplacement {
 }
 
 impl PModel for LowDisplacement {
-    fn shape(&self) -> (usize, usize, usize) {
-        (self.rows, self.cols, self.budget())
-    }
-
     fn randomness(&self) -> Vec<f64> {
         self.terms.iter().flat_map(|term| term.g.iter().copied()).collect()
     }

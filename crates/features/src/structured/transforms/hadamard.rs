@@ -4,17 +4,10 @@
 //! read log₂(n / part) times from memory. The order of additions depends on n alone: a result has the same bits on every processor and on any
 //! number of threads. Cost: n log₂ n additions.
 
-use std::ops::{Add, Sub};
-
 use multiversion::multiversion;
 use rayon::prelude::*;
 
 use crate::structured::StructuredError;
-
-/// A number that can be transformed: f32 or f64.
-pub trait HadamardScalar: Copy + Send + Sync + Default + Add<Output = Self> + Sub<Output = Self> + 'static {}
-impl HadamardScalar for f32 {}
-impl HadamardScalar for f64 {}
 
 /// Transforms in place; long data on all threads of the pool, with the same bits.
 ///
@@ -28,7 +21,7 @@ impl HadamardScalar for f64 {}
 ///
 /// # Errors
 /// A length that is not a power of two.
-pub fn walsh_hadamard<T: HadamardScalar>(data: &mut [T]) -> Result<(), StructuredError> {
+pub fn walsh_hadamard(data: &mut [f64]) -> Result<(), StructuredError> {
     require_power_of_two(data.len())?;
     transform(data);
     Ok(())
@@ -50,7 +43,7 @@ fn require_power_of_two(length: usize) -> Result<(), StructuredError> {
 /// Numbers from which the two halves are transformed on two threads.
 const PARALLEL: usize = 1 << 16;
 
-pub(in crate::structured) fn transform<T: HadamardScalar>(data: &mut [T]) {
+pub(in crate::structured) fn transform(data: &mut [f64]) {
     let half = data.len() / 2;
     if data.len() <= PART {
         return within_part(data);
@@ -71,7 +64,7 @@ const PART: usize = 1 << 12;
 
 /// All levels, the shortest distance first.
 #[multiversion(targets("x86_64+avx2"))]
-fn within_part<T: HadamardScalar>(data: &mut [T]) {
+fn within_part(data: &mut [f64]) {
     // three levels in registers
     let (eights, rest) = data.as_chunks_mut::<8>();
     for x in eights {
@@ -94,7 +87,7 @@ fn within_part<T: HadamardScalar>(data: &mut [T]) {
 }
 
 #[multiversion(targets("x86_64+avx2"))]
-fn butterflies<T: HadamardScalar>(low: &mut [T], high: &mut [T]) {
+fn butterflies(low: &mut [f64], high: &mut [f64]) {
     for (low, high) in low.iter_mut().zip(high) {
         (*low, *high) = (*low + *high, *low - *high);
     }
@@ -114,17 +107,15 @@ mod tests {
     }
 
     #[test]
-    fn every_length_up_to_4096_agrees_with_the_definition_in_both_precisions() {
+    fn every_length_up_to_4096_agrees_with_the_definition() {
         let mut rng = stream(1, "test", "hadamard", 0);
         for exponent in 0..13 {
-            // whole numbers below 2²⁴ are exact in either precision, so that nothing may differ
+            // whole numbers are exact, so that nothing may differ
             let x: Vec<f64> = (0..1 << exponent).map(|_| f64::from(rng.gen_range(-100..100))).collect();
             let expected = by_definition(&x);
-            let (mut ours, mut single) = (x.clone(), x.iter().map(|&value| value as f32).collect::<Vec<_>>());
+            let mut ours = x.clone();
             walsh_hadamard(&mut ours).unwrap();
-            walsh_hadamard(&mut single).unwrap();
             assert_eq!(ours, expected, "length {}", x.len());
-            assert!(single.iter().zip(&expected).all(|(&a, &b)| f64::from(a) == b), "length {}", x.len());
         }
     }
 
@@ -162,12 +153,11 @@ mod tests {
         let mut rng = stream(1, "test", "hadamard threads", 0);
         for exponent in [16, 17, 20] {
             let x: Vec<f64> = (0..1 << exponent).map(|_| rng.gen_range(-1.0..1.0)).collect();
-            let single: Vec<f32> = x.iter().map(|&value| value as f32).collect();
             let by = |threads: usize| {
-                let (mut x, mut single) = (x.clone(), single.clone());
+                let mut x = x.clone();
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| walsh_hadamard(&mut x).and_then(|()| walsh_hadamard(&mut single))).unwrap();
-                (x, single)
+                pool.install(|| walsh_hadamard(&mut x)).unwrap();
+                x
             };
             assert!(by(1) == by(3), "2^{exponent}");
         }

@@ -109,7 +109,7 @@ impl Approximate for Wme {
             return refused("oracle", "without random documents", "word mover's distance between documents");
         };
         let vectors = features(random.as_ref(), columns.oracle().len(), rank)?;
-        let factors = Signed { vectors, positive: rank, negative: 0, projector: None, psd_scale: None };
+        let factors = Signed { vectors, positive: rank, negative: 0, projector: None };
         let report = FitReport { rank, ..FitReport::default() };
         Ok(Approximation::new(Factors::Signed(factors), Vec::new(), report))
     }
