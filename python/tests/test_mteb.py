@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-mteb = pytest.importorskip("mteb", reason="the package mteb is not installed")
+mteb = pytest.importorskip("mteb", reason="mteb is not installed: `.venv/bin/python -m pip install mteb`")
 
 from landmark import Cached
 from landmark.mteb import Search

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-pt = pytest.importorskip("pyterrier", reason="the package pyterrier is not installed")
+pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed: `.venv/bin/python -m pip install pyterrier`")
 
 import pandas as pd
 

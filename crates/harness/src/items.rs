@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::config::{EmptyTexts, TextsConfig, TextsFormat};
+use crate::config::{ConfigPath, EmptyTexts, TextsConfig, TextsFormat};
 pub use crate::table_file::TableError;
 use crate::table_file::{Table, TableFile};
 
@@ -24,7 +24,14 @@ pub struct OwnItems {
     pub empty: usize,
     /// Items of the file that a limit left out; `None` if the file was not read to its end.
     pub beyond: Option<usize>,
+    /// Items of the first of two lists, which come first; ids then begin with [`LEFT`] or [`RIGHT`].
+    pub left: Option<usize>,
 }
+
+/// Begins the ids of the first of two lists.
+pub const LEFT: &str = "left/";
+/// Begins those of the second.
+pub const RIGHT: &str = "right/";
 
 /// Why items could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +92,9 @@ impl OwnItems {
     /// # Errors
     /// As [`of`](Self::of).
     pub fn with(config: &TextsConfig, more: &[&str], data: Option<&Path>) -> Result<Self, ItemsError> {
+        if let Some(right) = &config.right {
+            return Self::of_two(config, right, data);
+        }
         let path = config.path.at(data).ok_or_else(|| ItemsError::NoDataFolder(config.path.written.clone()))?;
         let file = config.file(&path, more);
         let mut items = file.read_first(2, config.limit)?;
@@ -95,6 +105,21 @@ impl OwnItems {
             items.more.iter_mut().for_each(|column| column.truncate(limit));
         }
         Ok(items)
+    }
+
+    /// The items of two files, those of the second behind those of the first.
+    fn of_two(config: &TextsConfig, right: &ConfigPath, data: Option<&Path>) -> Result<Self, ItemsError> {
+        let mut both = Self { beyond: Some(0), ..Self::default() };
+        for (list, begins) in [(&config.path, LEFT), (right, RIGHT)] {
+            let path = list.at(data).ok_or_else(|| ItemsError::NoDataFolder(list.written.clone()))?;
+            let items = config.file(&path, &[]).read(1)?;
+            both.left.get_or_insert(items.ids.len());
+            both.ids.extend(items.ids.into_iter().map(|id| format!("{begins}{id}")));
+            both.texts.extend(items.texts);
+            both.blank += items.blank;
+            both.empty += items.empty;
+        }
+        Ok(both)
     }
 }
 

@@ -96,6 +96,7 @@ impl Loaded {
                 Ok(Self::bare(dataset.name, LoadedItems::Matrix(drawn)))
             }
             Items::Texts(items) => texts::load(run, dataset.name, (items, takes_unlabelled), words, data),
+            Items::TwoLists(lists) => texts::load(run, dataset.name, (&lists.texts, true), words, data),
         }
     }
 

@@ -6,3 +6,6 @@
 pub mod nearest;
 pub mod recall;
 pub mod search;
+mod universe;
+
+pub use universe::{Universe, sample_of};

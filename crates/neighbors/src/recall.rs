@@ -20,7 +20,7 @@ mod shares;
 mod tests;
 mod yield_plan;
 
-pub use given::{GivenLists, GivenPairs, Universe, sample_of};
+pub use given::{GivenLists, GivenPairs};
 pub use held_out::{depth_shares, folds, share_found, top_items};
 pub use hypergeometric::{least_wrong, most_unseen, p_value, reachable_recall, sample_size};
 pub use labels::LabelSample;

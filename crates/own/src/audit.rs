@@ -13,7 +13,8 @@ use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbors::recall::{GivenLists, GivenPairs, Universe, sample_of, share_found};
+use landmark_neighbors::recall::{GivenLists, GivenPairs, share_found};
+use landmark_neighbors::{Universe, sample_of};
 use landmark_report::amounts::{count, counted};
 use miette::Result;
 
@@ -65,7 +66,7 @@ pub fn audit(invocation: &Invocation, wanted: &Candidates) -> Result<(String, En
     let file = ListedPairs { first, second, ..ListedPairs::of(wanted.file.clone()) };
     let text = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let audited = Listed::read(place.named(), context.problem.items(), &place.config.run.name, &file, false)
-            .and_then(|listed| Audit::of(&context, listed.pairs(), wanted))
+            .and_then(|listed| Audit::of(&context, place.named().left(), listed.pairs(), wanted))
             .and_then(|audit| audit.run(&context, &place, wanted));
         context.metered.flush()?;
         Ok(audited)
@@ -75,7 +76,7 @@ pub fn audit(invocation: &Invocation, wanted: &Candidates) -> Result<(String, En
 
 /// Everything that is drawn before the first call.
 struct Audit {
-    items: usize,
+    universe: Universe,
     /// Rows of the file that add nothing: an item with itself, or a pair again.
     idle: u64,
     draw: Draw,
@@ -100,8 +101,7 @@ struct PairDraw {
 }
 
 impl PairDraw {
-    fn of(items: usize, distinct: &HashSet<Pair>, pairs: u64, rng: &mut Rng) -> Self {
-        let universe = Universe { items, left: None };
+    fn of(universe: Universe, distinct: &HashSet<Pair>, pairs: u64, rng: &mut Rng) -> Self {
         let mut list: Vec<Pair> = distinct.iter().copied().collect();
         list.sort_unstable();
         let (candidates, left_out) = (list.len() as u64, universe.len() - list.len() as u64);
@@ -118,8 +118,9 @@ fn ordered((i, j): Pair) -> Pair {
 }
 
 impl Audit {
-    fn of(context: &SweepContext<'_>, candidates: &[Pair], wanted: &Candidates) -> Result<Self> {
+    fn of(context: &SweepContext<'_>, left: Option<usize>, candidates: &[Pair], wanted: &Candidates) -> Result<Self> {
         let (items, price) = (context.problem.items(), context.metered.shape().evaluations_per_pair.max(1));
+        let universe = Universe { items, left };
         let name = match wanted.truth {
             Truth::AtLeast(least) => format!("audit of candidates from {least} on"),
             Truth::Nearest(_) => "audit of lists".to_owned(),
@@ -135,13 +136,14 @@ impl Audit {
             let mut listed: HashMap<usize, HashSet<usize>> = HashMap::new();
             let new = candidates.iter().filter(|(i, j)| i != j && listed.entry(*i).or_default().insert(*j));
             let idle = (candidates.len() - new.count()) as u64;
-            let of_row = (items.saturating_sub(1) as u64 * price).max(1);
+            let of_row = (items.saturating_sub(left.unwrap_or(1)) as u64 * price).max(1);
             let rows = wanted.calls.map_or(ROWS, |calls| calls / of_row);
             if rows == 0 {
                 return Err(refused(of_row, "the row of one item").into());
             }
-            let rows = sample_of((0..items).collect(), usize::try_from(rows).unwrap_or(usize::MAX), &mut rng);
-            return Ok(Self { items, idle, draw: Draw::Lists { rows, listed } });
+            let rows =
+                sample_of((0..left.unwrap_or(items)).collect(), usize::try_from(rows).unwrap_or(usize::MAX), &mut rng);
+            return Ok(Self { universe, idle, draw: Draw::Lists { rows, listed } });
         }
         let distinct: HashSet<Pair> = candidates.iter().copied().map(ordered).filter(|(i, j)| i != j).collect();
         let idle = (candidates.len() - distinct.len()) as u64;
@@ -149,7 +151,12 @@ impl Audit {
         if pairs < 2 {
             return Err(refused(2 * price, "a candidate and another pair").into());
         }
-        Ok(Self { items, idle, draw: Draw::Pairs(PairDraw::of(items, &distinct, pairs, &mut rng)) })
+        Ok(Self { universe, idle, draw: Draw::Pairs(PairDraw::of(universe, &distinct, pairs, &mut rng)) })
+    }
+
+    /// Items that have a list: of two lists those of the left.
+    fn with_lists(&self) -> usize {
+        self.universe.left.unwrap_or(self.universe.items)
     }
 
     /// The pairs that are scored, each once.
@@ -157,10 +164,10 @@ impl Audit {
         match &self.draw {
             Draw::Pairs(PairDraw { scored, sampled, .. }) => scored.iter().chain(sampled).copied().collect(),
             Draw::Lists { rows, .. } => {
-                let with =
-                    |&row: &usize| (0..self.items).filter(move |&other| other != row).map(move |other| (row, other));
+                let with = |&row: &usize| (0..self.universe.items).map(move |other| ordered((row, other)));
                 let mut seen = HashSet::new();
-                rows.iter().flat_map(with).map(ordered).filter(|&pair| seen.insert(pair)).collect()
+                let exist = rows.iter().flat_map(with).filter(|&pair| self.universe.has(pair));
+                exist.filter(|&pair| seen.insert(pair)).collect()
             }
         }
     }
@@ -187,7 +194,7 @@ impl Audit {
             Draw::Lists { rows, listed } => format!(
                 "all pairs of {} of {} items are scored; {} have a list",
                 count(rows.len() as u64),
-                count(self.items as u64),
+                count(self.with_lists() as u64),
                 count(listed.len() as u64)
             ),
         }
@@ -230,8 +237,8 @@ impl Audit {
                 (given.recall(), given.lower(wanted.delta), text)
             }
             (Draw::Lists { rows, listed }, Truth::Nearest(k)) => {
-                let shares = shares(self.items, rows, listed, &asked, &scores, k);
-                let given = GivenLists { shares: &shares, items: self.items, k };
+                let shares = shares(self.universe.items, rows, listed, &asked, &scores, k);
+                let given = GivenLists { shares: &shares, items: self.with_lists(), k };
                 let text = format!("the {k} nearest of {}", counted(rows.len() as u64, "audited item"));
                 (given.recall(), given.lower(wanted.delta), text)
             }
@@ -294,7 +301,12 @@ mod tests {
         let mut rng = stream(1, "audit", "test", 0);
         let every: Vec<Pair> = (0..20).flat_map(|i| (i + 1..20).map(move |j| (i, j))).collect();
         let mut draw = |candidates: usize, pairs| {
-            PairDraw::of(20, &every[..candidates].iter().copied().collect(), pairs, &mut rng)
+            PairDraw::of(
+                Universe { items: 20, left: None },
+                &every[..candidates].iter().copied().collect(),
+                pairs,
+                &mut rng,
+            )
         };
         let few = draw(100, 60);
         assert_eq!((few.candidates, few.left_out, few.scored.len(), few.sampled.len()), (100, 90, 30, 30));

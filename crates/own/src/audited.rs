@@ -28,7 +28,7 @@ use crate::calls::{Answer, Place, announce, checks, known_in_words, proxies};
 use crate::from_factors::{Recalled, from_factors};
 use crate::known::{Basis, basis, with_stored};
 use crate::neighbors::{Lists, top_k};
-use crate::own::{own_matrix, target};
+use crate::own::{one_list_only, own_matrix, target};
 
 /// Calls per item, beyond those of the audit, at which a search gives up if nothing is said.
 const CALLS_PER_ITEM: usize = 100;
@@ -39,6 +39,8 @@ const CALLS_PER_ITEM: usize = 100;
 /// A recall that can't be stated, and whatever stops a run.
 pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(String, Ended)> {
     let target = target(wanted.target, wanted.delta)?;
+    let reason = "a recall is guaranteed for lists of one list (`mine --target-recall` guarantees one of pairs)";
+    one_list_only(own_matrix(&invocation.config()?)?, reason)?;
     if own_matrix(&invocation.config()?)?.oracle.settings().is_given() && !wanted.dry_run {
         return top_k(invocation, Lists { k: wanted.k, ..Lists::default() });
     }
@@ -139,7 +141,7 @@ impl<'a> Wanted<'a> {
         let found = nearest_to(oracle.as_ref(), self.searched(context), audit, &mut rng(context));
         let found = found.map_err(|error| self.no_recall(shape, error))?;
         let Audited { mut lists, landmarks, rows, bound, steps, refused, is_cut_short } = found;
-        with_stored(context, &mut lists, k, true)?;
+        with_stored(context, &mut lists, (k, None), true)?;
         let last = steps.last().copied();
         let evaluations = context.metered.spent().evaluations;
         let statement = Statement {

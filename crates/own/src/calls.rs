@@ -28,7 +28,7 @@ use serde_json::json;
 use crate::candidates;
 use crate::known::{Basis, SearchScores, basis, with_stored};
 use crate::named::Named;
-use crate::own::{check_out, draw_again, ended, own_matrix, write_table};
+use crate::own::{check_out, draw_again, ended, one_list_only, own_matrix, write_table};
 
 /// Pairs asked of the oracle at a time where no budget may end in their midst.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -69,7 +69,7 @@ pub(crate) struct Place {
     pub(crate) matrix: MatrixSubject,
     pub(crate) options: RunOptions,
     items: Option<OwnItems>,
-    table: PathBuf,
+    pub(crate) table: PathBuf,
     /// The page of the run that the answer is written beside.
     page: Option<PathBuf>,
 }
@@ -95,6 +95,7 @@ pub fn top_k_by_calls(
     dry_run: bool,
 ) -> Result<(String, Ended)> {
     let place = Place::of(invocation, budget, dry_run)?;
+    let calls = &place.across(calls)?;
     let found = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let found = match calls {
             Calls::Rounds(rounds, candidates) if dry_run => place.dry(&context, rounds, candidates.as_deref()),
@@ -272,6 +273,29 @@ impl Place {
         Ok(Self { config, matrix, options, items, table, page })
     }
 
+    /// The same search, of two lists across them.
+    fn across(&self, calls: &Calls) -> Result<Calls> {
+        match calls {
+            Calls::Rounds(rounds, None) => {
+                let params = RoundsParams { left: self.named().left(), ..rounds.params().clone() };
+                Ok(Calls::Rounds(params.check().into_diagnostic()?, None))
+            }
+            Calls::Rounds(..) => one_list_only(&self.matrix, "`--candidates` are of one list").map(|()| calls.clone()),
+            Calls::Proven(_) => {
+                let reason = "`--mode exact` proves the neighbors within one list";
+                one_list_only(&self.matrix, reason).map(|()| calls.clone())
+            }
+        }
+    }
+
+    /// Items, of two lists those of either.
+    fn items_in_words(&self, items: usize) -> String {
+        match self.named().left() {
+            Some(left) => format!("{} × {} items", count(left as u64), count((items - left) as u64)),
+            None => format!("{} items", count(items as u64)),
+        }
+    }
+
     /// The call estimate; not one call is made.
     fn dry(&self, context: &SweepContext<'_>, rounds: &Rounds, candidates: Option<&Path>) -> Found {
         if let Some(path) = candidates
@@ -287,9 +311,8 @@ impl Place {
             false => rounds.bill(shape, !proxies.is_empty() || candidates.is_some()),
         };
         let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
-        let items = count(context.problem.items() as u64);
-        let mut text =
-            format!("{items} items, {by}\n{note}{}{}{}", known_in_words(&known), lines(&planned), checks(context));
+        let items = self.items_in_words(context.problem.items());
+        let mut text = format!("{items}, {by}\n{note}{}{}{}", known_in_words(&known), lines(&planned), checks(context));
         match own_work(context.problem.items(), &proxies) {
             Ok(work) => work.into_iter().for_each(|work| text += &format!("{work}\n")),
             Err(error) => return failed(error),
@@ -299,7 +322,7 @@ impl Place {
             text += &format!(
                 "the budget of {} calls ends before that, unless the other scores are stored; lower `--calls-per-item` to {}\n",
                 count(limit),
-                count(limit / (context.problem.items() as u64).max(1))
+                count(limit / (self.named().left().unwrap_or(context.problem.items()) as u64).max(1))
             );
         }
         Ok(Err(NoAnswer::DryRun(text)))
@@ -332,7 +355,7 @@ impl Place {
         let shape = OracleShape::of(scores.wanted());
         let looked_through: Vec<_> = proxies.first().into_iter().chain(&known.seed).cloned().collect();
         let begun = opened(rounds.clone(), shape, proxies, &landmarks, known).and_then(|search| {
-            if !candidates::are_indexed(n, &looked_through) {
+            if rounds.params().left.is_some() || !candidates::are_indexed(n, &looked_through) {
                 return Ok(search);
             }
             let (indexed, told) = candidates::indexed(&looked_through, rounds.width(n), self.config.run.seed)?;
@@ -377,7 +400,7 @@ impl Place {
             Err(error) => return failed(error),
         };
         let params = rounds.params();
-        with_stored(context, &mut found.lists, params.k, is_known || planned.is_plain)?;
+        with_stored(context, &mut found.lists, (params.k, params.left), is_known || planned.is_plain)?;
         let spent = context.metered.spent().evaluations;
         // fewer than planned if the search ran out of candidates
         let calls = found.calls;
@@ -397,6 +420,7 @@ impl Place {
             "k": params.k,
             "calls_per_item": params.calls_per_item,
             "items": n,
+            "left_items": params.left,
             "calls": if is_cut_short { planned.calls } else { calls },
             "pairs": if is_cut_short { planned.pairs } else { found.pairs },
             "known_pairs": known_pairs,
@@ -495,8 +519,12 @@ impl Place {
             Some(_) => draw_again(&self.config, &self.options),
             None => String::new(),
         };
+        let (what, of) = match self.named().left() {
+            Some(_) => ("items of the right list", " of the left list"),
+            None => ("neighbors", ""),
+        };
         Ok(format!(
-            "{text}the {listed} nearest neighbors of each of {} items: `{}`; {} of {} have an exact score\n{drawn}",
+            "{text}the {listed} nearest {what} of each of {} items{of}: `{}`; {} of {} have an exact score\n{drawn}",
             count(lists.len() as u64),
             self.table.display(),
             count(proven as u64),

@@ -13,6 +13,7 @@ use landmark_core::rank::RankCmp;
 use landmark_harness::metered_store::OneOrderScores;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbors::Universe;
 use landmark_neighbors::nearest::{Batch, Known, Neighbor, Rounds, Search, factors};
 use landmark_neighbors::recall::KnownLists;
 
@@ -129,18 +130,27 @@ pub(crate) fn stored_scores(context: &SweepContext<'_>, pairs: &[Pair]) -> Resul
     Ok(scores)
 }
 
-/// Takes every stored score into lists of at most k: no list lacks a better neighbor that was evaluated. `known_first` puts estimates last.
+/// Pairs that exist whose scores the store holds, of equal items with at most so many of each.
+pub(crate) fn stored_pairs(context: &SweepContext<'_>, universe: Universe, most_equal: usize) -> Vec<Pair> {
+    let mut pairs = context.metered.stored_pairs(most_equal);
+    pairs.retain(|&(i, j)| universe.has((i.min(j), i.max(j))));
+    pairs
+}
+
+/// Takes every stored score of a pair that exists into lists of at most k: no list lacks a better neighbor that was evaluated. `known_first` puts
+/// estimates last.
 pub(crate) fn with_stored(
     context: &SweepContext<'_>,
     lists: &mut [Vec<Neighbor>],
-    k: usize,
+    (k, left): (usize, Option<usize>),
     known_first: bool,
 ) -> Result<(), RunError> {
-    let pairs = context.metered.stored_pairs(k);
+    let universe = Universe { items: context.problem.items(), left };
+    let pairs = stored_pairs(context, universe, k);
     if pairs.is_empty() {
         return Ok(());
     }
-    let mut stored = KnownLists::new(lists.len(), k);
+    let mut stored = KnownLists::new(universe.items, k);
     for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
         stored.offer(pairs, &stored_scores(context, pairs)?);
     }

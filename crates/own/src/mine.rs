@@ -8,8 +8,10 @@
 //! --target-recall ρ       pairs by estimate, then a uniform sample of the others, until a share ρ of all pairs with K ≥ t is found with probability
 //!                         1 − δ (`mine/audited.rs`)
 //! ```
+//! On two lists there are no factors: `mine/across.rs`.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use crate::own_data::{self, Statement};
 use landmark_core::oracle::{Oracle, Pair, block_of};
@@ -27,8 +29,10 @@ use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
 
 use crate::calls::checks;
-use crate::own::{GIVEN, Own, PAIRS_AT_A_TIME, ended, target};
+use crate::named::Named;
+use crate::own::{GIVEN, Own, PAIRS_AT_A_TIME, ended, own_matrix, target};
 
+mod across;
 mod audited;
 mod searched;
 
@@ -97,6 +101,12 @@ struct Mined {
     exact: bool,
 }
 
+impl Mined {
+    fn exact(first: usize, second: usize, score: f64) -> Self {
+        Self { pair: ScoredPair { first, second, score }, exact: true }
+    }
+}
+
 /// Pairs found, and what can be said of them.
 #[derive(Default)]
 struct Found {
@@ -114,24 +124,30 @@ struct Found {
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
+    if own_matrix(&invocation.config()?)?.dataset.has_two_lists() {
+        return across::mine(invocation, wanted);
+    }
     let own = Own::open_for_table(invocation)?;
     let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {
         return Ok((text, Ended::Done));
     }
-    let path = own.write(own_data::PAIRS, own.pair_columns(&pairs))?;
+    let path = own.write(own_data::PAIRS, pair_columns(own.named(), &pairs))?;
     own.write_statement(&path, statement.as_ref())?;
     own.options.record.fact("pairs", pairs.len());
+    text += &listed(&pairs, wanted, &path);
+    text += &own.draw_again();
+    Ok((text, ended(is_cut_short)))
+}
+
+/// How many pairs are listed, and where, as lines.
+fn listed(pairs: &[Mined], wanted: Wanted, path: &Path) -> String {
     let found = match wanted.at_least {
         Some(least) => format!("{} pairs of at least {least}", count(pairs.len() as u64)),
         None => format!("the {} most similar pairs", count(pairs.len() as u64)),
     };
-    text += &format!("{found}: `{}`\n", path.display());
-    if pairs.is_empty() {
-        text += "no pair is that similar; lower `--at-least`\n";
-    }
-    text += &own.draw_again();
-    Ok((text, ended(is_cut_short)))
+    let none = if pairs.is_empty() { "no pair is that similar; lower `--at-least`\n" } else { "" };
+    format!("{found}: `{}`\n{none}", path.display())
 }
 
 /// Groups items that pairs of at least `wanted.at_least` connect.
@@ -346,20 +362,25 @@ impl Own {
         }
         pairs
     }
+}
 
-    fn pair_columns(&self, pairs: &[Mined]) -> Vec<Column> {
-        let items = |of: fn(&ScoredPair) -> usize| pairs.iter().map(|mined| of(&mined.pair)).collect::<Vec<_>>();
-        let (first, second) = (items(|pair| pair.first), items(|pair| pair.second));
-        let mut columns = vec![
-            self.named().ids("first", &first),
-            self.named().ids("second", &second),
-            Column::number("score", pairs.iter().map(|mined| Some(mined.pair.score))),
-            Column::flag("exact", pairs.iter().map(|mined| Some(mined.exact))),
-        ];
-        columns.extend(self.named().texts("first_text", &first));
-        columns.extend(self.named().texts("second_text", &second));
-        columns
-    }
+/// `first`, `second`, `score`, `exact` and the texts; of two lists `left` and `right`.
+fn pair_columns(named: Named<'_>, pairs: &[Mined]) -> Vec<Column> {
+    let items = |of: fn(&ScoredPair) -> usize| pairs.iter().map(|mined| of(&mined.pair)).collect::<Vec<_>>();
+    let (first, second) = (items(|pair| pair.first), items(|pair| pair.second));
+    let names = match named.left() {
+        Some(_) => ["left", "right", "left_text", "right_text"],
+        None => ["first", "second", "first_text", "second_text"],
+    };
+    let mut columns = vec![
+        named.ids(names[0], &first),
+        named.ids(names[1], &second),
+        Column::number("score", pairs.iter().map(|mined| Some(mined.pair.score))),
+        Column::flag("exact", pairs.iter().map(|mined| Some(mined.exact))),
+    ];
+    columns.extend(named.texts(names[2], &first));
+    columns.extend(named.texts(names[3], &second));
+    columns
 }
 
 /// Pairs to be listed: all of them where a recall is stated.

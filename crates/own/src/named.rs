@@ -1,6 +1,6 @@
 //! Items as tables name them: by id, with their text beside it where there is one.
 
-use landmark_harness::items::OwnItems;
+use landmark_harness::items::{LEFT, OwnItems, RIGHT};
 use landmark_neighbors::nearest::Neighbor;
 use landmark_report::columns::Column;
 
@@ -15,9 +15,16 @@ pub(crate) const NEIGHBOR: &str = "neighbor";
 pub(crate) struct Named<'a>(pub(crate) Option<&'a OwnItems>);
 
 impl Named<'_> {
-    /// The id of an item; its number where there are none.
+    /// The id of an item, of two lists as its own file has it; its number where there are none.
     pub(crate) fn id(self, item: usize) -> String {
-        self.0.and_then(|items| items.ids.get(item)).map_or_else(|| item.to_string(), Clone::clone)
+        let Some(id) = self.0.and_then(|items| items.ids.get(item)) else { return item.to_string() };
+        let of_list = self.left().and_then(|left| id.strip_prefix(if item < left { LEFT } else { RIGHT }));
+        of_list.unwrap_or(id).to_owned()
+    }
+
+    /// Items of the first of two lists.
+    pub(crate) fn left(self) -> Option<usize> {
+        self.0?.left
     }
 
     /// A column of ids.
@@ -31,7 +38,8 @@ impl Named<'_> {
         Some(Column::text(name, items.iter().map(|&item| Some(texts.get(item).cloned().unwrap_or_default()))))
     }
 
-    /// Lists of neighbors, one an item, a row an entry: `id`, `rank`, `neighbor`, `score`, `exact`; of up to 20,000 items both texts.
+    /// Lists of neighbors, one an item, a row an entry: `id`, `rank`, `neighbor`, `score`, `exact`; of up to 20,000 items both texts. Of two lists `left`
+    /// and `right` stand in the place of `id` and `neighbor`.
     pub(crate) fn neighbors(self, lists: &[Vec<Neighbor>]) -> Vec<Column> {
         let (mut items, mut others) = (Vec::new(), Vec::new());
         for (item, list) in lists.iter().enumerate() {
@@ -39,16 +47,20 @@ impl Named<'_> {
             others.extend(list.iter().map(|one| one.item));
         }
         let entries = || lists.iter().flatten();
+        let (id, neighbor, text, neighbor_text) = match self.left() {
+            Some(_) => ("left", "right", "left_text", "right_text"),
+            None => ("id", NEIGHBOR, "text", "neighbor_text"),
+        };
         let mut columns = vec![
-            self.ids("id", &items),
+            self.ids(id, &items),
             Column::count("rank", lists.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
-            self.ids(NEIGHBOR, &others),
+            self.ids(neighbor, &others),
             Column::number("score", entries().map(|one| Some(one.score))),
             Column::flag("exact", entries().map(|one| Some(one.exact))),
         ];
         if lists.len() <= MOST_WITH_TEXTS {
-            columns.extend(self.texts("text", &items));
-            columns.extend(self.texts("neighbor_text", &others));
+            columns.extend(self.texts(text, &items));
+            columns.extend(self.texts(neighbor_text, &others));
         }
         columns
     }

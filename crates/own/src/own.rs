@@ -65,6 +65,7 @@ impl Own {
     pub(crate) fn open(invocation: &Invocation) -> Result<Self> {
         let config = invocation.config()?;
         let matrix = own_matrix(&config)?.clone();
+        one_list_only(&matrix, "there are no factors of two lists")?;
         let options = invocation.options.clone();
         let folder = run::results_folder(&config, &options);
         let factors = Factors::read(&folder.join(FACTORS)).map_err(|error| match error {
@@ -198,20 +199,7 @@ impl Own {
 
     /// Writes what is known of the recall beside a table, or removes what an earlier table left there.
     pub(crate) fn write_statement(&self, table: &Path, statement: Option<&Statement>) -> Result<()> {
-        let path = table.with_extension("json");
-        // a file of another name is the user's
-        let is_stale = statement.is_none() && self.out.is_none() && path.exists();
-        match statement {
-            Some(statement) => {
-                let text = serde_json::to_string_pretty(statement).into_diagnostic()?;
-                write_file(&path, (text + "\n").as_bytes()).into_diagnostic()?;
-                self.options.record.file(&path);
-                self.options.record.fact("recall", statement);
-            }
-            None if is_stale => std::fs::remove_file(&path).into_diagnostic()?,
-            None => {}
-        }
-        Ok(())
+        write_statement(table, statement, self.out.is_none(), &self.options)
     }
 
     /// Draws the page again with what was written, where it was written beside the results. The answer is there either way.
@@ -226,12 +214,38 @@ impl Own {
 
     /// A progress line over so many of something, and a function that moves it to a share of them.
     pub(crate) fn progress_over(&self, all: u64, what: &'static str) -> (Progress, impl FnMut(f64) + use<>) {
-        let done = Arc::new(AtomicU64::new(0));
-        let seen = Arc::clone(&done);
-        let progress = Progress::start(all, what, self.options.quiet, move || seen.load(Ordering::Relaxed));
-        // a share of a count that fits in an f64
-        (progress, move |share: f64| done.store((share * all as f64) as u64, Ordering::Relaxed))
+        progress_over(all, what, self.options.quiet)
     }
+}
+
+/// Writes what is known of the recall beside a table, or removes what an earlier table left there, if that `is_ours`.
+pub(crate) fn write_statement(
+    table: &Path,
+    statement: Option<&Statement>,
+    is_ours: bool,
+    options: &RunOptions,
+) -> Result<()> {
+    let path = table.with_extension("json");
+    match statement {
+        Some(statement) => {
+            let text = serde_json::to_string_pretty(statement).into_diagnostic()?;
+            write_file(&path, (text + "\n").as_bytes()).into_diagnostic()?;
+            options.record.file(&path);
+            options.record.fact("recall", statement);
+        }
+        None if is_ours && path.exists() => std::fs::remove_file(&path).into_diagnostic()?,
+        None => {}
+    }
+    Ok(())
+}
+
+/// A progress line over so many of something, and a function that moves it to a share of them.
+pub(crate) fn progress_over(all: u64, what: &'static str, quiet: bool) -> (Progress, impl FnMut(f64) + use<>) {
+    let done = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&done);
+    let progress = Progress::start(all, what, quiet, move || seen.load(Ordering::Relaxed));
+    // a share of a count that fits in an f64
+    (progress, move |share: f64| done.store((share * all as f64) as u64, Ordering::Relaxed))
 }
 
 /// Draws the page of a run again: where to look, or why not.
@@ -269,6 +283,15 @@ fn run_of(file: &Path, options: &RunOptions) -> String {
 pub(crate) fn never_run(error: impl std::error::Error, file: &Path, options: &RunOptions) -> UsageError {
     let help = format!("run `{}` first", run_of(file, options));
     UsageError::new(error.to_string(), Some(help))
+}
+
+/// Refuses two lists, of which pairs within a list do not exist.
+pub(crate) fn one_list_only(matrix: &MatrixSubject, reason: &str) -> Result<()> {
+    if !matrix.dataset.has_two_lists() {
+        return Ok(());
+    }
+    let help = "use `landmark topk --calls-per-item CALLS`, `landmark mine --budget CALLS` or `landmark audit`";
+    Err(UsageError::new(format!("cannot use two lists here: {reason}"), Some(help.to_owned())).into())
 }
 
 /// The matrix of a configuration whose experiment is `own_data`.

@@ -67,6 +67,9 @@ const ANSWERS: [&str; 10] = [
 ];
 /// The folder of new items that were projected.
 pub const PROJECTED: &str = "projected";
+/// Reason why two lists are not approximated.
+const NO_FACTORS: &str = "cannot make factors of two lists: they are those of a symmetric matrix, and pairs within a list do not exist; use \
+    `landmark topk --calls-per-item`, `landmark mine --budget` or `landmark audit`, which need no run";
 /// The folder of the factors, in that of the results.
 pub use landmark_harness::sweep::kept::FACTORS;
 
@@ -151,6 +154,9 @@ impl Experiment for OwnData {
 }
 
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
+    if context.matrix.dataset.has_two_lists() {
+        return Err(NO_FACTORS.into());
+    }
     let is_first = |cell: &Cell| cell.replicate == 0 && cell.comparison == Comparison::Rank;
     let Some(cell) = context.sweep.cells().into_iter().rfind(is_first) else { return Ok(Vec::new()) };
     let requests = full_plan(context, &cell)?;

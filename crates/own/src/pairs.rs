@@ -1,6 +1,7 @@
 //! `landmark pairs`: K̃ at listed pairs, the score itself on demand, and how well either agrees with what a column says.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use landmark_core::oracle::Pair;
@@ -130,8 +131,12 @@ impl Listed {
         let table = TableFile { path: file, layout, delimiter: None };
         let head = table.head().map_err(UsageError::of)?;
         let has = |name: &str| head.iter().any(|column| column == name);
-        // a table of `topk`, or of pairs
-        let names = if has("first") || !has(NEIGHBOR) { ("first", "second") } else { ("id", NEIGHBOR) };
+        // a table of two lists, of `topk`, or of pairs
+        let names = match named.left() {
+            Some(_) if has("left") && has("right") => ("left", "right"),
+            None if has(NEIGHBOR) && !has("first") => ("id", NEIGHBOR),
+            _ => ("first", "second"),
+        };
         let (first, second) = (first.as_deref().unwrap_or(names.0), second.as_deref().unwrap_or(names.1));
         let against = against.clone().or_else(|| (has_numbers && has("score")).then(|| "score".to_owned()));
         let mut columns = vec![first, second];
@@ -143,21 +148,30 @@ impl Listed {
             UsageError::new(error.to_string(), Some(format!("use `{flag} COLUMN`")))
         })?;
         let ids: Vec<String> = (0..items).map(|item| named.id(item)).collect();
-        let mut item_of: HashMap<&str, usize> = HashMap::new();
-        // an id wins over a text that reads the same
-        if let Some(items) = named.0 {
-            for (item, text) in items.texts.iter().enumerate() {
-                item_of.entry(text).or_insert(item);
+        let among = |range: Range<usize>| {
+            let mut item_of: HashMap<&str, usize> = HashMap::new();
+            // an id wins over a text that reads the same
+            if let Some(items) = named.0 {
+                for item in range.clone() {
+                    item_of.entry(&items.texts[item]).or_insert(item);
+                }
             }
-        }
-        item_of.extend(ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)));
+            item_of.extend(range.map(|item| (ids[item].as_str(), item)));
+            item_of
+        };
+        let item_of = match named.left() {
+            Some(left) => vec![among(0..left), among(left..items)],
+            None => vec![among(0..items)],
+        };
         let mut pairs = Vec::with_capacity(read.rows.len());
         let mut values = Vec::new();
         for (at, &row) in read.rows.iter().enumerate() {
             let item = |column: usize| {
                 let name = read.columns[column][at].as_deref().unwrap_or_default();
-                item_of.get(name).copied().ok_or_else(|| {
-                    let message = format!("`{}` row {row}: `{name}` is no item of `{run}`", file.display());
+                item_of[column.min(item_of.len() - 1)].get(name).copied().ok_or_else(|| {
+                    let of = ["the left list of ", "the right list of "].get(column).filter(|_| item_of.len() > 1);
+                    let (file, of) = (file.display(), of.copied().unwrap_or_default());
+                    let message = format!("`{file}` row {row}: `{name}` is no item of {of}`{run}`");
                     refused(message, "write ids, or texts as the items have them")
                 })
             };

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use landmark_core::oracle::Pair;
 use landmark_core::stream::stream;
-use landmark_neighbors::recall::{GivenLists, GivenPairs, Universe, sample_of, share_found};
+use landmark_neighbors::recall::{GivenLists, GivenPairs, share_found};
+use landmark_neighbors::{Universe, sample_of};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;

@@ -7,9 +7,10 @@
 use landmark_core::approximation::ScatteredEntries;
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 use landmark_core::stream::stream;
+use landmark_neighbors::Universe;
 use landmark_neighbors::recall::{
-    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, Universe, least_wrong, pairs_with_recall,
-    reachable_recall, sample_size,
+    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, least_wrong, pairs_with_recall, reachable_recall,
+    sample_size,
 };
 use landmark_tasks::neighbors::{SignedVectors, best_pairs};
 use ndarray::{Array1, Array2, Axis};

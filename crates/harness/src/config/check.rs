@@ -38,6 +38,12 @@ pub(super) fn is_no_profile(name: &str, profiles: &[String], section: &Section<'
 pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static OracleSpec]) {
     let experiment = matrix.experiment;
     readable(matrix, section, known);
+    if matrix.dataset.has_two_lists() && !experiment.makes_factors() {
+        let id = experiment.entry.id;
+        let problem = Problem::new(format!("`experiment: {id}` reads one list of items, and `two_lists` has two"));
+        let place = section.node("experiment").map_or(section.place(), |node| node.place);
+        section.problems().add(problem.at(place).help("use `experiment: own_data`, or a dataset of one list"));
+    }
     (experiment.check)(matrix, section);
     if !experiment.searches() && matrix.oracle.gamma() == Some(Tuned::Search) {
         section.refuse(

@@ -14,16 +14,22 @@ pub use super::own_pairs::OwnPairsConfig;
 pub use super::own_trees::OwnTreesConfig;
 pub use super::split::SplitConfig;
 use super::texts::LabelKeys;
-pub use super::texts::TextsConfig;
+pub use super::texts::{TextsConfig, TwoListsConfig};
 pub use super::word_vectors::{Learned, VectorFile, VectorsConfig};
 
 /// Items that are the user's, or drawn at random.
-const MATRICES: [Entry; 5] = [
+const MATRICES: [Entry; 6] = [
     Entry { id: "precomputed", summary: "your own n × n matrix", keys: Keys::of::<MatrixConfig>(), source: "yours" },
     Entry {
         id: "texts",
         summary: "your own texts, with labels or without: a TXT, TSV, CSV, JSONL or Parquet file, or a folder",
         keys: Keys::of::<TextsConfig>().and::<LabelKeys>(),
+        source: "yours",
+    },
+    Entry {
+        id: "two_lists",
+        summary: "two files of your own texts, for `topk`, `mine` and `audit`: pairs within a file do not exist",
+        keys: Keys::of::<TwoListsConfig>(),
         source: "yours",
     },
     Entry {
@@ -97,6 +103,8 @@ pub enum Items {
     Random(RandomMatrix),
     /// Texts of the user's.
     Texts(Box<TextsConfig>),
+    /// Two lists of them.
+    TwoLists(Box<TwoListsConfig>),
 }
 
 /// Documents with labels.
@@ -268,7 +276,8 @@ impl DatasetConfig {
         match &self.items {
             Items::Documents(documents) => documents.fallback.is_some(),
             Items::Pairs(pairs) => pairs.fallback.is_some(),
-            Items::Questions(_) | Items::Matrix(_) | Items::Random(_) | Items::Texts(_) => false,
+            Items::Questions(_) | Items::Matrix(_) | Items::Random(_) => false,
+            Items::Texts(_) | Items::TwoLists(_) => false,
         }
     }
 
@@ -284,8 +293,14 @@ impl DatasetConfig {
     pub fn texts(&self) -> Option<&TextsConfig> {
         match &self.items {
             Items::Texts(texts) => Some(texts),
+            Items::TwoLists(lists) => Some(&lists.texts),
             _ => None,
         }
+    }
+
+    /// True where they are two lists, of which only pairs across exist.
+    pub fn has_two_lists(&self) -> bool {
+        matches!(self.items, Items::TwoLists(_))
     }
 
     /// True where the items are questions with trees.
@@ -313,7 +328,7 @@ impl DatasetConfig {
             },
             Items::Matrix(matrix) => matrix.labels.as_ref().map(|_| matrix.split),
             Items::Texts(texts) => texts.labels.as_ref().map(|labels| labels.split.of_items()),
-            Items::Pairs(_) | Items::Random(_) => None,
+            Items::Pairs(_) | Items::Random(_) | Items::TwoLists(_) => None,
         }
     }
 }
@@ -329,6 +344,7 @@ impl FromNode for DatasetConfig {
             "precomputed" => section.part().map(Items::Matrix),
             "random_psd" => section.part().map(Items::Random),
             "texts" => TextsConfig::labelled(&section).map(|texts| Items::Texts(Box::new(texts))),
+            "two_lists" => TwoListsConfig::read(&section).map(|lists| Items::TwoLists(Box::new(lists))),
             "pairs" => PairsConfig::read_own(&section).map(Items::Pairs),
             "trees" => QuestionsConfig::read_own(&section).map(Items::Questions),
             _ if catalog::has_pairs(entry.id) => PairsConfig::read(&section).map(Items::Pairs),

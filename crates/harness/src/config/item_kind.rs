@@ -64,8 +64,10 @@ impl DatasetConfig {
                 Some(_) => &[ItemKind::Pairs, ItemKind::Texts, ItemKind::Documents],
             },
             Items::Matrix(_) | Items::Random(_) => &[ItemKind::Matrix],
-            Items::Texts(texts) if texts.vectors.is_some() => &[ItemKind::Texts, ItemKind::Documents],
-            Items::Texts(_) => &[ItemKind::Texts],
+            Items::Texts(_) | Items::TwoLists(_) => match self.texts().and_then(|texts| texts.vectors.as_ref()) {
+                Some(_) => &[ItemKind::Texts, ItemKind::Documents],
+                None => &[ItemKind::Texts],
+            },
         }
     }
 

@@ -154,15 +154,17 @@ impl MatrixSubject {
         reading: &Reading<'_>,
     ) -> Option<Self> {
         let Reading { known, problems } = *reading;
-        let dataset = section.required("dataset");
+        let dataset: Option<DatasetConfig> = section.required("dataset");
         let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, known.oracles, problems));
-        let has_methods = section.has("methods") || experiment.purpose != Purpose::Matrix;
+        // two lists have no factors: a method says which proxy is searched by, and no more
+        let is_across = dataset.as_ref().is_some_and(DatasetConfig::has_two_lists);
+        let has_methods = section.has("methods") || (experiment.purpose != Purpose::Matrix && !is_across);
         let methods = if has_methods { section.required_node("methods") } else { None };
         let methods = methods.map(|node| MethodConfig::read_all(node, reading)).unwrap_or_default();
         let search = section.node("tuning").and_then(|node| SearchConfig::read(node, problems)).unwrap_or_default();
         let svm = section.node("svm").and_then(|node| SvmConfig::read(node, problems)).unwrap_or_default();
         // ranks that are searched for need no list
-        let has_ranks = has_methods && search.rank.is_empty();
+        let has_ranks = has_methods && search.rank.is_empty() && !is_across;
         let ranks: Option<Ranks> = if has_ranks { section.required("ranks") } else { section.optional("ranks") };
         let keys: Option<SweepKeys> = section.part();
         let own = match (experiment.own, experiment.entry.keys.section()) {

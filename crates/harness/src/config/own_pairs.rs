@@ -69,7 +69,7 @@ impl OwnPairsConfig {
     /// Reads its keys of a section.
     pub(super) fn read(section: &Section<'_>) -> Option<Self> {
         let mut own: Self = section.part()?;
-        check_format(section, &own.path, own.format);
+        check_format(section, "path", &own.path, own.format);
         if own.score.is_some() && own.label.is_some() {
             section.refuse("label", "`dataset.score` and `dataset.label` exclude each other: grades, or yes and no");
         }

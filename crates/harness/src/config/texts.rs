@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use landmark_yaml::{ConfigPath, Section};
+use landmark_yaml::{ConfigPath, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -25,6 +25,9 @@ pub struct TextsConfig {
     /// the column of the texts
     #[serde(default = "column_of_texts")]
     pub text: String,
+    /// The file of the second list, of two.
+    #[serde(skip)]
+    pub right: Option<ConfigPath>,
     /// Their labels, if they have any.
     #[serde(flatten, skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
@@ -44,6 +47,71 @@ pub struct TextsConfig {
     /// word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vectors: Option<VectorsConfig>,
+}
+
+/// Two files of texts, pairs across which alone exist.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TwoListsConfig {
+    /// the file of the first list; each of its items gets a list of items of the second
+    #[schemars(example = &"records.csv")]
+    pub left: ConfigPath,
+    /// the file of the second list
+    #[schemars(example = &"catalog.csv")]
+    pub right: ConfigPath,
+    /// the format of both files, as of `texts`; none: by their endings
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<TextsFormat>,
+    /// the column of the ids in both files; none: the number of the row
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// the column of the texts in both files
+    #[serde(default = "column_of_texts")]
+    pub text: String,
+    /// the character between the columns of a CSV file, or `tab`; none: found out
+    #[serde(default, deserialize_with = "delimiter", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub delimiter: Option<char>,
+    /// a row without a text: `error`, or `drop` it and count it
+    #[serde(default, skip_serializing_if = "EmptyTexts::is_error")]
+    #[schemars(extend("default" = "error"))]
+    pub empty_texts: EmptyTexts,
+    /// word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<VectorsConfig>,
+    /// Both lists as one, the second behind the first.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub texts: TextsConfig,
+}
+
+impl TwoListsConfig {
+    /// Reads its keys of a section.
+    pub(super) fn read(section: &Section<'_>) -> Option<Self> {
+        let lists: Self = section.part()?;
+        check_format(section, "left", &lists.left, lists.format);
+        check_format(section, "right", &lists.right, lists.format);
+        let place = |path: &ConfigPath| path.resolved.canonicalize().unwrap_or_else(|_| path.resolved.clone());
+        if place(&lists.left) == place(&lists.right) {
+            let message =
+                format!("`left` and `right` are the same file, `{}` (expected two lists)", lists.left.written);
+            let problem = Problem::new(message).at(section.node("right").map_or(section.place(), |node| node.place));
+            section.problems().add(problem.help("for pairs within one list use `{ name: texts, path: … }`"));
+        }
+        let texts = TextsConfig {
+            path: lists.left.clone(),
+            right: Some(lists.right.clone()),
+            format: lists.format,
+            id: lists.id.clone(),
+            text: lists.text.clone(),
+            labels: None,
+            delimiter: lists.delimiter,
+            empty_texts: lists.empty_texts,
+            limit: None,
+            vectors: lists.vectors.clone(),
+        };
+        Some(Self { texts, ..lists })
+    }
 }
 
 fn column_of_texts() -> String {
@@ -170,14 +238,14 @@ impl TextsFormat {
 }
 
 /// The format of a file of rows is said, or its ending says it.
-pub(super) fn check_format(section: &Section<'_>, path: &ConfigPath, format: Option<TextsFormat>) {
+pub(super) fn check_format(section: &Section<'_>, key: &str, path: &ConfigPath, format: Option<TextsFormat>) {
     if format.is_none() && TextsFormat::of(&path.resolved).is_none() {
         let message = format!(
             "`{}` is `{}`, whose ending says nothing: add `format: txt`, `tsv`, `csv`, `jsonl`, `parquet` or `folder`",
-            section.path_of("path"),
+            section.path_of(key),
             path.written
         );
-        section.refuse("path", message);
+        section.refuse(key, message);
     }
 }
 
@@ -197,8 +265,16 @@ impl TextsConfig {
     /// Reads its keys of a section, but for labels.
     pub(super) fn read(section: &Section<'_>) -> Option<Self> {
         let texts: Self = section.part()?;
-        check_format(section, &texts.path, texts.format);
+        check_format(section, "path", &texts.path, texts.format);
         Some(texts)
+    }
+
+    /// The file, or both, as the configuration names them.
+    pub fn files(&self) -> String {
+        match &self.right {
+            Some(right) => format!("{}` and `{}", self.path.written, right.written),
+            None => self.path.written.clone(),
+        }
     }
 
     /// The layout of the file.

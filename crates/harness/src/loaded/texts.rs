@@ -94,7 +94,8 @@ pub(super) fn load(
         labels => unsplit(config, labels.as_ref(), data, &mut notes)?,
     };
     let items = Arc::new(ScoredItems::new(ids, texts)?);
-    let source = (config.path.written.as_str(), config.vectors.as_ref());
+    let file = config.files();
+    let source = (file.as_str(), config.vectors.as_ref());
     let (texts, of_words) = Texts::of(run, dataset, source, Arc::clone(&items), &items, words, data)?;
     notes.extend(of_words);
     let items = LoadedItems::Texts(Texts { labels, chosen: Some(chosen), ..texts });
@@ -109,7 +110,7 @@ fn unsplit(
     notes: &mut Vec<String>,
 ) -> Result<Read, LoadError> {
     let more: Vec<&str> = labels.iter().map(|labels| labels.column.as_str()).collect();
-    let OwnItems { ids, texts, more, blank, empty, beyond } = OwnItems::with(config, &more, data)?;
+    let OwnItems { ids, texts, more, blank, empty, beyond, .. } = OwnItems::with(config, &more, data)?;
     notes.extend(left_out(config, blank, empty));
     if let Some(LabelsConfig { split: RowSplit::File(path), .. }) = labels {
         notes.push(format!("`{}` is for `experiment: classification`: its texts are no items here", path.written));
@@ -133,7 +134,7 @@ fn place_in(names: &[String], label: &str) -> usize {
 }
 
 fn left_out(config: &TextsConfig, blank: usize, empty: usize) -> Vec<String> {
-    let file = &config.path.written;
+    let file = config.files();
     let lines = (blank > 0).then(|| format!("{blank} blank lines of `{file}` were left out"));
     let rows = (empty > 0).then(|| format!("{empty} rows of `{file}` without a text were left out"));
     lines.into_iter().chain(rows).collect()

@@ -7,6 +7,7 @@ use landmark_core::popularity::{HubLink, LinkRow, Popularity};
 
 use super::pool::{Pool, UNKNOWN};
 use super::rank_transform::RankTransform;
+use crate::universe::Universe;
 
 /// An item that is no column.
 const NO_COLUMN: u32 = u32::MAX;
@@ -53,13 +54,14 @@ impl Columns {
         self.items.iter().flat_map(|&l| self.trial.iter().map(move |&i| (i, l))).collect()
     }
 
-    /// Every pair of a column once, column by column, but for those of the trial.
-    pub(super) fn pairs(&self) -> Vec<Pair> {
+    /// Every pair of a column that exists, once, column by column, but for those of the trial.
+    pub(super) fn pairs(&self, universe: Universe) -> Vec<Pair> {
         let n = self.rows();
         let mut is_tried = vec![false; n];
         self.trial.iter().for_each(|&i| is_tried[i] = true);
         let column = |(a, &l): (usize, &usize)| {
-            let is_new = |&i: &usize| i != l && self.of[i] as usize >= a && !is_tried[i] && self.score(i, a).is_none();
+            let is_open = |i: usize| universe.has((i.min(l), i.max(l))) && self.of[i] as usize >= a;
+            let is_new = |&i: &usize| is_open(i) && !is_tried[i] && self.score(i, a).is_none();
             (0..n).filter(is_new).map(|i| (i, l)).collect::<Vec<_>>()
         };
         self.items.iter().enumerate().flat_map(column).collect()

@@ -12,18 +12,20 @@ use landmark_core::oracle::Pair;
 use landmark_core::rank::RankCmp;
 
 /// The `count` open pairs of smallest priority, (i, j) with i < j ascending; fewer where fewer are left. `value` is F in a slot, of all pairs; it and
-/// `is_open` are the same in both slots of a pair.
+/// `is_open` are the same in both slots of a pair. `only_first`: places in the row of the first item alone count.
 pub(super) fn places(
     pool: &Pool,
     count: usize,
     value: impl Fn(usize) -> f64 + Sync,
     is_open: impl Fn(usize) -> bool,
+    only_first: bool,
 ) -> Vec<Pair> {
     if count == 0 {
         return Vec::new();
     }
     let ranks = ranks(pool, &value);
-    let priority = |slot: usize| ranks[slot].min(ranks[pool.mirror(slot)]) as usize;
+    let other = |slot: usize| if only_first { u32::MAX } else { ranks[pool.mirror(slot)] };
+    let priority = |slot: usize| ranks[slot].min(other(slot)) as usize;
     let is_open = &is_open;
     let open = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i && is_open(slot));
     // the place at which the count is reached; what stands there competes by value

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::best::Best;
 use super::rank_transform::RankTransform;
 use super::{NeighborError, PROXY};
+use crate::universe::Universe;
 use landmark_core::linalg;
 use landmark_core::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
 use landmark_core::popularity::{HubLink, Popularity};
@@ -334,7 +335,7 @@ pub(super) fn by_rows<'a, T: Send>(
 
 /// The `width` best of every item by the first proxy, and as many by the link: one pass over half of all pairs.
 pub(super) fn scan(
-    n: usize,
+    universe: Universe,
     proxies: &[Arc<dyn Oracle>],
     link: Option<(&HubLink, &Popularity)>,
     width: usize,
@@ -342,17 +343,20 @@ pub(super) fn scan(
 ) -> Result<Vec<Vec<u32>>, NeighborError> {
     let by_proxy = if proxies.is_empty() { 0 } else { width };
     let by_link = if link.is_some() { width } else { 0 };
+    let n = universe.items;
     let mut best = [vec![Best::new(by_proxy); n], vec![Best::new(by_link); n]];
     let items: Vec<usize> = (0..n).collect();
     let proxies = Scanned::new(proxies, is_large);
     for rows in items.chunks(BLOCK) {
         for cols in items[rows[0]..].chunks(BLOCK) {
-            let blocks = proxies.blocks(rows, cols)?;
-            if let Some(block) = blocks.first() {
+            let mut blocks = proxies.blocks(rows, cols)?;
+            if let Some(block) = blocks.first_mut() {
+                leave_pairs(block, universe, rows[0], cols[0]);
                 offer(&mut best[0], block, rows[0], cols[0]);
             }
             if let Some((link, popularity)) = link {
-                let linked = link_block(link, popularity.values(), &blocks, rows, cols);
+                let mut linked = link_block(link, popularity.values(), &blocks, rows, cols);
+                leave_pairs(&mut linked, universe, rows[0], cols[0]);
                 offer(&mut best[1], &linked, rows[0], cols[0]);
             }
         }
@@ -366,13 +370,14 @@ type Block<'a> = &'a dyn Fn(Range<usize>, Range<usize>) -> Array2<f32>;
 
 /// The `width` best of every item by the link and what a process adds to it, with its weight: one pass over half of all pairs.
 pub(super) fn scan_estimates(
+    universe: Universe,
     proxies: &[Arc<dyn Oracle>],
     (link, popularity): (&HubLink, &Popularity),
     (process, weight): (Block<'_>, f64),
     width: usize,
     is_large: bool,
 ) -> Result<Vec<Vec<u32>>, NeighborError> {
-    let n = popularity.values().len();
+    let n = universe.items;
     let mut best = vec![Best::new(width); n];
     let items: Vec<usize> = (0..n).collect();
     let proxies = Scanned::new(proxies, is_large);
@@ -382,6 +387,7 @@ pub(super) fn scan_estimates(
             let mut estimates = link_block(link, popularity.values(), &blocks, rows, cols);
             let process = process(rows[0]..rows[0] + rows.len(), cols[0]..cols[0] + cols.len());
             estimates.zip_mut_with(&process, |estimate, &process| *estimate += weight * f64::from(process));
+            leave_pairs(&mut estimates, universe, rows[0], cols[0]);
             offer(&mut best, &estimates, rows[0], cols[0]);
         }
     }
@@ -480,6 +486,15 @@ fn link_block(
         }
     });
     linked
+}
+
+/// Of two lists: makes NaN, which is offered to nobody, of all pairs within one of them.
+fn leave_pairs(block: &mut Array2<f64>, universe: Universe, first_row: usize, first_col: usize) {
+    let Some(left) = universe.left else { return };
+    let (rows, columns) = (left.saturating_sub(first_row), left.saturating_sub(first_col));
+    let (rows, columns) = (rows.min(block.nrows()), columns.min(block.ncols()));
+    block.slice_mut(s![..rows, ..columns]).fill(UNKNOWN);
+    block.slice_mut(s![rows.., columns..]).fill(UNKNOWN);
 }
 
 /// A block of the upper triangle serves its rows and, unless it is on the diagonal, mirrored its columns.

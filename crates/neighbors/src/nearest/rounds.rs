@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use landmark_core::oracle::{Coin, OracleShape};
 use landmark_core::parameter::BadParameter;
 
+use crate::universe::Universe;
+
 /// Candidates an item, at least: at a few calls an item, kriging has something to choose from.
 const FEWEST_CANDIDATES: usize = 64;
 
@@ -52,6 +54,10 @@ pub struct RoundsParams {
     /// pairs, the others for the other order of the best of them. Without it every pair is asked for in both orders. Nothing to a score of one call
     /// per pair.
     pub one_order: Option<u64>,
+    /// Items of the first of two lists, which come first: only pairs across the lists exist, and calls per item are those of the first list.
+    pub left: Option<usize>,
+    /// Calls in all, in place of those per item.
+    pub calls: Option<u64>,
 }
 
 impl Default for RoundsParams {
@@ -71,6 +77,8 @@ impl Default for RoundsParams {
             pairs: false,
             growth: None,
             one_order: None,
+            left: None,
+            calls: None,
         }
     }
 }
@@ -150,10 +158,10 @@ impl Rounds {
 
     /// Calls of a search, exactly. Pure: no oracle is asked.
     pub fn bill(&self, shape: OracleShape, has_proxy: bool) -> Bill {
-        let n = shape.len as u64;
-        let (pairs, second_orders) = self.affordable(shape, n * n.saturating_sub(1) / 2);
+        let n = self.listed(shape.len);
+        let (pairs, second_orders) = self.affordable(shape, self.universe(shape.len).len());
         let columns = self.columns(shape.len, pairs, has_proxy);
-        let column_pairs = column_pairs(shape.len, columns);
+        let column_pairs = self.column_pairs(shape.len, columns);
         let trial = if has_proxy { (columns * self.trial_rows(shape.len, columns)) as u64 } else { 0 };
         let is_plain = has_proxy && columns == 0 && self.0.columns.is_none();
         let first = match (has_proxy, is_plain) {
@@ -164,6 +172,16 @@ impl Rounds {
         let rounds = self.rounds(pairs, pairs - column_pairs - first);
         let calls = pairs * self.price(shape) + second_orders;
         Bill { pairs, calls, columns, column_pairs, trial, first, rounds, second_orders, is_plain }
+    }
+
+    /// Pairs of n items that exist.
+    pub(super) fn universe(&self, n: usize) -> Universe {
+        Universe { items: n, left: self.0.left.map(|left| left.min(n)) }
+    }
+
+    /// Items of n that get a list.
+    pub(super) fn listed(&self, n: usize) -> u64 {
+        self.0.left.map_or(n, |left| left.min(n)) as u64
     }
 
     /// The seed of the coin, where a score has two orders and one of them is asked for first.
@@ -178,7 +196,8 @@ impl Rounds {
 
     /// Of `all` pairs those that the calls are enough for, and how many of them get their other order.
     fn affordable(&self, shape: OracleShape, all: u64) -> (u64, u64) {
-        let calls = (shape.len as u64).saturating_mul(self.0.calls_per_item as u64);
+        let of_items = self.listed(shape.len).saturating_mul(self.0.calls_per_item as u64);
+        let calls = self.0.calls.unwrap_or(of_items);
         if self.coin(shape).is_none() {
             return ((calls / shape.evaluations_per_pair.max(1)).min(all), 0);
         }
@@ -190,8 +209,8 @@ impl Rounds {
     /// The bill of a search that stands on so many known pairs ([`Search::knowing`](super::Search::knowing)): new calls alone. No columns are
     /// evaluated; `has_proxy` also with a seed.
     pub fn bill_beyond(&self, shape: OracleShape, has_proxy: bool, known: u64) -> Bill {
-        let n = shape.len as u64;
-        let left = (n * n.saturating_sub(1) / 2).saturating_sub(known);
+        let n = self.listed(shape.len);
+        let left = self.universe(shape.len).len().saturating_sub(known);
         let (pairs, second_orders) = self.affordable(shape, left);
         let first = if has_proxy { pairs.min(n.saturating_mul(self.0.first as u64)) } else { 0 };
         Bill {
@@ -231,7 +250,7 @@ impl Rounds {
 
     /// Rows of the columns that are looked at first; none where the columns were asked for, or popularity was not.
     pub(super) fn trial_rows(&self, n: usize, columns: usize) -> usize {
-        if columns == 0 || self.0.columns.is_some() || !self.0.popularity {
+        if columns == 0 || self.0.columns.is_some() || !self.0.popularity || self.0.left.is_some() {
             return 0;
         }
         let rows = (n / 12).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
@@ -261,7 +280,10 @@ impl Rounds {
 
     /// Columns at so many pairs; they never take more than half of these where there is a proxy.
     fn columns(&self, n: usize, pairs: u64, has_proxy: bool) -> usize {
-        let affordable = |share: u64| (2..=n).take_while(|&s| column_pairs(n, s) <= pairs / share).last().unwrap_or(0);
+        let most = self.0.left.map_or(n, |left| 2 * left.min(n.saturating_sub(left)));
+        let counts = || (2..=most).step_by(if self.0.left.is_some() { 2 } else { 1 });
+        let fits = |s: &usize, most: u64| self.column_pairs(n, *s) <= most;
+        let affordable = |share: u64| counts().take_while(|s| fits(s, pairs / share)).last().unwrap_or(0);
         if let Some(columns) = self.0.columns {
             return columns.min(affordable(1));
         }
@@ -269,8 +291,25 @@ impl Rounds {
             return 0;
         }
         // half up, as the research has it; a count of calls
-        let wanted = ((0.2 * pairs as f64 / n.max(1) as f64).round() as usize).max(2);
+        let wanted = match self.0.left {
+            // as many of either list, which together are scored with all items
+            Some(_) => 2 * ((0.2 * pairs as f64 / n.max(1) as f64).round() as usize).max(1),
+            None => ((0.2 * pairs as f64 / n.max(1) as f64).round() as usize).max(2),
+        };
         wanted.min(affordable(if has_proxy { 2 } else { 1 }))
+    }
+
+    /// Pairs of s full columns of n items, the diagonal left out: sn − s(s+1)/2. Of two lists s/2 items of each have columns: sn/2 − s²/4.
+    fn column_pairs(&self, n: usize, s: usize) -> u64 {
+        let (n, s) = (n as u64, s as u64);
+        if self.0.left.is_some() { s / 2 * n - (s / 2).pow(2) } else { s * n - s * (s + 1) / 2 }
+    }
+
+    /// The items of columns: the first of an order, of two lists the first of each.
+    pub(super) fn column_items(&self, order: &[usize], columns: usize) -> Vec<usize> {
+        let Some(left) = self.0.left else { return order[..columns].to_vec() };
+        let of = |is_first: bool| order.iter().copied().filter(move |&i| (i < left) == is_first).take(columns / 2);
+        of(true).chain(of(false)).collect()
     }
 
     /// Candidates that every item keeps, of n items.
@@ -278,10 +317,4 @@ impl Rounds {
         let wanted = self.0.candidates.saturating_mul(self.0.calls_per_item);
         wanted.max(2 * self.0.k).max(FEWEST_CANDIDATES).min(n.saturating_sub(1))
     }
-}
-
-/// Pairs of s full columns of n items, the diagonal left out: sn − s(s+1)/2.
-fn column_pairs(n: usize, s: usize) -> u64 {
-    let (n, s) = (n as u64, s as u64);
-    s * n - s * (s + 1) / 2
 }

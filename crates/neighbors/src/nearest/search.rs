@@ -13,6 +13,7 @@ use super::places::ranked;
 use super::pool::{FAILED, OFTEN, Pool};
 use super::rounds::{Bill, Rounds};
 use super::{NeighborError, PROXY, require_symmetric, trial};
+use crate::universe::Universe;
 use arms::Arm;
 use estimates::ColumnPopularity;
 use landmark_core::landmarks::Landmarks;
@@ -224,7 +225,7 @@ impl Search {
             return Err(NeighborError::TooFewLandmarks { wanted, given });
         }
         Ok(Self {
-            columns: columns_of(&rounds, &bill, n, landmarks.order()[..wanted].to_vec()),
+            columns: columns_of(&rounds, &bill, n, rounds.column_items(landmarks.order(), wanted)),
             popularity: [(); 2].map(|()| ColumnPopularity::unknown(n)),
             by_rank: false,
             judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
@@ -321,7 +322,7 @@ impl Search {
                 Next::Columns => {
                     self.next = Next::Given;
                     self.judge_trial()?;
-                    (Step::Columns, self.columns.pairs())
+                    (Step::Columns, self.columns.pairs(self.universe()))
                 }
                 Next::Given => {
                     self.next = Next::First;
@@ -416,15 +417,15 @@ impl Search {
     /// listed nowhere.
     ///
     /// # Errors
-    /// A pair of an item with itself, or beyond the items.
+    /// A pair of an item with itself, of two items of one of two lists, or beyond the items.
     ///
     /// # Panics
     /// When there is not one score a pair.
     pub fn record(&mut self, pairs: &[Pair], scores: &[f64]) -> Result<(), NeighborError> {
         assert_eq!(pairs.len(), scores.len(), "pairs and their scores");
-        let len = self.columns.rows();
+        let (len, universe) = (self.columns.rows(), self.universe());
         for (&(i, j), &score) in pairs.iter().zip(scores) {
-            if i == j || i >= len || j >= len {
+            if !universe.has((i.min(j), i.max(j))) {
                 return Err(NeighborError::NoPair { i, j, len });
             }
             let kept = if score.is_finite() { score } else { FAILED };
@@ -443,7 +444,12 @@ impl Search {
         Ok(())
     }
 
-    /// The `depth` best candidates of every item as they stand now, best first; within a round, by the estimates that it began with. The search
+    /// Pairs that exist.
+    pub(super) fn universe(&self) -> Universe {
+        self.rounds.universe(self.columns.rows())
+    }
+
+    /// The `depth` best candidates of every item, or of every item of the first of two lists, as they stand now, best first; within a round, by the estimates that it began with. The search
     /// goes on as if nobody had asked: they are made on a copy of it, in as much memory again.
     ///
     /// # Errors
@@ -478,7 +484,7 @@ impl Search {
             };
             slots.into_iter().take(depth).map(neighbor).collect()
         };
-        Ok((0..pool.len()).into_par_iter().map(listed).collect())
+        Ok((0..at_most(self.rounds.listed(pool.len()))).into_par_iter().map(listed).collect())
     }
 
     /// The lists of all items.

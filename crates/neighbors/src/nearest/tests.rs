@@ -15,6 +15,7 @@ mod given;
 mod known;
 mod orders;
 mod trial;
+mod two_lists;
 
 fn numbers(value: &Value) -> Vec<f64> {
     serde_json::from_value(value.clone()).unwrap()

@@ -20,9 +20,9 @@ use landmark_core::oracle::Pair;
 use rand::Rng;
 
 use super::Target;
-use super::given::Universe;
 use super::hypergeometric::{least_wrong, most_unseen, p_value, sample_size};
 use super::yield_plan::{Next, YieldPlan};
+use crate::universe::Universe;
 
 /// Allowance for rounding of p.
 const ROUNDING: f64 = 1e-9;

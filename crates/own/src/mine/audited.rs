@@ -14,12 +14,11 @@ use landmark_neighbors::recall::{
     sample_size,
 };
 use landmark_report::amounts::count;
-use landmark_tasks::neighbors::ScoredPair;
 use miette::{IntoDiagnostic, Report, Result};
 
 use super::{Found, Mined, Own, Wanted, all_pairs, missing};
 use crate::calls::checks;
-use crate::own::PAIRS_AT_A_TIME;
+use crate::own::{PAIRS_AT_A_TIME, progress_over};
 
 impl Own {
     /// Pairs of at least `wanted.at_least`, with a guaranteed recall.
@@ -30,7 +29,7 @@ impl Own {
         };
         let info = &self.factors.info;
         let oracle = context.similarities(info.gamma).into_diagnostic()?;
-        let mut known = self.landmark_pairs(oracle.as_ref(), at_least, None)?;
+        let known = self.landmark_pairs(oracle.as_ref(), at_least, None)?;
         let query = PairQuery {
             items: info.items,
             at_least,
@@ -47,61 +46,23 @@ impl Own {
             Some(budget) => Some(budget),
             None => context.problem.is_priced.then_some(columns),
         };
-        let mut source = Source {
-            own: self,
+        let is_landmark: Vec<bool> = self.places().iter().map(Option::is_some).collect();
+        let source = Source {
             context,
             oracle: oracle.as_ref(),
-            is_landmark: self.places().iter().map(Option::is_some).collect(),
+            quiet: self.options.quiet,
+            left: None,
+            is_known: &|(i, j)| is_landmark[i] || is_landmark[j],
+            best: &|wanted| self.best_of_others(wanted).into_iter().map(|pair| (pair.first, pair.second)).collect(),
             agreed,
             refused: None,
             query,
         };
-        let names = format!("pairs of at least {at_least}, {} at {}", target.recall(), target.delta());
-        let mut rng = stream(context.run.seed, context.problem.dataset.as_str(), &names, 0);
-        let found = pairs_with_recall(query, &mut source, &mut rng)?;
-        let refused = source.refused.take();
-        let spent = context.metered.spent().evaluations;
-        let statement = self.statement(query, &found, known.len() + found.found.len(), spent);
-        let mut text = words(&found, query, refused, wanted.budget.is_some());
-        text += &format!("{} pairs scored, {} new calls\n", count(found.by_estimate + found.audited), count(spent));
-        known.extend(
-            found
-                .found
-                .iter()
-                .map(|&((first, second), score)| Mined { pair: ScoredPair { first, second, score }, exact: true }),
-        );
-        let is_cut_short = !matches!(found.end, PairsEnd::Reached | PairsEnd::Exact);
-        Ok(Found { pairs: known, text, statement, is_cut_short })
-    }
-
-    /// What is known of the recall; `None` if nothing is.
-    fn statement(&self, query: PairQuery, found: &AuditedPairs, listed: usize, spent: u64) -> Option<Statement> {
-        let lower = match found.end {
-            PairsEnd::Reached => query.target.recall(),
-            PairsEnd::Exact => 1.0,
-            PairsEnd::Below { lower } => lower,
-            PairsEnd::NothingFound { .. } | PairsEnd::NotAudited { .. } => return None,
-        };
-        let reached = lower >= query.target.recall();
-        let bound = if found.end == PairsEnd::Exact { "all pairs" } else { "audited pairs, hypergeometric" };
-        let enough = format!("a larger `--budget` continues from here ({} pairs are listed)", count(listed as u64));
-        Some(Statement {
-            k: None,
-            at_least: Some(query.at_least),
-            target_recall: query.target.recall(),
-            delta: query.target.delta(),
-            reached,
-            recall: found.recall,
-            lower,
-            bound: bound.to_owned(),
-            rows: usize::try_from(found.audited).unwrap_or(usize::MAX),
-            landmarks: self.factors.info.landmarks.len(),
-            scored_pairs: found.by_estimate + found.audited,
-            evaluations: spent,
-            calls_per_item: spent as f64 / query.items.max(1) as f64,
-            guaranteed: true,
-            enough: (!reached).then_some(enough),
-        })
+        let mut found = source.run(wanted, known)?;
+        if let Some(statement) = &mut found.statement {
+            statement.landmarks = self.factors.info.landmarks.len();
+        }
+        Ok(found)
     }
 
     /// The least that a search takes, for a dry run: its first batch, and an audit that meets no positive.
@@ -130,33 +91,91 @@ impl Own {
     }
 }
 
-/// Pairs of the factors' items, scored by the oracle.
-struct Source<'a, 'b> {
-    own: &'a Own,
-    context: &'a SweepContext<'b>,
-    oracle: &'a dyn Oracle,
-    is_landmark: Vec<bool>,
+/// Pairs of the items, scored by the oracle.
+pub(super) struct Source<'a, 'b> {
+    pub(super) context: &'a SweepContext<'b>,
+    pub(super) oracle: &'a dyn Oracle,
+    pub(super) quiet: bool,
+    /// Items of the first of two lists.
+    pub(super) left: Option<usize>,
+    /// True of pairs that are known from the start.
+    pub(super) is_known: &'a dyn Fn(Pair) -> bool,
+    /// The other pairs, best first.
+    pub(super) best: &'a dyn Fn(usize) -> Vec<Pair>,
     /// Calls that may be made.
-    agreed: Option<u64>,
+    pub(super) agreed: Option<u64>,
     /// Why the search was not allowed to go on.
-    refused: Option<String>,
-    query: PairQuery,
+    pub(super) refused: Option<String>,
+    pub(super) query: PairQuery,
+}
+
+impl Source<'_, '_> {
+    /// Pairs with a guaranteed recall, those that are `known` among them.
+    pub(super) fn run(mut self, wanted: Wanted, mut known: Vec<Mined>) -> Result<Found> {
+        let (query, context) = (self.query, self.context);
+        let target = query.target;
+        let names = format!("pairs of at least {}, {} at {}", query.at_least, target.recall(), target.delta());
+        let mut rng = stream(context.run.seed, context.problem.dataset.as_str(), &names, 0);
+        let found = pairs_with_recall(query, &mut self, &mut rng)?;
+        let spent = context.metered.spent().evaluations;
+        let statement = statement(query, &found, known.len() + found.found.len(), spent);
+        let mut text = words(&found, query, self.refused.take(), wanted.budget.is_some());
+        text += &format!("{} pairs scored, {} new calls\n", count(found.by_estimate + found.audited), count(spent));
+        let new = found.found.iter();
+        known.extend(new.map(|&((first, second), score)| Mined::exact(first, second, score)));
+        let is_cut_short = !matches!(found.end, PairsEnd::Reached | PairsEnd::Exact);
+        Ok(Found { pairs: known, text, statement, is_cut_short })
+    }
+}
+
+/// What is known of the recall; `None` if nothing is.
+fn statement(query: PairQuery, found: &AuditedPairs, listed: usize, spent: u64) -> Option<Statement> {
+    let lower = match found.end {
+        PairsEnd::Reached => query.target.recall(),
+        PairsEnd::Exact => 1.0,
+        PairsEnd::Below { lower } => lower,
+        PairsEnd::NothingFound { .. } | PairsEnd::NotAudited { .. } => return None,
+    };
+    let reached = lower >= query.target.recall();
+    let bound = if found.end == PairsEnd::Exact { "all pairs" } else { "audited pairs, hypergeometric" };
+    let enough = format!("a larger `--budget` continues from here ({} pairs are listed)", count(listed as u64));
+    Some(Statement {
+        k: None,
+        at_least: Some(query.at_least),
+        target_recall: query.target.recall(),
+        delta: query.target.delta(),
+        reached,
+        recall: found.recall,
+        lower,
+        bound: bound.to_owned(),
+        rows: usize::try_from(found.audited).unwrap_or(usize::MAX),
+        landmarks: 0,
+        scored_pairs: found.by_estimate + found.audited,
+        evaluations: spent,
+        calls_per_item: spent as f64 / query.items.max(1) as f64,
+        guaranteed: true,
+        enough: (!reached).then_some(enough),
+    })
 }
 
 impl PairSource for Source<'_, '_> {
     type Error = Report;
 
-    fn is_known(&self, (i, j): Pair) -> bool {
-        self.is_landmark[i] || self.is_landmark[j]
+    fn left(&self) -> Option<usize> {
+        self.left
+    }
+
+    fn is_known(&self, pair: Pair) -> bool {
+        (self.is_known)(pair)
     }
 
     fn best(&mut self, wanted: usize) -> Vec<Pair> {
-        self.own.best_of_others(wanted).into_iter().map(|pair| (pair.first, pair.second)).collect()
+        (self.best)(wanted)
     }
 
     fn evaluate(&mut self, pairs: &[Pair]) -> Result<Vec<f64>> {
         let mut all = Vec::with_capacity(pairs.len());
-        let (_progress, mut done) = self.own.progress_over(pairs.len() as u64, "pairs scored");
+        let (_progress, mut done) = progress_over(pairs.len() as u64, "pairs scored", self.quiet);
         for chunk in pairs.chunks(PAIRS_AT_A_TIME) {
             let mut scores = vec![0.0; chunk.len()];
             match self.oracle.evaluate(chunk, &mut scores) {

@@ -43,7 +43,7 @@ fn a_list_and_a_name_are_explained_and_a_mistyped_one_is_guessed() {
 }
 
 /// Documents, a matrix, questions with trees, pairs of sentences, or an experiment with a section of its own: an example belongs to one of them.
-const AROUND: [&[(&str, &str)]; 6] = [
+const AROUND: [&[(&str, &str)]; 7] = [
     &[
         ("ranks", "[5]"),
         ("experiment", "error_curve"),
@@ -79,6 +79,7 @@ const AROUND: [&[(&str, &str)]; 6] = [
         ("oracle", "cross_encoder"),
         ("methods", "[nystrom]"),
     ],
+    &[("experiment", "own_data"), ("dataset", "{ name: texts, path: items.txt }"), ("oracle", "string")],
     &[],
 ];
 

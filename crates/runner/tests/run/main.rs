@@ -36,3 +36,4 @@ mod sketches;
 mod store;
 mod structured;
 mod tree_kernels;
+mod two_lists;

@@ -49,7 +49,9 @@ impl Search {
         let mut known = std::mem::take(&mut self.outside);
         known.extend(self.columns.known());
         let is_without = self.columns.items().is_empty();
-        if self.rounds.params().popularity && !is_without {
+        // one column a list says nothing of an item that it leaves out
+        let is_single = self.rounds.params().left.is_some() && self.columns.items().len() < 4;
+        if self.rounds.params().popularity && !is_without && !is_single {
             self.popularity = [RankTransform::default(), self.columns.ranks()].map(|transform| {
                 let items = self.columns.popularity(&transform);
                 ColumnPopularity { transform, items }
@@ -70,7 +72,7 @@ impl Search {
             (_, None) if self.is_seeded => self.seeded_candidates(width)?,
             (_, link) => {
                 let link = link.as_ref().map(|link| (link, &self.popularity().items));
-                scan(n, &self.proxies, link, width, self.is_large)?
+                scan(self.universe(), &self.proxies, link, width, self.is_large)?
             }
         };
         lists.iter_mut().zip(&self.given).for_each(|(list, given)| list.extend(given));
@@ -126,7 +128,10 @@ impl Search {
         open: impl Fn(usize) -> bool,
     ) -> Vec<Pair> {
         let pool = self.pool.as_ref().expect("made before anything is chosen");
-        if self.rounds.params().pairs { highest(pool, count, value, open) } else { places(pool, count, value, open) }
+        match self.rounds.params() {
+            params if params.pairs => highest(pool, count, value, open),
+            params => places(pool, count, value, open, params.left.is_some()),
+        }
     }
 
     /// F: the score where there is one, else the estimate; of a pair that was asked for in one order some of both.

@@ -207,8 +207,9 @@ impl Search {
     fn expand(&mut self, link: &HubLink) -> Result<(), NeighborError> {
         let pool = self.pool.as_ref().expect("made before");
         let n = pool.len();
-        let is_whole = pool.slots() == n * n.saturating_sub(1);
-        if self.proxies.is_empty() || !self.rounds.params().kriging || self.bill.is_plain || is_whole {
+        // of two lists a neighbor of a neighbor is in the list of the item itself
+        let adds_nothing = self.is_whole(pool) || self.rounds.params().left.is_some();
+        if self.proxies.is_empty() || !self.rounds.params().kriging || self.bill.is_plain || adds_nothing {
             return Ok(());
         }
         let nearest = |i: usize| -> Vec<u32> {
@@ -229,6 +230,11 @@ impl Search {
         let pool = self.pool.take().expect("made before");
         self.pool = Some(pool.with(&[], lists, &self.proxies)?);
         Ok(())
+    }
+
+    /// True if all pairs that exist are candidates.
+    fn is_whole(&self, pool: &Pool) -> bool {
+        pool.slots() as u64 == 2 * self.universe().len()
     }
 
     /// The link, slot by slot.
@@ -329,8 +335,7 @@ impl Search {
     fn scan_by(&mut self, process: &Process, link: &HubLink, weights: Weights) -> Result<(), NeighborError> {
         let pool = self.pool.as_ref().expect("made before");
         let n = pool.len();
-        let is_whole = pool.slots() == n * n.saturating_sub(1);
-        if is_whole || self.has_index || (self.is_large && self.is_scanned) {
+        if self.is_whole(pool) || self.has_index || (self.is_large && self.is_scanned) {
             return Ok(());
         }
         self.is_scanned = true;
@@ -338,6 +343,7 @@ impl Search {
         // of many items, half as many keep the pool within its memory
         let width = self.rounds.width(n) / if self.is_large { 2 } else { 1 };
         let lists = scan_estimates(
+            self.universe(),
             &self.proxies,
             (link, popularity),
             (&|rows, columns| process.block(rows, columns), weights.process),

@@ -138,7 +138,7 @@ impl Search {
     fn with_bill(mut self, shape: OracleShape) -> Self {
         let bill = self.rounds.bill(shape, true);
         // without another way to choose pairs there were as many columns or more
-        let columns = self.columns.items()[..bill.columns].to_vec();
+        let columns = self.rounds.column_items(self.columns.items(), bill.columns);
         self.columns = columns_of(&self.rounds, &bill, shape.len, columns);
         self.lists_known_first = bill.is_plain;
         self.bill = bill;

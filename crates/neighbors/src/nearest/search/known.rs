@@ -96,10 +96,9 @@ impl Search {
 
     /// The best of every item by the seed, and by the first of the other proxies.
     pub(super) fn seeded_candidates(&self, width: usize) -> Result<Vec<Vec<u32>>, NeighborError> {
-        let n = self.columns.rows();
-        let mut lists = scan(n, &self.proxies[..1], None, width, self.is_large)?;
+        let mut lists = scan(self.universe(), &self.proxies[..1], None, width, self.is_large)?;
         if let Some(other) = self.proxies.get(1..2).filter(|other| !other.is_empty()) {
-            let more = scan(n, other, None, width, self.is_large).map_err(|error| match error {
+            let more = scan(self.universe(), other, None, width, self.is_large).map_err(|error| match error {
                 NeighborError::Proxy { role, number, source } => {
                     NeighborError::Proxy { role, number: number + 1, source }
                 }
