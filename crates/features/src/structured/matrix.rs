@@ -7,7 +7,6 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use super::StructuredError;
 use super::chunks::{for_each_chunk, rows_per_chunk};
 use super::error::require_length;
-use super::p_model::PModel;
 use super::transforms::Room;
 
 /// A drawn m × n matrix.
@@ -66,4 +65,19 @@ pub trait StructuredMatrix: fmt::Debug + Send + Sync {
         })?;
         Ok(out)
     }
+}
+
+/// One nonzero of a column of Pᵢ: (place in the budget, value).
+pub type Term = (usize, f64);
+
+/// The matrices Pᵢ behind a structured matrix.
+pub trait PModel: StructuredMatrix {
+    /// g, of length t.
+    fn randomness(&self) -> Vec<f64>;
+
+    /// Column `column` of P_`row`: its nonzeros, each place once.
+    fn column(&self, row: usize, column: usize) -> Vec<Term>;
+
+    /// Pairs of rows i < j such that every coherence graph of the model is isomorphic, σ included, to one of theirs or empty.
+    fn row_pairs(&self) -> Vec<(usize, usize)>;
 }

@@ -20,28 +20,12 @@ mod search;
 
 use serde::Serialize;
 
-use super::StructuredMatrix;
-
+pub use super::matrix::{PModel, Term};
 pub use coloring::Chromatic;
 pub use graph::CoherenceGraph;
 
-/// One nonzero of a column of Pᵢ: (place in the budget, value).
-pub type Term = (usize, f64);
-
 /// σ below this is rounding: columns have norm 1 and at most some thousand terms.
 const ZERO: f64 = 1e-12;
-
-/// The matrices Pᵢ behind a structured matrix.
-pub trait PModel: StructuredMatrix {
-    /// g, of length t.
-    fn randomness(&self) -> Vec<f64>;
-
-    /// Column `column` of P_`row`: its nonzeros, each place once.
-    fn column(&self, row: usize, column: usize) -> Vec<Term>;
-
-    /// Pairs of rows i < j such that every coherence graph of the model is isomorphic, σ included, to one of theirs or empty.
-    fn row_pairs(&self) -> Vec<(usize, usize)>;
-}
 
 /// Pairs of rows where only their distance counts inside a block and blocks share nothing.
 pub(super) fn shifted_pairs(rows: usize, block: usize) -> Vec<(usize, usize)> {
