@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::unpack::TooLarge;
+use crate::bound::TooLarge;
 
 /// Why data could not be had.
 #[derive(Debug, thiserror::Error)]

@@ -17,6 +17,7 @@
 //! ```
 
 pub mod bag_of_words;
+mod bound;
 pub mod catalog;
 pub mod character_ngrams;
 pub mod conll;

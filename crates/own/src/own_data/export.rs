@@ -399,7 +399,7 @@ mod tests {
         let file = fs::File::open(folder.path().join("items.parquet")).unwrap();
         let reader = SerializedFileReader::new(file).unwrap();
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
-        let heads: Vec<&String> = rows[1].get_column_iter().map(|(head, _)| head).collect();
+        let heads: Vec<&str> = rows[1].get_column_iter().map(|(head, _)| head.as_str()).collect();
         assert_eq!((rows.len(), heads), (3, vec!["id", "text", "vector", "query"]));
         let text = |column: usize| rows[1].get_string(column).unwrap().as_str();
         let numbers = |column: usize| {
