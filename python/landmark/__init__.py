@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         landmark_policies as landmark_policies,
     )
     from ._exchange import PairBatch as PairBatch
-    from .bill import Bill as Bill, Neighbors as Neighbors, Pairs as Pairs, Recall as Recall
+    from .results import CallPlan as CallPlan, Neighbors as Neighbors, Pairs as Pairs, Recall as Recall
     from .cached import Cached as Cached
     from .estimator import Landmark as Landmark
     from .features import FrequentDirections as FrequentDirections, StructuredFeatures as StructuredFeatures
@@ -50,10 +50,10 @@ _HOMES = {
     "NotFiniteError": "_native",
     "StoreFailure": "_native",
     "landmark_policies": "_native",
-    "Bill": "bill",
-    "Neighbors": "bill",
-    "Pairs": "bill",
-    "Recall": "bill",
+    "CallPlan": "results",
+    "Neighbors": "results",
+    "Pairs": "results",
+    "Recall": "results",
     "Cached": "cached",
     "Landmark": "estimator",
     "FrequentDirections": "features",
@@ -86,7 +86,7 @@ _HOMES = {
 
 # a literal, which type checkers read
 __all__ = [
-    "Bill",
+    "CallPlan",
     "Blockwise",
     "BudgetExhausted",
     "Cached",

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._checks import real, whole
 from ._native import MeteredStore
 from ._search import Search, stated
-from .bill import Pairs
+from .results import Pairs
 
 
 class Mining(Search):

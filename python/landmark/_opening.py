@@ -22,7 +22,7 @@ from ._checks import one_of, real, whole
 from ._items import Items, as_objects, plain, shown
 from ._native import MeteredStore, NotFiniteError, Oracle
 from ._progress import Progress
-from .bill import Bill
+from .results import CallPlan
 from .cached import Cached, identity_of
 from .reading import Factors
 
@@ -241,8 +241,8 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         none = np.empty((0, 2), dtype=np.int64), 0
         if self._order is not None or not is_asked(self):
             return none
-        bill = json.loads(matrix.plan(settings, []))
-        if not bill["calls"] or bill["calls"] < bill["calls_alone"]:
+        call_plan = json.loads(matrix.plan(settings, []))
+        if not call_plan["calls"] or call_plan["calls"] < call_plan["calls_alone"]:
             return none
         pairs, is_named = matrix.probe(settings, PROBED)
         if isinstance(self._similarity, scores.Blockwise):
@@ -252,7 +252,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         calls = len(pairs) * (1 if is_named else 2)
         left = matrix.calls_left
         # a fit that the budget pays for stays whole, and one that it cuts short loses little
-        is_too_much = left is not None and (left < bill["calls"] + calls if bill["calls"] <= left else left < 10 * calls)
+        is_too_much = left is not None and (left < call_plan["calls"] + calls if call_plan["calls"] <= left else left < 10 * calls)
         return none if is_too_much else (pairs, calls)
 
     def _opened(self) -> tuple[MeteredStore, Batches | Blocks | None]:
@@ -344,9 +344,9 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             return [one.oracle(items) for one in as_list(self.proxy)]
         return [Oracle.vectors(array) for array in self._embeddings(items)]
 
-    def _bill(self, matrix: MeteredStore, settings: dict[str, Any], proxies: list[Oracle], probe: int = 0, exact: bool = True) -> Bill:
+    def _call_plan(self, matrix: MeteredStore, settings: dict[str, Any], proxies: list[Oracle], probe: int = 0, exact: bool = True) -> CallPlan:
         told = json.loads(matrix.plan(json.dumps(settings), proxies))
-        return Bill(
+        return CallPlan(
             items=told["items"],
             calls=told["calls"] + probe,
             calls_alone=told["calls_alone"] + probe,

@@ -13,7 +13,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class Progress:
-    """Counts calls towards a bill, and no further: a block of scores may hold some that nobody asked for."""
+    """Counts calls towards the planned number, and no further: a block of scores may hold some that nobody asked for."""
 
     def __init__(self, total: int, title: str, verbose: bool) -> None:
         self._title, self._total, self._done = title, total, 0

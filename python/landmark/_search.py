@@ -16,7 +16,7 @@ from ._checks import one_of, real, whole
 from ._items import joined
 from ._native import MeteredStore
 from ._opening import Opening
-from .bill import Neighbors, Recall
+from .results import Neighbors, Recall
 
 
 class Search(Opening):
@@ -176,9 +176,9 @@ class Search(Opening):
         given = None if candidates is None else _indices(candidates)
         fitted = self._fitted(matrix)
         known = _distinct(len(self._items), fitted[0], fitted[2])
-        bill, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies), known))["calls"], matrix.calls
+        call_plan, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies), known))["calls"], matrix.calls
         try:
-            with self._told(bill, "neighbors", batches, matrix=matrix):
+            with self._told(call_plan, "neighbors", batches, matrix=matrix):
                 out = matrix.nearest(json.dumps(search), proxies, fitted, given)
         finally:
             self.n_calls_ = matrix.calls

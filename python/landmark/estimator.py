@@ -23,7 +23,7 @@ from ._native import MeteredStore, Projector
 from ._opening import DEFAULT_COMPONENTS, PROBED, as_list, is_asked
 from ._saved import Saved
 from ._shrinking import refitted, variance_of
-from .bill import Bill, spectrum, table
+from .results import CallPlan, spectrum, table
 from .noise import JudgeNoise
 from .reading import Factors
 from .workers import Tile, cut
@@ -113,7 +113,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         Landmarks that were used.
     order_ : str
         Order of the fit.
-    bill_ : Bill
+    call_plan_ : CallPlan
         Call estimate of the fit.
     report_ : dict
         Shift, ridge and eigenvalues of the fit.
@@ -214,9 +214,9 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
             state.pop(gone, None)
         return state
 
-    # --- the bill and the fit
+    # --- the planned calls and the fit
 
-    def plan(self, X: Any, y: Any = None) -> Bill:
+    def plan(self, X: Any, y: Any = None) -> CallPlan:
         """Estimate the calls of `fit(X)`. No call is made.
 
         Parameters
@@ -228,7 +228,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
 
         Returns
         -------
-        Bill
+        CallPlan
             Planned calls, exact unless it says otherwise.
         """
         items = self._items_of(X, reset=False)
@@ -240,7 +240,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
             # of a predictor the probe decides: at most the calls of both orders
             probe = probe if probe > PROBED else 0
             matrix, _ = self._open(items, dry=True, order="mean")
-        return self._bill(matrix, settings, self._proxies(items), probe, is_known)
+        return self._call_plan(matrix, settings, self._proxies(items), probe, is_known)
 
     def tiles(self, X: Any, calls: int = 10_000) -> list[Tile]:
         """Cut the calls of `fit(X)` into tiles, for `work` or `Worker` on any machine that reaches the store. No call is made.
@@ -303,9 +303,9 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         settings, proxies = json.dumps(self._settings_), self._proxies(items)
         matrix, batches = self._opened_for_fit(items, settings)
         self._matrix, self._batches, self._identity_ = matrix, batches, matrix.identity
-        self.bill_ = self._bill(matrix, self._settings_, proxies, matrix.calls)
-        log.info("a fit of %s items takes %s calls, %s of them new", len(items), self.bill_.calls_alone, self.bill_.calls)
-        most = self.bill_.calls if matrix.calls_left is None else min(self.bill_.calls, matrix.calls_left + matrix.calls)
+        self.call_plan_ = self._call_plan(matrix, self._settings_, proxies, matrix.calls)
+        log.info("a fit of %s items takes %s calls, %s of them new", len(items), self.call_plan_.calls_alone, self.call_plan_.calls)
+        most = self.call_plan_.calls if matrix.calls_left is None else min(self.call_plan_.calls, matrix.calls_left + matrix.calls)
         # scores of both orders are there already
         done = max(matrix.calls, len(batches.known) if isinstance(batches, Batches) else 0)
         with self._told(most - done, "scores", batches, items, matrix):

@@ -14,7 +14,7 @@ from . import _native
 from ._checks import real, whole
 from ._items import plain
 from ._numbered import Numbered
-from .bill import Recall
+from .results import Recall
 
 _NAME = "recall_of"
 # pairs sampled by default, and whole rows of lists

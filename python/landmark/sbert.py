@@ -18,7 +18,7 @@ from . import scores
 from ._checks import one_of, real, whole
 from ._items import plain
 from ._native import BudgetExhausted
-from .bill import Recall
+from .results import Recall
 from .cached import Cached
 from .estimator import Landmark
 from .two_sided import TwoSided, join

@@ -17,7 +17,7 @@ from ._checks import on_a_copy, real, whole
 from ._items import plain
 from ._numbered import Numbered, listed
 from ._search import stated
-from .bill import Neighbors, Pairs
+from .results import Neighbors, Pairs
 
 Order = Literal["mean", "max", "min", "symmetric", "given"]
 

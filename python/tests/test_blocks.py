@@ -67,7 +67,7 @@ def test_the_bits_and_the_calls_are_those_of_a_function_of_pairs(settings: dict[
     pairs, blocks = Landmark(by_pairs, **both).fit(x), Landmark(Blockwise(Recorded()), **both, **store).fit(x)
     assert blocks.embedding_.tobytes() == pairs.embedding_.tobytes()
     assert blocks.component_indices_.tolist() == pairs.component_indices_.tolist()
-    assert (blocks.n_calls_, blocks.error_, blocks.bill_.calls) == (pairs.n_calls_, pairs.error_, pairs.bill_.calls)
+    assert (blocks.n_calls_, blocks.error_, blocks.call_plan_.calls) == (pairs.n_calls_, pairs.error_, pairs.call_plan_.calls)
     every = np.arange(len(x))
     assert blocks.similarities(every, every).tobytes() == pairs.similarities(every, every).tobytes()
     assert blocks.transform(points(5, 9)).tobytes() == pairs.transform(points(5, 9)).tobytes()
@@ -125,7 +125,7 @@ def test_a_store_of_blocks_is_resumed_by_blocks_and_by_pairs(tmp_path: Path) -> 
     assert 0 < kept < lm.plan(x).calls_alone
     fails = False
     lm.fit(x)
-    assert lm.n_calls_ == lm.bill_.calls_alone - kept
+    assert lm.n_calls_ == lm.call_plan_.calls_alone - kept
     again = Landmark(by_pairs, 15, **store).fit(x)
     assert again.n_calls_ == 0 and again.embedding_.tobytes() == lm.embedding_.tobytes()
 
@@ -135,9 +135,9 @@ def test_an_asymmetric_function_of_blocks_is_asked_in_both_orders(texts: list[st
         return np.array([[len(a) - 0.5 * len(b) for b in columns] for a in rows])
 
     lm = Landmark(Blockwise(skewed), 4, order="mean", error_samples=0)
-    bill = lm.plan(texts)
+    call_plan = lm.plan(texts)
     lm.fit(texts)
-    assert lm.n_calls_ == bill.calls
+    assert lm.n_calls_ == call_plan.calls
     i = int(lm.component_indices_[0])
     assert lm.similarities(i, 0) == pytest.approx(0.25 * (len(texts[i]) + len(texts[0])))
 

@@ -1,4 +1,4 @@
-"""Scores that depend on the order of a pair are not taken as symmetric without a word, and what that costs is in the bill."""
+"""Scores that depend on the order of a pair are not taken as symmetric without a word, and what that costs is in the planned calls."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def function(model: Model) -> Any:
 
 @pytest.mark.parametrize("samples", [0, 100])
 @pytest.mark.parametrize("store", [False, True])
-def test_a_symmetric_score_costs_sixteen_calls_more_and_the_bill_says_so(store: bool, samples: int, tmp_path: Any) -> None:
+def test_a_symmetric_score_costs_sixteen_calls_more_and_the_call_plan_says_so(store: bool, samples: int, tmp_path: Any) -> None:
     model = Model(0.0)
     kept = {"store": tmp_path, "identity": "model"} if store else {}
     lm = Landmark(function(model), 8, error_samples=samples, **kept)
-    bill = lm.plan(TEXTS)
-    assert not model.asked and bill.is_exact and bill.calls_of_the_probe == 16
+    call_plan = lm.plan(TEXTS)
+    assert not model.asked and call_plan.is_exact and call_plan.calls_of_the_probe == 16
     lm.fit(TEXTS)
-    assert sum(model.asked.values()) == bill.calls == lm.bill_.calls == lm.n_calls_ and lm.order_ == "symmetric"
+    assert sum(model.asked.values()) == call_plan.calls == lm.call_plan_.calls == lm.n_calls_ and lm.order_ == "symmetric"
     assert max(model.asked.values()) == 1, "no pair twice in one order"
     said = Landmark(function(Model(0.0)), 8, order="symmetric", error_samples=samples).fit(TEXTS)
     assert lm.n_calls_ - said.n_calls_ == 16 and lm.embedding_.tobytes() == said.embedding_.tobytes()
@@ -69,8 +69,8 @@ def test_a_function_of_two_orders_is_refused_before_the_fit_with_what_to_do(samp
     for order in ("mean", "symmetric"):
         model.asked.clear()
         lm.set_params(order=order).fit(TEXTS)
-        assert lm.order_ == order and sum(model.asked.values()) == lm.n_calls_ == lm.bill_.calls
-        assert lm.bill_.calls_of_the_probe == 0
+        assert lm.order_ == order and sum(model.asked.values()) == lm.n_calls_ == lm.call_plan_.calls
+        assert lm.call_plan_.calls_of_the_probe == 0
 
 
 @pytest.mark.parametrize("samples", [0, 100])
@@ -79,10 +79,10 @@ def test_a_predictor_of_two_orders_is_used_as_their_mean(method: str, samples: i
     model = Model(0.05)
     kept = {"store": tmp_path, "identity": "model"}
     lm = Landmark(model, 8, method=method, error_samples=samples, **kept)
-    bill = lm.plan(TEXTS)
-    assert not bill.is_exact and not model.asked
+    call_plan = lm.plan(TEXTS)
+    assert not call_plan.is_exact and not model.asked
     lm.fit(TEXTS)
-    assert lm.order_ == "mean" and sum(model.asked.values()) == lm.n_calls_ == lm.bill_.calls == bill.calls
+    assert lm.order_ == "mean" and sum(model.asked.values()) == lm.n_calls_ == lm.call_plan_.calls == call_plan.calls
     assert max(model.asked.values()) == 1
     i = int(lm.component_indices_[0])
     assert lm.similarities(i, 7) == pytest.approx((model.of(TEXTS[i], TEXTS[7]) + model.of(TEXTS[7], TEXTS[i])) / 2)
@@ -99,9 +99,9 @@ def test_a_predictor_of_two_orders_is_used_as_their_mean(method: str, samples: i
 def test_a_symmetric_predictor_costs_less_than_its_plan() -> None:
     model = Model(0.0)
     lm = Landmark(model, 8, error_samples=50)
-    bill = lm.plan(TEXTS)
+    call_plan = lm.plan(TEXTS)
     lm.fit(TEXTS)
-    assert lm.order_ == "symmetric" and sum(model.asked.values()) == lm.n_calls_ == lm.bill_.calls < bill.calls
+    assert lm.order_ == "symmetric" and sum(model.asked.values()) == lm.n_calls_ == lm.call_plan_.calls < call_plan.calls
 
 
 def test_blocks_are_asked_in_both_orders_too() -> None:
@@ -113,9 +113,9 @@ def test_blocks_are_asked_in_both_orders_too() -> None:
 
     x = np.linspace(0, 3, 50)[:, None]
     lm = Landmark(Blockwise(block, skew=0.0), 6, error_samples=0)
-    bill = lm.plan(x)
+    call_plan = lm.plan(x)
     lm.fit(x)
-    assert bill.calls == lm.n_calls_ == lm.bill_.calls and 0 < bill.calls_of_the_probe <= 32
+    assert call_plan.calls == lm.n_calls_ == lm.call_plan_.calls and 0 < call_plan.calls_of_the_probe <= 32
     with pytest.raises(ValueError, match="not symmetric"):
         Landmark(Blockwise(block, skew=0.1), 6, error_samples=0).fit(x)
 
@@ -124,9 +124,9 @@ def test_blocks_are_asked_in_both_orders_too() -> None:
 def test_landmarks_that_are_chosen_by_scores_are_probed_beside_them(landmarks: str) -> None:
     model = Model(0.0)
     lm = Landmark(function(model), 6, landmarks=landmarks, error_samples=0)
-    bill = lm.plan(TEXTS)
+    call_plan = lm.plan(TEXTS)
     lm.fit(TEXTS)
-    assert bill.calls_of_the_probe == 32 and sum(model.asked.values()) == lm.n_calls_ <= bill.calls
+    assert call_plan.calls_of_the_probe == 32 and sum(model.asked.values()) == lm.n_calls_ <= call_plan.calls
     with pytest.raises(ValueError, match="not symmetric"):
         Landmark(function(Model(0.05)), 6, landmarks=landmarks, error_samples=0).fit(TEXTS)
 
@@ -136,16 +136,16 @@ def test_a_budget_is_not_spent_on_the_other_order() -> None:
     said = Landmark(function(Model(0.05)), 5, order="symmetric", error_samples=0)
     calls = said.plan(TEXTS).calls
     lm = Landmark(function(model), 5, budget=calls, error_samples=0).fit(TEXTS)
-    assert lm.bill_.calls_of_the_probe == 0 and sum(model.asked.values()) == calls and lm.n_components_ == 5
+    assert lm.call_plan_.calls_of_the_probe == 0 and sum(model.asked.values()) == calls and lm.n_components_ == 5
 
 
 def test_few_items_and_copies_have_few_pairs() -> None:
     for texts in (["a", "ab"], ["a", "ab", "abc"], ["a"] * 5 + ["ab"] * 5, ["a", "a"]):
         model = Model(0.0)
         lm = Landmark(function(model), 2, error_samples=0)
-        bill = lm.plan(texts)
+        call_plan = lm.plan(texts)
         lm.fit(texts)
-        assert sum(model.asked.values()) == lm.n_calls_ == bill.calls
+        assert sum(model.asked.values()) == lm.n_calls_ == call_plan.calls
 
 
 def test_workers_are_told_that_they_do_not_look(tmp_path: Any) -> None:

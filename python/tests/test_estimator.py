@@ -1,4 +1,4 @@
-"""The estimator: bills, factors, neighbors, files."""
+"""The estimator: planned calls, factors, neighbors, files."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ import landmark
 from landmark import BudgetExhausted, Landmark
 
 
-def test_the_bill_is_what_is_called_and_a_second_fit_calls_nothing(score: Counted, texts: list[str], tmp_path) -> None:
+def test_the_call_plan_is_what_is_called_and_a_second_fit_calls_nothing(score: Counted, texts: list[str], tmp_path) -> None:
     lm = Landmark(score, n_components=10, order="symmetric", store=tmp_path / "store", identity="test", error_samples=50)
-    bill = lm.plan(texts)
-    assert score.calls == 0 and bill.is_exact and bill.n_components == 10
+    call_plan = lm.plan(texts)
+    assert score.calls == 0 and call_plan.is_exact and call_plan.n_components == 10
     n, s = len(texts), 10
-    assert bill.calls_alone - bill.calls_of_the_estimate == n * s - s * (s - 1) // 2
+    assert call_plan.calls_alone - call_plan.calls_of_the_estimate == n * s - s * (s - 1) // 2
     lm.fit(texts)
-    assert score.calls == bill.calls == lm.n_calls_
+    assert score.calls == call_plan.calls == lm.n_calls_
     assert max(score.asked.values()) == 1, "no pair twice"
     again = Landmark(score, n_components=8, store=tmp_path / "store", identity="test", method="sicur", error_samples=0)
     assert again.plan(texts).stored > 0
     lm2 = clone(lm).fit(texts)
-    assert lm2.n_calls_ == 0 and score.calls == bill.calls
+    assert lm2.n_calls_ == 0 and score.calls == call_plan.calls
     np.testing.assert_array_equal(lm2.embedding_, lm.embedding_)
 
 
@@ -51,7 +51,7 @@ def test_what_was_evaluated_is_exact_and_the_error_is_that_of_what_is_read(score
 def test_the_error_of_what_was_evaluated_in_full_is_zero_and_not_unknown(score: Counted, texts: list[str]) -> None:
     lm = Landmark(score, n_components=len(texts)).fit(texts)
     assert lm.error_ == 0.0 and lm.error_interval_ == (0.0, 0.0)
-    assert lm.n_calls_ == score.calls == lm.bill_.calls and lm.bill_.calls_of_the_estimate == 0
+    assert lm.n_calls_ == score.calls == lm.call_plan_.calls and lm.call_plan_.calls_of_the_estimate == 0
     without = Landmark(score, n_components=len(texts), error_samples=0).fit(texts)
     assert without.error_ is None and without.error_interval_ is None
 
@@ -66,7 +66,7 @@ def test_vectors_are_handed_over_and_not_copied(score: Counted, texts: list[str]
 
 
 @pytest.mark.parametrize("method", sorted(landmark.methods()))
-def test_every_method_fits_what_its_bill_says(method: str) -> None:
+def test_every_method_fits_what_its_call_plan_says(method: str) -> None:
     k = matrix()
     asked: list[tuple[int, int]] = []
 
@@ -76,22 +76,22 @@ def test_every_method_fits_what_its_bill_says(method: str) -> None:
 
     items = [{"item": i} for i in range(len(k))]
     lm = Landmark(lambda pairs: look_up([(a["item"], b["item"]) for a, b in pairs]), 12, order="symmetric", method=method, error_samples=100)
-    bill = lm.plan(items)
+    call_plan = lm.plan(items)
     lm.fit(items)
     assert len(asked) == len(set(asked)) == lm.n_calls_
-    assert lm.n_calls_ <= bill.calls and (lm.n_calls_ == bill.calls or method == "stack" or not bill.is_exact)
+    assert lm.n_calls_ <= call_plan.calls and (lm.n_calls_ == call_plan.calls or method == "stack" or not call_plan.is_exact)
     assert np.all(np.isfinite(lm.embedding_))
 
 
 @pytest.mark.parametrize("policy", landmark.landmark_policies())
-def test_every_landmark_policy_stays_within_its_bill(policy: str) -> None:
+def test_every_landmark_policy_stays_within_its_call_plan(policy: str) -> None:
     k = matrix()
     chosen = {"id": policy, "indices": list(range(12))} if policy == "given" else policy
     lm = Landmark(metric="precomputed", n_components=12, landmarks=chosen, error_samples=0)
-    bill = lm.plan(k)
+    call_plan = lm.plan(k)
     lm.fit(k)
     assert len(set(lm.component_indices_.tolist())) == 12
-    assert lm.n_calls_ <= bill.calls and (lm.n_calls_ == bill.calls or not bill.is_exact)
+    assert lm.n_calls_ <= call_plan.calls and (lm.n_calls_ == call_plan.calls or not call_plan.is_exact)
     own = Landmark(metric="precomputed", n_components=3, landmarks=[7, 1, 5], error_samples=0).fit(k)
     assert own.component_indices_.tolist() == [7, 1, 5]
 
@@ -117,9 +117,9 @@ def test_a_score_of_one_order_is_asked_in_both(texts: list[str]) -> None:
         return [len(a) - 0.5 * len(b) for a, b in pairs]
 
     lm = Landmark(skewed, n_components=4, order="mean", error_samples=0)
-    bill = lm.plan(texts)
+    call_plan = lm.plan(texts)
     lm.fit(texts)
-    assert len(asked) == bill.calls == lm.n_calls_
+    assert len(asked) == call_plan.calls == lm.n_calls_
     i = int(lm.component_indices_[0])
     assert lm.similarities(i, 0) == pytest.approx(0.25 * (len(texts[i]) + len(texts[0])))
 
@@ -189,18 +189,18 @@ def test_neighbors_of_the_factors_are_those_of_the_rows(score: Counted, texts: l
         assert bool(lm.neighbors_exact_.any()) == (settings != {"known": False})
 
 
-def test_a_search_makes_the_calls_of_its_bill_and_finds_more(score: Counted, texts: list[str]) -> None:
+def test_a_search_makes_the_calls_of_its_call_plan_and_finds_more(score: Counted, texts: list[str]) -> None:
     k = truth(score, texts)
     np.fill_diagonal(k, -np.inf)
     true = [set(np.argsort(-row)[:3].tolist()) for row in k]
     lm = Landmark(score, n_components=4, error_samples=0).fit(texts)
-    bill = lm.plan_kneighbors(texts, 3, calls_per_item=20)
-    assert bill == 20 * len(texts)
+    call_plan = lm.plan_kneighbors(texts, 3, calls_per_item=20)
+    assert call_plan == 20 * len(texts)
     fresh = Landmark(score, n_components=4, error_samples=0).fit(texts)
     _, by_factors = fresh.kneighbors(n_neighbors=3)
     before = score.calls
     found, items = lm.kneighbors(n_neighbors=3, calls_per_item=20)
-    assert score.calls - before <= bill, "columns of the fit are there"
+    assert score.calls - before <= call_plan, "columns of the fit are there"
     recall = [np.mean([len(true[i] & set(of[i].tolist())) / 3 for i in range(len(texts))]) for of in (by_factors, items)]
     assert recall[1] > max(recall[0], 0.7)
     assert np.all(np.diff(found, axis=1) <= 1e-12) and found.shape == items.shape == (len(texts), 3)
@@ -428,7 +428,7 @@ def _length(pairs: list[tuple[str, str]]) -> list[float]:
     return [1.0 / (1 + abs(len(a) - len(b))) for a, b in pairs]
 
 
-def test_bills_and_fits_show_themselves_as_tables(score: Counted, texts: list[str]) -> None:
+def test_call_plans_and_fits_show_themselves_as_tables(score: Counted, texts: list[str]) -> None:
     lm = Landmark(score, n_components=5, error_samples=10)
     assert "calls to be made" in str(lm.plan(texts)) and "<table>" in lm.plan(texts)._repr_html_()
     shown = lm.fit(texts)._repr_html_()

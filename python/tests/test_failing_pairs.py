@@ -44,7 +44,7 @@ def test_the_pair_that_raised_is_named_and_those_before_it_are_kept(order: str |
     asked = score.scored
     assert stored >= 0.8 * (asked - 16) > 0
     lm.fit(TEXTS)
-    assert score.scored - asked == lm.n_calls_ == lm.bill_.calls_alone - stored
+    assert score.scored - asked == lm.n_calls_ == lm.call_plan_.calls_alone - stored
 
 
 def test_the_pairs_of_coroutines_that_came_back_are_kept(tmp_path: Any) -> None:

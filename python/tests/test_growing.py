@@ -71,21 +71,21 @@ def test_a_list_that_grows_shrinks_or_is_reordered_pays_for_what_is_new(tmp_path
         columns = len({texts[place] for place in lm.component_indices_} - before)
         # of a uniform draw a part s·new/n is new items: those columns, the others' scores of new items, and pairs in the place of those with a new one
         unavoidable = new * (S - columns) + columns * len(texts) + 2 * samples * (new + columns) // len(texts)
-        print(f"\n{change}, {samples} samples, seed {seed}: {planned} calls of {lm.bill_.calls_alone}, {columns} new columns, {unavoidable} unavoidable", end="")
+        print(f"\n{change}, {samples} samples, seed {seed}: {planned} calls of {lm.call_plan_.calls_alone}, {columns} new columns, {unavoidable} unavoidable", end="")
         assert planned <= 1.3 * unavoidable + 25, change
         assert columns <= {"append 100": 12, "append 10": 4, "shuffle": 0}.get(change, 1), change
         if change == "shuffle":
             assert planned == 0
 
 
-def test_copies_are_scored_once_and_the_bill_says_so() -> None:
+def test_copies_are_scored_once_and_the_call_plan_says_so() -> None:
     score = Trigrams()
     texts = BASE[:100] * 3
     lm = Landmark(score, 30, order="symmetric", error_samples=0, random_state=0)
-    bill = lm.plan(texts)
+    call_plan = lm.plan(texts)
     lm.fit(texts)
     # 30 different landmarks of 100 different texts, and their own 30 self-similarities are among them
-    assert bill.calls == bill.calls_alone == lm.n_calls_ == sum(score.asked.values()) == 100 * 30 - 30 * 29 // 2
+    assert call_plan.calls == call_plan.calls_alone == lm.n_calls_ == sum(score.asked.values()) == 100 * 30 - 30 * 29 // 2
     assert max(score.asked.values()) == 1
     assert len({texts[place] for place in lm.component_indices_}) == 30
     place = int(lm.component_indices_[4])
@@ -101,9 +101,9 @@ def test_what_is_planned_is_what_is_called_with_copies(samples: int, method: str
     score = Trigrams()
     texts = [*BASE[:60], *BASE[:20], *BASE[40:70], BASE[3]]
     lm = Landmark(score, 12, method=method, order=order, error_samples=samples, random_state=2)
-    bill = lm.plan(texts)
+    call_plan = lm.plan(texts)
     lm.fit(texts)
-    assert bill.calls == bill.calls_alone == lm.n_calls_ == sum(score.asked.values())
+    assert call_plan.calls == call_plan.calls_alone == lm.n_calls_ == sum(score.asked.values())
     # both orders of a pair, and a text with itself once
     assert max(score.asked.values()) == (2 if order == "mean" else 1)
 
@@ -115,9 +115,9 @@ def test_a_pair_of_equal_items_is_the_self_similarity_that_is_known() -> None:
 
     texts = BASE[:40] * 2
     lm = Landmark(never_itself, 10, diagonal=1.0, error_samples=200, random_state=0)
-    bill = lm.plan(texts)
+    call_plan = lm.plan(texts)
     lm.fit(texts)
-    assert lm.n_calls_ == bill.calls
+    assert lm.n_calls_ == call_plan.calls
     lists, items = lm.kneighbors(n_neighbors=3, calls_per_item=20)
     exact = lm.neighbors_exact_[:, 0]
     copies = items[:, 0] == (np.arange(80) + 40) % 80
@@ -135,17 +135,17 @@ def test_blocks_hold_no_copies() -> None:
 
     texts = BASE[:50] * 2
     lm = Landmark(Blockwise(block), 10, order="symmetric", error_samples=0, random_state=0)
-    bill = lm.plan(texts)
+    call_plan = lm.plan(texts)
     lm.fit(texts)
-    assert lm.n_calls_ == bill.calls == 50 * 10 - 10 * 9 // 2
+    assert lm.n_calls_ == call_plan.calls == 50 * 10 - 10 * 9 // 2
 
 
 def test_workers_score_copies_once(tmp_path: Path) -> None:
     score = Trigrams()
     texts = BASE[:60] * 2
     lm = Landmark(score, 8, order="symmetric", store=tmp_path, identity="trigrams", error_samples=100, random_state=4)
-    bill = lm.plan(texts)
-    assert sum(work(tile) for tile in lm.tiles(texts, calls=200)) == bill.calls
+    call_plan = lm.plan(texts)
+    assert sum(work(tile) for tile in lm.tiles(texts, calls=200)) == call_plan.calls
     assert lm.fit(texts).n_calls_ == 0
 
 

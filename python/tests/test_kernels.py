@@ -40,7 +40,7 @@ def test_kernels_of_vectors_are_those_of_scikit_learn(kernel: VectorKernel, thei
     np.testing.assert_allclose(k[0], k[1], atol=1e-5)
     np.testing.assert_allclose(ours.transform(new) @ ours.embedding_.T, named.transform(new) @ named.embedding_.T, atol=1e-5)
     assert ours.error_ == pytest.approx(named.error_, rel=1e-3)
-    assert (ours.n_calls_, ours.bill_.calls_alone) == (named.n_calls_, named.bill_.calls_alone)
+    assert (ours.n_calls_, ours.call_plan_.calls_alone) == (named.n_calls_, named.call_plan_.calls_alone)
 
 
 def test_a_kernel_of_vectors_is_nystroem_with_its_landmarks_and_gamma() -> None:

@@ -115,7 +115,7 @@ def test_what_was_scored_before_an_error_is_kept(texts: list[str], tmp_path) -> 
     fails, before = False, len(asked)
     assert before > 50 and lm.plan(texts).stored == before
     lm.fit(texts)
-    assert len({frozenset(pair) for pair in asked}) == len(asked) == lm.bill_.calls_alone
+    assert len({frozenset(pair) for pair in asked}) == len(asked) == lm.call_plan_.calls_alone
 
 
 @pytest.mark.parametrize(("bad", "error"), [(float("nan"), NotFiniteError), (float("inf"), NotFiniteError), ("x", TypeError)])

@@ -31,7 +31,7 @@ PROGRAM = """
     print("ready", flush=True)
     sys.stdin.readline()
     lm.fit(texts)
-    print(lm.n_calls_, lm.bill_.calls_alone, repr(lm.similarities(3, 14)), flush=True)
+    print(lm.n_calls_, lm.call_plan_.calls_alone, repr(lm.similarities(3, 14)), flush=True)
 """
 
 
@@ -141,11 +141,11 @@ def test_another_list_takes_over_what_is_kept_of_its_pairs(tmp_path: Path, kind:
     Landmark(score, store=tmp_path / "store", **settings).fit(items[:50])
     fresh = Asked(score.turned)
     lm = Landmark(fresh, store=tmp_path / "store", **settings)
-    bill = lm.plan(items)
+    call_plan = lm.plan(items)
     lm.fit(items)
     alone = Landmark(Asked(score.turned), **settings).fit(items)
     # ten landmarks with the thirty that are new
-    assert bill.calls == lm.n_calls_ == len(fresh.pairs) == 300 * (2 if order == "mean" else 1)
+    assert call_plan.calls == lm.n_calls_ == len(fresh.pairs) == 300 * (2 if order == "mean" else 1)
     assert not set(fresh.pairs) & set(score.pairs)
     np.testing.assert_array_equal(lm.embedding_, alone.embedding_)
     # the same items in another sequence, and some of them: the landmarks are others, their pairs with the old ones are there

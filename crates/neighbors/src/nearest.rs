@@ -7,8 +7,8 @@
 //!            weighed by pairs that were hidden from both; evaluate the pairs that stand highest
 //! the lists: exact where evaluated, estimates elsewhere
 //! ```
-//! Which pairs are evaluated depends on scores; *how many* does not, so the bill is exact before the first call
-//! ([`Rounds::bill`]). A pair serves both of its items. Of an asymmetric score the mean of both orders is searched: first by one order of each pair,
+//! Which pairs are evaluated depends on scores; *how many* does not, so the call estimate is exact before the first call
+//! ([`Rounds::call_plan`]). A pair serves both of its items. Of an asymmetric score the mean of both orders is searched: first by one order of each pair,
 //! then by the other order of the best of them ([`RoundsParams::one_order`]).
 //!
 //! [`nearest`] drives it on any oracle. [`Search`] is the state behind it, one batch after the other, for who evaluates pairs
@@ -45,7 +45,7 @@ mod trial;
 pub use factors::factors;
 pub use pool::scan_seconds;
 pub use prefetch::{Proven, nearest_within_bounds};
-pub use rounds::{Bill, Rounds, RoundsParams};
+pub use rounds::{CallPlan, Rounds, RoundsParams};
 pub use search::{Batch, Candidates, Found, Known, Neighbor, RoundReport, Search, Step};
 
 use std::sync::Arc;
@@ -162,7 +162,7 @@ pub enum NeighborError {
     Linalg(#[from] LinalgError),
 }
 
-/// The neighbors of every item, from as many calls as the bill says. `proxies` are cheap similarities over the same items,
+/// The neighbors of every item, from as many calls as planned. `proxies` are cheap similarities over the same items,
 /// larger for pairs that are more alike, the best first; none is allowed. Each pair is asked for once; of an asymmetric oracle, whose mean of both orders
 /// is searched, each order at most once.
 ///

@@ -18,7 +18,7 @@ use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, Ended, RunError, RunOptions};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::nearest::{
-    Bill, Known, Neighbor, NeighborError, Rounds, RoundsParams, Search, nearest_within_bounds, scan_seconds,
+    CallPlan, Known, Neighbor, NeighborError, Rounds, RoundsParams, Search, nearest_within_bounds, scan_seconds,
 };
 use landmark_report::amounts::{count, counted, duration};
 use landmark_report::write_file;
@@ -211,7 +211,7 @@ pub(crate) fn opened(
 }
 
 /// A call estimate in words.
-fn lines(planned: &Bill) -> String {
+fn lines(planned: &CallPlan) -> String {
     let mut text = String::new();
     if planned.columns > 0 {
         text += &format!("{} pairs of {} columns\n", count(planned.column_pairs), planned.columns);
@@ -307,8 +307,8 @@ impl Place {
         let Basis { known, note } = basis(context)?;
         let (shape, (_, rounds)) = (context.metered.shape(), SearchScores::of(context, context.fixed_gamma(), rounds)?);
         let planned = match stands_on_something(&known) {
-            true => rounds.bill_beyond(shape, true, known.distinct()),
-            false => rounds.bill(shape, !proxies.is_empty() || candidates.is_some()),
+            true => rounds.call_plan_beyond(shape, true, known.distinct()),
+            false => rounds.call_plan(shape, !proxies.is_empty() || candidates.is_some()),
         };
         let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
         let items = self.items_in_words(context.problem.items());
@@ -372,7 +372,7 @@ impl Place {
             Err(error) => return failed(error),
         };
         let progress =
-            Progress::start(search.bill().calls, "evaluations", self.options.quiet, context.metered.counter());
+            Progress::start(search.call_plan().calls, "evaluations", self.options.quiet, context.metered.counter());
         let is_limited = context.matrix.budget.limit().is_some() || context.matrix.budget.seconds.is_some();
         let at_a_time = if is_limited { PAIRS_UNDER_A_BUDGET } else { PAIRS_AT_A_TIME };
         let mut is_cut_short = false;
@@ -394,7 +394,7 @@ impl Place {
             }
         }
         drop(progress);
-        let planned = search.bill().clone();
+        let planned = search.call_plan().clone();
         let mut found = match search.finish() {
             Ok(found) => found,
             Err(error) => return failed(error),

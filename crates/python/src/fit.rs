@@ -1,4 +1,4 @@
-//! Bill and fit: from settings to the factors, their evaluated columns, and an estimate of the error.
+//! Planned calls and fit: from settings to the factors, their evaluated columns, and an estimate of the error.
 //!
 //! K̃ as Python reads it is Z diag(±1) Zᵀ with what was evaluated put back: columns, scattered pairs, a known diagonal. That is arrays and
 //! nothing else, so that it can be pickled, saved and read by the program. Streams of random numbers are named as the program names
@@ -56,7 +56,7 @@ pub(crate) struct Fit {
 }
 
 /// What a fit takes.
-pub(crate) struct Bill {
+pub(crate) struct CallPlan {
     rank: usize,
     /// Calls that the store does not have.
     missing: u64,
@@ -69,7 +69,7 @@ pub(crate) struct Bill {
     certainty: Certainty,
 }
 
-impl Bill {
+impl CallPlan {
     pub(crate) fn json(&self) -> Json {
         json!({
             "rank": self.rank, "calls": self.missing, "calls_alone": self.calls, "calls_of_the_estimate": self.estimate,
@@ -113,7 +113,7 @@ impl Fit {
         stream(self.settings.seed, &self.settings.name, purpose, 0)
     }
 
-    /// Landmarks that need no score; for a bill they stand in for those that do.
+    /// Landmarks that need no score; for a call estimate they stand in for those that do.
     fn drawn(&self, scores: &Scores) -> Result<Landmarks, ApproximateError> {
         let mut rng = self.stream("landmarks");
         Ok(match &self.policy {
@@ -149,8 +149,8 @@ impl Fit {
         Ok(Some(sample))
     }
 
-    /// The bill at a rank. No call is made.
-    pub(crate) fn bill(&self, scores: &Scores, rank: usize) -> Result<Bill, ApproximateError> {
+    /// The planned calls at a rank. No call is made.
+    pub(crate) fn call_plan(&self, scores: &Scores, rank: usize) -> Result<CallPlan, ApproximateError> {
         let shape = scores.shape();
         let landmarks = self.drawn(scores)?;
         let plan = self.method.plan(shape, &landmarks, rank)?;
@@ -165,8 +165,8 @@ impl Fit {
         // pairs that are chosen on the way may be copies of others
         let is_bound = plan.chosen > 0 && scores.has_copies();
         let certainty = if is_bound { Certainty::UpperBound } else { plan.certainty };
-        let bill = Bill { rank, missing, calls, estimate, entries: cells, items: shape.len, certainty };
-        self.with_choice(bill, &plan, shape)
+        let call_plan = CallPlan { rank, missing, calls, estimate, entries: cells, items: shape.len, certainty };
+        self.with_choice(call_plan, &plan, shape)
     }
 
     /// What is known by name before the first call: full columns, and single pairs.
@@ -217,12 +217,17 @@ impl Fit {
         Ok((pairs, is_named))
     }
 
-    /// A bill with what choosing the landmarks may take beside the fit.
-    fn with_choice(&self, bill: Bill, plan: &EntryPlan, shape: OracleShape) -> Result<Bill, ApproximateError> {
+    /// The planned calls with those that the choice of landmarks may add to the fit.
+    fn with_choice(
+        &self,
+        call_plan: CallPlan,
+        plan: &EntryPlan,
+        shape: OracleShape,
+    ) -> Result<CallPlan, ApproximateError> {
         if matches!(self.policy, LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. }) {
-            return Ok(bill);
+            return Ok(call_plan);
         }
-        let longest = self.method.landmarks_needed(shape.len, bill.rank);
+        let longest = self.method.landmarks_needed(shape.len, call_plan.rank);
         let choice = self.policy.plan(shape, longest)?;
         // its columns are columns of the fit, where that reads as many in full
         let extra = match (plan.full_columns().len() >= longest, choice.diagonal) {
@@ -231,14 +236,19 @@ impl Fit {
             (false, _) => choice.evaluations(shape),
         };
         // stand-ins say nothing of what the store has of those that are chosen
-        Ok(Bill { missing: bill.calls + extra, calls: bill.calls + extra, certainty: Certainty::UpperBound, ..bill })
+        Ok(CallPlan {
+            missing: call_plan.calls + extra,
+            calls: call_plan.calls + extra,
+            certainty: Certainty::UpperBound,
+            ..call_plan
+        })
     }
 
     /// The largest rank that the budget pays for, the error estimate included.
     fn affordable(&self, scores: &Scores) -> Result<usize, ApproximateError> {
         let is_free = matches!(self.policy, LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. });
         let Some(left) = scores.left().filter(|_| is_free) else { return Ok(self.rank) };
-        let fits = |rank: usize| Ok::<_, ApproximateError>(self.bill(scores, rank)?.missing <= left);
+        let fits = |rank: usize| Ok::<_, ApproximateError>(self.call_plan(scores, rank)?.missing <= left);
         if fits(self.rank)? {
             return Ok(self.rank);
         }
@@ -248,7 +258,7 @@ impl Fit {
             if fits(middle)? { low = middle } else { high = middle - 1 }
         }
         if low == 0 {
-            let requested = self.bill(scores, 1)?.missing;
+            let requested = self.call_plan(scores, 1)?.missing;
             return Err(OracleError::BudgetExhausted { budget: left, spent: 0, requested }.into());
         }
         Ok(low)

@@ -244,14 +244,14 @@ impl MeteredStore {
         block.map(|block| block.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
     }
 
-    /// JSON of the bill of a fit: no call is made.
+    /// JSON of the planned calls of a fit: no call is made.
     #[pyo3(signature = (fit, proxies))]
     fn plan(&self, py: Python<'_>, fit: &str, proxies: Vec<PyRef<'_, Oracle>>) -> PyResult<String> {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(inner(&proxies))?;
         let scores = Arc::clone(self.asked_of()?);
-        let bill = heeding(py, move || fit.bill(&scores, fit.rank))?;
-        bill.map(|bill| bill.json().to_string()).map_err(|error| of_fit(py, &error))
+        let call_plan = heeding(py, move || fit.call_plan(&scores, fit.rank))?;
+        call_plan.map(|call_plan| call_plan.json().to_string()).map_err(|error| of_fit(py, &error))
     }
 
     /// Columns and single pairs (m × 2) that a fit requests, as far as they are known before the first call.
@@ -298,11 +298,11 @@ impl MeteredStore {
         found.map_err(|error| error.raised(py)).and_then(|found: Lists| found.into_python(py))
     }
 
-    /// JSON of the bill of such a search; `known`: distinct pairs that a fit leaves.
+    /// JSON of the planned calls of such a search; `known`: distinct pairs that a fit leaves.
     #[pyo3(signature = (search, has_proxy, known=None))]
     fn plan_nearest(&self, search: &str, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
         let search: neighbors::SearchSettings = settings("neighbors", search)?;
-        search.bill(self.asked_of()?, has_proxy, known)
+        search.call_plan(self.asked_of()?, has_proxy, known)
     }
 
     /// Pairs of at least a similarity, with a guaranteed recall; `fitted` is what the search stands on. With `plan` set, no call is made. With `left` set

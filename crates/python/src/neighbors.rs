@@ -117,17 +117,17 @@ impl SearchSettings {
         self.is_bounded.then(|| all.saturating_mul(shape.evaluations_per_pair.max(1)))
     }
 
-    /// JSON of the bill: an upper bound where audited rows decide, where a search on so many `known` pairs may run out of candidates, or where items
+    /// JSON of the planned calls: an upper bound where audited rows decide, where a search on `known` pairs may run out of candidates, or where items
     /// are equal.
-    pub(crate) fn bill(&self, scores: &Scores, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
+    pub(crate) fn call_plan(&self, scores: &Scores, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
         let shape = scores.shape();
         let rounds = self.rounds.clone().check().map_err(|error| value(&error))?;
         let n = shape.len as u64;
         let all = n * n.saturating_sub(1) / 2;
-        let bill = match self.audit()? {
+        let call_plan = match self.audit()? {
             None => match known {
-                Some(known) => json!({ "calls": rounds.bill_beyond(shape, true, known).calls, "exact": false }),
-                None => json!({ "calls": rounds.bill(shape, has_proxy).calls, "exact": !scores.has_copies() }),
+                Some(known) => json!({ "calls": rounds.call_plan_beyond(shape, true, known).calls, "exact": false }),
+                None => json!({ "calls": rounds.call_plan(shape, has_proxy).calls, "exact": !scores.has_copies() }),
             },
             Some(audit) => {
                 let k = self.rounds.k;
@@ -139,7 +139,7 @@ impl SearchSettings {
                 json!({ "calls": most * shape.evaluations_per_pair, "exact": false })
             }
         };
-        Ok(bill.to_string())
+        Ok(call_plan.to_string())
     }
 }
 
@@ -244,7 +244,7 @@ impl Ready {
         Ok(Lists { lists, k, statement, asked })
     }
 
-    /// Rounds, until the bill is paid or the budget ends.
+    /// Rounds, until the planned calls are made or the budget ends.
     fn in_rounds(&self, rounds: &Rounds, oracle: &dyn Oracle, landmarks: &Landmarks) -> Result<Lists, NeighborError> {
         let shape = OracleShape::of(oracle);
         let (proxies, known) = (self.proxies.clone(), self.known.clone());

@@ -11,7 +11,7 @@
 //! This project's own method (ALGORITHMS §10 A). Which entries are known decides the error from s/n = .1 on; at s/n ≤ .02, and on
 //! a matrix that s columns determine, columns alone are better.
 //!
-//! Cost: the entries of s columns in number, so that the bill is exact, though not which pairs they are; six fits of the method;
+//! Cost: the entries of s columns in number, so that the call estimate is exact, though not which pairs they are; six fits of the method;
 //! n²r flops a round to look at every pair, as blocked products (n² entries of the proxy with `nearest`); 24 bytes an entry of the columns and
 //! 80 a scattered pair during the fit.
 

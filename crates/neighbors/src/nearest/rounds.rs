@@ -1,4 +1,4 @@
-//! Settings of a search, and its bill.
+//! Settings of a search, and its planned calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +123,7 @@ pub struct Rounds(RoundsParams);
 
 /// Pairs that a search evaluates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Bill {
+pub struct CallPlan {
     /// Pairs in all.
     pub pairs: u64,
     /// Calls of the similarity function: pairs, twice where both orders of a pair are called.
@@ -157,7 +157,7 @@ impl Rounds {
     }
 
     /// Calls of a search, exactly. Pure: no oracle is asked.
-    pub fn bill(&self, shape: OracleShape, has_proxy: bool) -> Bill {
+    pub fn call_plan(&self, shape: OracleShape, has_proxy: bool) -> CallPlan {
         let n = self.listed(shape.len);
         let (pairs, second_orders) = self.affordable(shape, self.universe(shape.len).len());
         let columns = self.columns(shape.len, pairs, has_proxy);
@@ -171,7 +171,7 @@ impl Rounds {
         };
         let rounds = self.rounds(pairs, pairs - column_pairs - first);
         let calls = pairs * self.price(shape) + second_orders;
-        Bill { pairs, calls, columns, column_pairs, trial, first, rounds, second_orders, is_plain }
+        CallPlan { pairs, calls, columns, column_pairs, trial, first, rounds, second_orders, is_plain }
     }
 
     /// Pairs of n items that exist.
@@ -206,14 +206,14 @@ impl Rounds {
         (pairs, (calls - pairs).min(pairs))
     }
 
-    /// The bill of a search that stands on so many known pairs ([`Search::knowing`](super::Search::knowing)): new calls alone. No columns are
+    /// The planned calls of a search that starts from a number of known pairs ([`Search::knowing`](super::Search::knowing)): new calls alone. No columns are
     /// evaluated; `has_proxy` also with a seed.
-    pub fn bill_beyond(&self, shape: OracleShape, has_proxy: bool, known: u64) -> Bill {
+    pub fn call_plan_beyond(&self, shape: OracleShape, has_proxy: bool, known: u64) -> CallPlan {
         let n = self.listed(shape.len);
         let left = self.universe(shape.len).len().saturating_sub(known);
         let (pairs, second_orders) = self.affordable(shape, left);
         let first = if has_proxy { pairs.min(n.saturating_mul(self.0.first as u64)) } else { 0 };
-        Bill {
+        CallPlan {
             pairs,
             calls: pairs * self.price(shape) + second_orders,
             columns: 0,
@@ -226,25 +226,25 @@ impl Rounds {
         }
     }
 
-    /// The bill of no more than so many pairs; the columns stay, and the search ends within them if they are more.
-    pub(super) fn limited(&self, bill: &Bill, most: u64) -> Bill {
-        let pairs = bill.pairs.min(most);
-        let left = pairs.saturating_sub(bill.column_pairs);
-        let first = left.min(bill.first);
-        let price = bill.calls.checked_div(bill.pairs).unwrap_or(1);
-        Bill { pairs, calls: pairs * price, first, rounds: self.rounds(pairs, left - first), ..bill.clone() }
+    /// The planned calls with a limit on the pairs; the columns stay, and the search ends within them if they are more.
+    pub(super) fn limited(&self, call_plan: &CallPlan, most: u64) -> CallPlan {
+        let pairs = call_plan.pairs.min(most);
+        let left = pairs.saturating_sub(call_plan.column_pairs);
+        let first = left.min(call_plan.first);
+        let price = call_plan.calls.checked_div(call_plan.pairs).unwrap_or(1);
+        CallPlan { pairs, calls: pairs * price, first, rounds: self.rounds(pairs, left - first), ..call_plan.clone() }
     }
 
-    /// The bill where no more is evaluated of the columns than their trial.
-    pub(super) fn without_columns(&self, bill: &Bill) -> Bill {
-        let left = bill.pairs - bill.trial;
-        let first = left.min(bill.first);
-        Bill {
+    /// The planned calls where only the trial of the columns is evaluated.
+    pub(super) fn without_columns(&self, call_plan: &CallPlan) -> CallPlan {
+        let left = call_plan.pairs - call_plan.trial;
+        let first = left.min(call_plan.first);
+        CallPlan {
             columns: 0,
-            column_pairs: bill.trial,
+            column_pairs: call_plan.trial,
             first,
-            rounds: self.rounds(bill.pairs, left - first),
-            ..bill.clone()
+            rounds: self.rounds(call_plan.pairs, left - first),
+            ..call_plan.clone()
         }
     }
 

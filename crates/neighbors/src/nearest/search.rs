@@ -11,7 +11,7 @@ use super::kriging::JUDGES;
 use super::pairwise::Pairwise;
 use super::places::ranked;
 use super::pool::{FAILED, OFTEN, Pool};
-use super::rounds::{Bill, Rounds};
+use super::rounds::{CallPlan, Rounds};
 use super::{NeighborError, PROXY, require_symmetric, trial};
 use crate::universe::Universe;
 use arms::Arm;
@@ -122,7 +122,7 @@ pub struct Found {
 #[derive(Clone)]
 pub struct Search {
     rounds: Rounds,
-    bill: Bill,
+    call_plan: CallPlan,
     /// Calls of a pair when it is first asked for.
     price: u64,
     proxies: Vec<Arc<dyn Oracle>>,
@@ -219,13 +219,13 @@ impl Search {
         if let Some((place, proxy)) = proxies.iter().enumerate().find(|(_, proxy)| proxy.len() != n) {
             return Err(NeighborError::ProxyItems { role: PROXY, number: place + 1, seen: proxy.len(), wanted: n });
         }
-        let bill = rounds.bill(shape, !proxies.is_empty());
-        let (wanted, given) = (bill.columns, landmarks.order().len());
+        let call_plan = rounds.call_plan(shape, !proxies.is_empty());
+        let (wanted, given) = (call_plan.columns, landmarks.order().len());
         if given < wanted || landmarks.len() != n {
             return Err(NeighborError::TooFewLandmarks { wanted, given });
         }
         Ok(Self {
-            columns: columns_of(&rounds, &bill, n, rounds.column_items(landmarks.order(), wanted)),
+            columns: columns_of(&rounds, &call_plan, n, rounds.column_items(landmarks.order(), wanted)),
             popularity: [(); 2].map(|()| ColumnPopularity::unknown(n)),
             by_rank: false,
             judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
@@ -250,18 +250,18 @@ impl Search {
             is_large: n > OFTEN,
             gains: Vec::new(),
             best_arm: Arm::Seed,
-            lists_known_first: bill.is_plain,
+            lists_known_first: call_plan.is_plain,
             price: rounds.price(shape),
             rounds,
-            bill,
+            call_plan,
             proxy_order: (0..proxies.len()).collect(),
             proxies,
         })
     }
 
-    /// The bill; that of no columns once their trial has said so.
-    pub fn bill(&self) -> &Bill {
-        &self.bill
+    /// The planned calls; those without columns once the trial has decided so.
+    pub fn call_plan(&self) -> &CallPlan {
+        &self.call_plan
     }
 
     /// Items whose columns are evaluated.
@@ -286,15 +286,15 @@ impl Search {
 
     /// No more than so many pairs in all, of a search that has not begun.
     pub(crate) fn limit(&mut self, pairs: u64) {
-        self.bill = self.rounds.limited(&self.bill, pairs);
+        self.call_plan = self.rounds.limited(&self.call_plan, pairs);
     }
 
     /// One more round of so many pairs, of a search that has handed out all of its own; false if its last round found no pair to ask for.
     pub(crate) fn extend(&mut self, pairs: u64) -> bool {
-        let is_spent = self.asked < self.bill.pairs;
+        let is_spent = self.asked < self.call_plan.pairs;
         if !is_spent {
-            self.bill.pairs += pairs;
-            self.bill.rounds.push(pairs);
+            self.call_plan.pairs += pairs;
+            self.call_plan.rounds.push(pairs);
         }
         !is_spent
     }
@@ -326,7 +326,7 @@ impl Search {
                 }
                 Next::Given => {
                     self.next = Next::First;
-                    let pairs = self.by_given(at_most(self.bill.first))?;
+                    let pairs = self.by_given(at_most(self.call_plan.first))?;
                     self.given_first = pairs.len();
                     (Step::Given, pairs)
                 }
@@ -336,23 +336,23 @@ impl Search {
                 }
                 Next::First => {
                     self.next = Next::Proxy(0);
-                    (Step::First, self.by_proxy(at_most(self.bill.first) - self.given_first)?)
+                    (Step::First, self.by_proxy(at_most(self.call_plan.first) - self.given_first)?)
                 }
                 Next::Look(proxy) => {
                     self.next = if proxy + 1 < self.proxies.len() { Next::Look(proxy + 1) } else { Next::AfterLooks };
                     // as many by each, or the one that chose fewer would look better among pairs of which all are high by the other
-                    let count = (at_most(self.bill.first) - self.given_first) / (LOOKS * self.proxies.len());
+                    let count = (at_most(self.call_plan.first) - self.given_first) / (LOOKS * self.proxies.len());
                     self.pool()?;
                     (Step::First, self.chosen(count, |pool, slot| pool.proxies(slot)[proxy]))
                 }
                 Next::AfterLooks => {
                     self.next = Next::Proxy(0);
                     self.order_seeded();
-                    (Step::First, self.by_proxy(at_most(self.bill.first.saturating_sub(self.asked)))?)
+                    (Step::First, self.by_proxy(at_most(self.call_plan.first.saturating_sub(self.asked)))?)
                 }
                 // further rounds may follow
-                Next::Proxy(round) if round >= self.bill.rounds.len() && self.orders.is_none() => return Ok(None),
-                Next::Proxy(round) if round >= self.bill.rounds.len() => {
+                Next::Proxy(round) if round >= self.call_plan.rounds.len() && self.orders.is_none() => return Ok(None),
+                Next::Proxy(round) if round >= self.call_plan.rounds.len() => {
                     self.next = Next::SecondOrder;
                     continue;
                 }
@@ -366,13 +366,13 @@ impl Search {
                 }
                 Next::End => return Ok(None),
                 Next::Proxy(round) if self.is_seeded => {
-                    let count = self.bill.rounds[round];
+                    let count = self.call_plan.rounds[round];
                     let pairs = self.look(at_most(count))?;
                     self.next = Next::Estimate(round, at_most(count) - pairs.len());
                     (Step::Proxy(round), pairs)
                 }
                 Next::Proxy(round) => {
-                    let count = self.bill.rounds[round];
+                    let count = self.call_plan.rounds[round];
                     self.estimate(false)?;
                     let share = if self.proxies.is_empty() { 0.0 } else { self.rounds.params().share };
                     // a part of a count that fits in an f64
@@ -508,9 +508,9 @@ impl Search {
     }
 }
 
-/// Columns of these of n items, with the trial of a bill.
-fn columns_of(rounds: &Rounds, bill: &Bill, n: usize, columns: Vec<usize>) -> Columns {
-    let rows = if bill.trial > 0 { rounds.trial_rows(n, columns.len()) } else { 0 };
+/// Columns of these of n items, with the trial of a plan.
+fn columns_of(rounds: &Rounds, call_plan: &CallPlan, n: usize, columns: Vec<usize>) -> Columns {
+    let rows = if call_plan.trial > 0 { rounds.trial_rows(n, columns.len()) } else { 0 };
     Columns::new(n, columns, |free| if rows > 0 { trial::rows(rows, free) } else { Vec::new() })
 }
 

@@ -243,16 +243,18 @@ fn few_calls_for_the_single_nearest_are_plain_reranking() {
     let (oracle, proxy) = problem(80, 3);
     let shape = OracleShape::of(&oracle);
     let one = rounds(RoundsParams { k: 1, calls_per_item: 5, ..RoundsParams::default() });
-    assert!(one.bill(shape, true).is_plain && one.bill(shape, true).columns == 0);
-    assert!(!rounds(RoundsParams { k: 1, calls_per_item: 6, ..RoundsParams::default() }).bill(shape, true).is_plain);
+    assert!(one.call_plan(shape, true).is_plain && one.call_plan(shape, true).columns == 0);
+    assert!(
+        !rounds(RoundsParams { k: 1, calls_per_item: 6, ..RoundsParams::default() }).call_plan(shape, true).is_plain
+    );
     let found = nearest(&oracle, &[Arc::new(proxy)], &one, &landmarks(80)).unwrap();
     assert!(found.lists.iter().all(|list| list[0].exact));
     // columns would take more than half of what there is
     let few = rounds(RoundsParams { k: 10, calls_per_item: 3, ..RoundsParams::default() });
-    assert!(few.bill(shape, true).is_plain);
+    assert!(few.call_plan(shape, true).is_plain);
     // without a proxy there is nothing to rerank
-    let bill = rounds(RoundsParams { k: 1, calls_per_item: 3, ..RoundsParams::default() }).bill(shape, false);
-    assert_eq!((bill.columns, bill.first, bill.is_plain), (2, 0, false));
+    let call_plan = rounds(RoundsParams { k: 1, calls_per_item: 3, ..RoundsParams::default() }).call_plan(shape, false);
+    assert_eq!((call_plan.columns, call_plan.first, call_plan.is_plain), (2, 0, false));
 }
 
 #[test]
@@ -342,8 +344,8 @@ fn both_orders_of_an_asymmetric_score_are_counted() {
     let asymmetric = Metered::new(Precomputed::new(scores, AsymmetryPolicy::Keep).unwrap());
     let oracle = Symmetrized::new(&asymmetric, Symmetrization::Mean);
     let rounds = rounds(RoundsParams { k: 3, calls_per_item: 10, ..RoundsParams::default() });
-    let bill = rounds.bill(OracleShape::of(&oracle), false);
-    assert_eq!((bill.calls, bill.pairs, bill.columns), (400, 200, 2));
+    let call_plan = rounds.call_plan(OracleShape::of(&oracle), false);
+    assert_eq!((call_plan.calls, call_plan.pairs, call_plan.columns), (400, 200, 2));
     nearest(&oracle, &[], &rounds, &landmarks(40)).unwrap();
     assert_eq!(asymmetric.spent().evaluations, 400);
 }
@@ -502,7 +504,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_bill_is_exact_and_no_pair_is_asked_for_twice(
+    fn the_call_plan_is_exact_and_no_pair_is_asked_for_twice(
         n in 2_usize..130,
         k in 1_usize..12,
         calls_per_item in 1_usize..14,
@@ -519,11 +521,11 @@ proptest! {
         let rounds = params.check().unwrap();
         let shape = OracleShape { evaluations_per_pair: orders, ..OracleShape::of(&oracle) };
         let proxies: Vec<Arc<dyn Oracle>> = if has_proxy { vec![Arc::new(proxy)] } else { Vec::new() };
-        let bill = rounds.bill(shape, has_proxy);
+        let call_plan = rounds.call_plan(shape, has_proxy);
         let all = (n * (n - 1) / 2) as u64;
-        prop_assert_eq!(bill.pairs, ((n * calls_per_item) as u64 / orders).min(all));
-        prop_assert_eq!(bill.column_pairs + bill.first + bill.rounds.iter().sum::<u64>(), bill.pairs);
-        prop_assert!(growth.is_some() || bill.rounds.len() <= count);
+        prop_assert_eq!(call_plan.pairs, ((n * calls_per_item) as u64 / orders).min(all));
+        prop_assert_eq!(call_plan.column_pairs + call_plan.first + call_plan.rounds.iter().sum::<u64>(), call_plan.pairs);
+        prop_assert!(growth.is_some() || call_plan.rounds.len() <= count);
         let mut search = Search::new(rounds, shape, proxies, &landmarks(n)).unwrap();
         let mut seen = std::collections::HashSet::new();
         while let Some(batch) = search.next_batch().unwrap() {
@@ -533,7 +535,7 @@ proptest! {
             let scores: Vec<f64> = batch.pairs.iter().map(|&pair| oracle.matrix()[pair]).collect();
             search.record(&batch.pairs, &scores).unwrap();
         }
-        prop_assert_eq!(seen.len() as u64, bill.pairs);
+        prop_assert_eq!(seen.len() as u64, call_plan.pairs);
         let found = search.finish().unwrap();
         prop_assert!(found.lists.iter().all(|list| list.len() == k.min(n - 1)));
     }

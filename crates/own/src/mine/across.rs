@@ -13,7 +13,7 @@ use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::Universe;
-use landmark_neighbors::nearest::{Bill, Rounds, RoundsParams, Search};
+use landmark_neighbors::nearest::{CallPlan, Rounds, RoundsParams, Search};
 use landmark_neighbors::recall::{PairQuery, Target};
 use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Result};
@@ -110,11 +110,11 @@ impl Across<'_, '_> {
         SearchScores::of(self.context, self.context.fixed_gamma(), &rounds).into_diagnostic()
     }
 
-    /// The exact plan of a search of so many calls.
-    fn bill(&self, calls: u64) -> Result<Bill> {
+    /// The exact plan of a search of `calls` calls.
+    fn call_plan(&self, calls: u64) -> Result<CallPlan> {
         let (scores, rounds) = self.rounds(calls)?;
         let has_proxy = !proxies(self.context)?.1.is_empty();
-        Ok(rounds.bill(OracleShape::of(scores.wanted()), has_proxy))
+        Ok(rounds.call_plan(OracleShape::of(scores.wanted()), has_proxy))
     }
 
     fn search(&self, calls: u64) -> Result<Searched> {
@@ -123,7 +123,7 @@ impl Across<'_, '_> {
         let landmarks = self.context.problem.uniform_landmarks(self.context.run.seed, 0);
         let mut search =
             Search::new(rounds, OracleShape::of(scores.wanted()), proxies, &landmarks).into_diagnostic()?;
-        let (_progress, mut done) = progress_over(search.bill().calls, "calls", self.place.options.quiet);
+        let (_progress, mut done) = progress_over(search.call_plan().calls, "calls", self.place.options.quiet);
         let mut evaluated = HashMap::new();
         let mut is_cut_short = false;
         'search: while let Some(batch) = search.next_batch().into_diagnostic()? {
@@ -137,7 +137,7 @@ impl Across<'_, '_> {
                     Err(error) => return Err(RunError::from(error).into()),
                 }
             }
-            done(search.calls() as f64 / search.bill().calls.max(1) as f64);
+            done(search.calls() as f64 / search.call_plan().calls.max(1) as f64);
         }
         evaluated.retain(|_, score| score.is_finite());
         Ok(Searched { evaluated, search, is_cut_short })
@@ -147,7 +147,7 @@ impl Across<'_, '_> {
     fn searched(&self, wanted: Wanted, budget: u64) -> Result<Found> {
         let calls = budget.saturating_sub(self.context.most_checks());
         if wanted.dry_run {
-            let calls = count(self.bill(calls)?.calls);
+            let calls = count(self.call_plan(calls)?.calls);
             let text = format!("exactly {calls} calls; stored scores are reused\n{}", checks(self.context));
             return Ok(Found { text, ..Found::default() });
         }
@@ -187,7 +187,7 @@ impl Across<'_, '_> {
         if wanted.dry_run {
             let text = format!(
                 "{} calls search first; then pairs by their estimates and an audit of the others, {} calls at most in all\n{}",
-                count(self.bill(first)?.calls),
+                count(self.call_plan(first)?.calls),
                 count(agreed.min(universe.len() * price)),
                 checks(self.context)
             );

@@ -55,7 +55,7 @@ impl Own {
             let (_, proxies) = proxies(context)?;
             let landmarks = context.problem.uniform_landmarks(context.run.seed, 0);
             let mut search = opened(rounds, OracleShape::of(oracle), proxies, &landmarks, known).map_err(failed)?;
-            let (progress, mut done) = self.progress_over(search.bill().calls, "calls");
+            let (progress, mut done) = self.progress_over(search.call_plan().calls, "calls");
             'search: while let Some(batch) = search.next_batch().map_err(failed)? {
                 for pairs in batch.pairs.chunks(PAIRS_AT_A_TIME) {
                     match scores.ask(&mut search, &batch, pairs) {
@@ -65,7 +65,7 @@ impl Own {
                     }
                 }
                 calls = search.calls();
-                done(calls as f64 / search.bill().calls.max(1) as f64);
+                done(calls as f64 / search.call_plan().calls.max(1) as f64);
             }
             drop(progress);
         }

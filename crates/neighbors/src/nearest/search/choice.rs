@@ -25,7 +25,7 @@ impl Search {
         if trial::is_worth_columns(&pool, self.columns.items(), self.proxies.len()) {
             return Ok(());
         }
-        self.bill = self.rounds.without_columns(&self.bill);
+        self.call_plan = self.rounds.without_columns(&self.call_plan);
         self.outside.extend(self.columns.known());
         self.columns = Columns::new(n, Vec::new(), |_| Vec::new());
         Ok(())
@@ -100,7 +100,7 @@ impl Search {
     /// True if a search with a seed and other proxies has the pairs to fill the lists, a pair serving two: with fewer the seed is trusted.
     pub(super) fn is_worth_looks(&self) -> bool {
         let lists = (self.columns.rows() * self.rounds.params().k) as u64;
-        self.is_seeded && self.proxies.len() > 1 && 2 * self.bill.pairs >= lists
+        self.is_seeded && self.proxies.len() > 1 && 2 * self.call_plan.pairs >= lists
     }
 
     pub(super) fn by_proxy(&mut self, count: usize) -> Result<Vec<Pair>, NeighborError> {

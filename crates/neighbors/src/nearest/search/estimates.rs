@@ -113,7 +113,7 @@ impl Search {
     /// The link on scores, or on their ranks where they tell the order of known pairs clearly better; the pool and popularity show the same.
     fn choose_transform(&mut self) -> Result<HubLink, NeighborError> {
         let by_scores = self.transform(false);
-        if !self.rounds.params().rank_transform || self.bill.is_plain {
+        if !self.rounds.params().rank_transform || self.call_plan.is_plain {
             return Ok(by_scores);
         }
         let order_by_scores = self.concordance(&by_scores)?;
@@ -209,7 +209,7 @@ impl Search {
         let n = pool.len();
         // of two lists a neighbor of a neighbor is in the list of the item itself
         let adds_nothing = self.is_whole(pool) || self.rounds.params().left.is_some();
-        if self.proxies.is_empty() || !self.rounds.params().kriging || self.bill.is_plain || adds_nothing {
+        if self.proxies.is_empty() || !self.rounds.params().kriging || self.call_plan.is_plain || adds_nothing {
             return Ok(());
         }
         let nearest = |i: usize| -> Vec<u32> {
@@ -283,7 +283,7 @@ impl Search {
         link: &HubLink,
         is_last: bool,
     ) -> Result<(Option<Process>, Weights), NeighborError> {
-        if !self.rounds.params().pairwise || self.bill.is_plain || self.order.is_empty() {
+        if !self.rounds.params().pairwise || self.call_plan.is_plain || self.order.is_empty() {
             return Ok((None, Weights::KRIGING));
         }
         let mut pairwise = match self.pairwise.take() {

@@ -113,7 +113,7 @@ impl Oracle for Places {
 }
 
 impl Search {
-    /// Begins with these candidates. Where there is no proxy they take its place, and the bill is from here on that of a search with one.
+    /// Begins with these candidates. Where there is no proxy they take its place, and the planned calls are from here on those of a search with one.
     ///
     /// # Errors
     /// Lists of other items.
@@ -125,7 +125,7 @@ impl Search {
         if self.proxies.is_empty() && !self.lists_known_first {
             self.proxies = vec![Arc::new(Places::of(&candidates))];
             self.proxy_order = vec![0];
-            self = self.with_bill(shape);
+            self = self.with_call_plan(shape);
             if self.is_large {
                 self = self.within(candidates.clone())?;
             }
@@ -134,14 +134,14 @@ impl Search {
         Ok(self)
     }
 
-    /// The bill, and the columns, of a search with a proxy, before its first call.
-    fn with_bill(mut self, shape: OracleShape) -> Self {
-        let bill = self.rounds.bill(shape, true);
+    /// The planned calls, and the columns, of a search with a proxy, before its first call.
+    fn with_call_plan(mut self, shape: OracleShape) -> Self {
+        let call_plan = self.rounds.call_plan(shape, true);
         // without another way to choose pairs there were as many columns or more
-        let columns = self.rounds.column_items(self.columns.items(), bill.columns);
-        self.columns = columns_of(&self.rounds, &bill, shape.len, columns);
-        self.lists_known_first = bill.is_plain;
-        self.bill = bill;
+        let columns = self.rounds.column_items(self.columns.items(), call_plan.columns);
+        self.columns = columns_of(&self.rounds, &call_plan, shape.len, columns);
+        self.lists_known_first = call_plan.is_plain;
+        self.call_plan = call_plan;
         self
     }
 

@@ -51,7 +51,7 @@ impl Known {
 impl Search {
     /// A search that begins with what is known. Its lists hold the best of all known pairs, old and new, and estimates only where fewer than k
     /// are known: where k columns are known and fewer than k/2 new pairs an item are asked for, the estimates of the seed may hold more of the
-    /// true neighbors than such lists do. Where there are at least two known columns or a seed, no columns are evaluated, and [`Rounds::bill_beyond`] is the bill.
+    /// true neighbors than such lists do. Where there are at least two known columns or a seed, no columns are evaluated, and [`Rounds::call_plan_beyond`] is the call_plan.
     ///
     /// # Errors
     /// As [`new`](Self::new), and a known pair of an item with itself or beyond the items.
@@ -80,7 +80,7 @@ impl Search {
             }
             let mut seen = HashSet::new();
             let columns: Vec<usize> = columns.into_iter().filter(|&item| seen.insert(item)).collect();
-            search.bill = search.rounds.bill_beyond(shape, has_proxy, distinct);
+            search.call_plan = search.rounds.call_plan_beyond(shape, has_proxy, distinct);
             search.columns = Columns::new(n, columns, |_| Vec::new());
             let free = |item: &usize| search.columns.number(*item).is_none();
             search.judges = landmarks.independent().iter().copied().filter(free).take(JUDGES_OF_SEED).collect();

@@ -114,7 +114,7 @@ impl Search {
         }
         self.estimate(true)?;
         let pool = self.pool.as_ref().expect("estimated");
-        let left = at_most(self.bill.calls.saturating_sub(self.calls()));
+        let left = at_most(self.call_plan.calls.saturating_sub(self.calls()));
         let pairs = self.highest_of(left, |slot| self.value(pool, slot), |slot| self.is_observed(pool, slot));
         if let Some(orders) = &mut self.orders {
             orders.second_orders += pairs.len() as u64;

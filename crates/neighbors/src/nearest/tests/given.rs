@@ -22,7 +22,7 @@ fn found(
     proxies: Vec<Arc<dyn Oracle>>,
     given: Option<Candidates>,
     params: RoundsParams,
-) -> (Found, Bill, Vec<Batch>) {
+) -> (Found, CallPlan, Vec<Batch>) {
     let (rounds, shape) = (params.check().unwrap(), OracleShape::of(oracle));
     let landmarks = Landmarks::uniform(oracle.len(), &mut stream(4, "given", "landmarks", 0));
     let mut search = Search::new(rounds, shape, proxies, &landmarks).unwrap();
@@ -36,20 +36,20 @@ fn found(
         search.record(&batch.pairs, &scores).unwrap();
         batches.push(batch);
     }
-    let bill = search.bill().clone();
-    (search.finish().unwrap(), bill, batches)
+    let call_plan = search.call_plan().clone();
+    (search.finish().unwrap(), call_plan, batches)
 }
 
 #[test]
-fn given_candidates_are_evaluated_first_in_the_place_of_the_proxys_best_at_the_same_bill() {
+fn given_candidates_are_evaluated_first_in_the_place_of_the_proxys_best_at_the_same_call_plan() {
     let (oracle, proxy) = problem(60, 3);
     let best = truth(&whole(&oracle), 1);
     let params = || RoundsParams { k: 5, calls_per_item: 8, ..RoundsParams::default() };
     let proxies: [Vec<Arc<dyn Oracle>>; 2] = [vec![Arc::new(proxy)], Vec::new()];
     for proxies in proxies {
         let given = Candidates::of_lists(60, best.clone()).unwrap();
-        let (lists, bill, batches) = found(&oracle, proxies, Some(given), params());
-        assert_eq!((lists.pairs, bill.pairs, bill.calls), (480, 480, 480));
+        let (lists, call_plan, batches) = found(&oracle, proxies, Some(given), params());
+        assert_eq!((lists.pairs, call_plan.pairs, call_plan.calls), (480, 480, 480));
         let first = batches.iter().find(|batch| batch.step == Step::Given).unwrap();
         let in_columns = batches.iter().take_while(|batch| batch.step != Step::Given).flat_map(|batch| &batch.pairs);
         let known: std::collections::HashSet<Pair> = in_columns.map(|&(i, j)| (i.min(j), i.max(j))).collect();

@@ -77,10 +77,10 @@ fn a_search_in_one_order_makes_the_calls_of_its_plan_asks_no_order_twice_and_lis
         let case = format!("{n} items, {calls_per_item} calls, {pairs}, {with_proxy}");
         let shape = OracleShape { evaluations_per_pair: 2, ..OracleShape::symmetric(n) };
         let rounds = RoundsParams { one_order: Some(0), ..params }.check().unwrap();
-        let bill = rounds.bill(shape, with_proxy);
-        assert_eq!(bill.calls, (n * calls_per_item).min(n * (n - 1)) as u64, "{case}");
-        assert_eq!((asked.len() as u64, found.calls), (bill.calls, bill.calls), "{case}");
-        assert_eq!(found.pairs, bill.pairs, "{case}");
+        let call_plan = rounds.call_plan(shape, with_proxy);
+        assert_eq!(call_plan.calls, (n * calls_per_item).min(n * (n - 1)) as u64, "{case}");
+        assert_eq!((asked.len() as u64, found.calls), (call_plan.calls, call_plan.calls), "{case}");
+        assert_eq!(found.pairs, call_plan.pairs, "{case}");
         let distinct: HashSet<Pair> = asked.iter().copied().collect();
         assert_eq!(distinct.len(), asked.len(), "{case}");
         assert!(asked.iter().all(|&(i, j)| i != j), "{case}");
@@ -95,7 +95,7 @@ fn a_search_in_one_order_makes_the_calls_of_its_plan_asks_no_order_twice_and_lis
             let both = |one: &&Neighbor| distinct.contains(&(i, one.item)) && distinct.contains(&(one.item, i));
             assert_eq!(list.iter().filter(both).count(), list.iter().filter(|one| one.exact).count(), "{case}");
         }
-        assert!(exact.len() as u64 <= bill.second_orders, "{case}");
+        assert!(exact.len() as u64 <= call_plan.second_orders, "{case}");
     }
 }
 

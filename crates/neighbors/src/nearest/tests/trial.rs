@@ -11,8 +11,8 @@ fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_t
     for (oracle, is_popular) in [(popular, true), (plain, false)] {
         let oracle = Metered::new(oracle);
         let rounds = rounds(RoundsParams { k: 5, calls_per_item: 10, ..RoundsParams::default() });
-        let bill = rounds.bill(OracleShape::of(&oracle), true);
-        assert_eq!((bill.columns, bill.trial), (2, 96));
+        let call_plan = rounds.call_plan(OracleShape::of(&oracle), true);
+        assert_eq!((call_plan.columns, call_plan.trial), (2, 96));
         let mut search =
             Search::new(rounds, OracleShape::of(&oracle), vec![Arc::clone(&proxy)], &landmarks(n)).unwrap();
         let mut of_columns = 0;
@@ -22,11 +22,11 @@ fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_t
             of_columns += if matches!(batch.step, Step::Trial | Step::Columns) { batch.pairs.len() as u64 } else { 0 };
             search.record(&batch.pairs, &scores).unwrap();
         }
-        assert_eq!(of_columns, if is_popular { bill.column_pairs } else { bill.trial });
+        assert_eq!(of_columns, if is_popular { call_plan.column_pairs } else { call_plan.trial });
         assert_eq!(search.columns().len(), if is_popular { 2 } else { 0 });
-        assert_eq!(search.bill().column_pairs, of_columns);
-        // whatever it says, the calls are those of the bill
-        assert_eq!(oracle.spent().evaluations, bill.calls);
+        assert_eq!(search.call_plan().column_pairs, of_columns);
+        // whatever it says, the calls are those planned
+        assert_eq!(oracle.spent().evaluations, call_plan.calls);
     }
 }
 

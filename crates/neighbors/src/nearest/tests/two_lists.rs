@@ -7,11 +7,11 @@ fn across(
     left: usize,
     (oracle, proxies): (&dyn Oracle, &[Arc<dyn Oracle>]),
     params: RoundsParams,
-) -> (Vec<Vec<Neighbor>>, Vec<Pair>, Bill) {
+) -> (Vec<Vec<Neighbor>>, Vec<Pair>, CallPlan) {
     let rounds = rounds(RoundsParams { left: Some(left), ..params });
     let landmarks = Landmarks::uniform(oracle.len(), &mut stream(3, "two lists", "landmarks", 0));
     let mut search = Search::new(rounds, OracleShape::of(oracle), proxies.to_vec(), &landmarks).unwrap();
-    let bill = search.bill().clone();
+    let call_plan = search.call_plan().clone();
     let mut asked = Vec::new();
     while let Some(batch) = search.next_batch().unwrap() {
         let mut scores = vec![0.0; batch.pairs.len()];
@@ -19,7 +19,7 @@ fn across(
         search.record(&batch.pairs, &scores).unwrap();
         asked.extend(batch.pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))));
     }
-    (search.finish().unwrap().lists, asked, bill)
+    (search.finish().unwrap().lists, asked, call_plan)
 }
 
 #[test]
@@ -29,10 +29,10 @@ fn pairs_within_a_list_are_never_asked_for_and_the_calls_are_those_of_the_plan()
     for (left, calls_per_item, pairs) in [(60, 12, false), (60, 12, true), (20, 30, false), (130, 8, false)] {
         for proxies in [&[][..], &[Arc::clone(&proxy)]] {
             let params = RoundsParams { k: 3, calls_per_item, pairs, ..RoundsParams::default() };
-            let (lists, asked, bill) = across(left, (&oracle, proxies), params);
+            let (lists, asked, call_plan) = across(left, (&oracle, proxies), params);
             assert!(asked.iter().all(|&(i, j)| i < left && left <= j), "{left}");
             let all = (left * calls_per_item).min(left * (150 - left)) as u64;
-            assert_eq!((asked.len() as u64, bill.calls), (all, all), "{left} {calls_per_item}");
+            assert_eq!((asked.len() as u64, call_plan.calls), (all, all), "{left} {calls_per_item}");
             let distinct: std::collections::HashSet<&Pair> = asked.iter().collect();
             assert_eq!((distinct.len(), lists.len()), (asked.len(), left));
             assert!(lists.iter().flatten().all(|near| near.item >= left));

@@ -1,4 +1,4 @@
-"""What is told of a fit or a search: its bill, its recall, the pairs that were found. Each shows itself as a table in notebooks."""
+"""Results of a fit or a search: planned calls, recall, pairs. Each is shown as a table in notebooks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def table(title: str, rows: list[tuple[str, Any]]) -> str:
 
 
 @dataclass(frozen=True)
-class Bill:
+class CallPlan:
     """Planned calls of a fit.
 
     Parameters
@@ -95,7 +95,7 @@ class Bill:
         return "\n".join(f"{name}: {_number(value)}" for name, value in self._rows())
 
     def _repr_html_(self) -> str:
-        return table("The bill", self._rows())
+        return table("Planned calls", self._rows())
 
 
 @dataclass(frozen=True)
