@@ -1,4 +1,4 @@
-//! Documents, pairs, threads, mentions and judgements in the layouts of the datasets.
+//! Documents, pairs, threads, mentions and judgments in the layouts of the datasets.
 
 #![no_main]
 

@@ -121,7 +121,7 @@ def stack_case(seed, n, columns, proxies, degree, extra):
     rows += [free[e] for e in rng.permutation(len(free))[:extra]]
     residuals = rng.standard_normal(len(rows))
     gc = alike(np.where(off, k[:, columns], 0.0), 2.0)
-    # alike() centres by columns, over all items
+    # alike() centers by columns, over all items
     both = ge + gc
     both /= np.mean(np.diag(both))
     values, basis = np.linalg.eigh(both[np.ix_(columns, columns)])

@@ -145,7 +145,7 @@ pub trait Approximate: Send + Sync {
     ///
     /// # Errors
     /// As `plan`; a diagonal that is to be known and is not; whatever the oracle answers, a score that is not finite
-    /// included; a factorisation that did not converge.
+    /// included; a factorization that did not converge.
     fn fit(
         &self,
         oracle: &dyn Oracle,

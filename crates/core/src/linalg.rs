@@ -29,7 +29,7 @@ pub use ridge::RidgeRegression;
 /// Relative cut of pseudo-inverses: singular values below this fraction of the largest are dropped.
 pub const PINV_TOLERANCE: f64 = 1e-10;
 
-/// A factorisation that did not end.
+/// A factorization that did not end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{op} of a {rows} × {cols} matrix did not converge; look for extreme values in it")]
 pub struct LinalgError {

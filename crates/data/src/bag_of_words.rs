@@ -1,4 +1,4 @@
-//! Documents as normalised bags of words over a vocabulary of vectors.
+//! Documents as normalized bags of words over a vocabulary of vectors.
 
 /// n documents in compressed rows: document i holds `words[offsets[i]..offsets[i+1]]`, distinct and ascending, with
 /// weights that sum to 1 (an empty document has no words at all). Memory: 12 bytes a distinct word of a document.
@@ -11,7 +11,7 @@ pub struct BagsOfWords {
 }
 
 impl BagsOfWords {
-    /// From one list of (word index, count) per document: counts are normalised to sum 1, repeated words are merged, and
+    /// From one list of (word index, count) per document: counts are normalized to sum 1, repeated words are merged, and
     /// words whose count is not positive are left out. Ids are the numbers from 0.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! The datasets this project knows: which files, how big, under which sha256 and licence, from where.
+//! The datasets this project knows: which files, how big, under which sha256 and license, from where.
 //!
 //! Corpora are never part of the project. They lie in a folder of the user's, named by `--data` or by the variable
 //! [`DATA_VARIABLE`]; a caller hands the folder in. A file counts only if its sha256 is the catalog's.

@@ -2,8 +2,8 @@
 //!
 //! For each word with its lemma, its part of speech and its relation to the head (Croce, Moschitti & Basili 2011):
 //!
-//! - GRCT, centred on grammatical relations: `(SYNT##rel dependents-before (POS##tag LEX##lemma::p) dependents-after)`
-//! - LCT, centred on words: `(LEX##lemma::p dependents POS##tag SYNT##rel)`
+//! - GRCT, centered on grammatical relations: `(SYNT##rel dependents-before (POS##tag LEX##lemma::p) dependents-after)`
+//! - LCT, centered on words: `(LEX##lemma::p dependents POS##tag SYNT##rel)`
 //! - LOCT, words only: `(LEX##lemma::p dependents)`
 //!
 //! with dependents in the order of the sentence and `p` the first letter of the tag, in lower case. These are the labels

@@ -84,7 +84,7 @@ impl Judgements {
         self.lines.is_empty()
     }
 
-    /// The judgements in the order of the file.
+    /// The judgments in the order of the file.
     pub fn judgements(&self) -> impl Iterator<Item = &Judgement> {
         self.lines.iter().map(|(_, judgement)| judgement)
     }

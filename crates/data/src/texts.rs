@@ -17,7 +17,7 @@ pub enum TextLayout {
     Tsv(Vec<String>),
     /// JSON lines of forum threads: `subject`, `body`, and the `text` of each of the `comments`.
     Threads,
-    /// JSON lines of tokenised documents: `tokens` is a list of `[sentence, token, text]`.
+    /// JSON lines of tokenized documents: `tokens` is a list of `[sentence, token, text]`.
     SentenceTokens,
     /// The text representation of this name in lines of KeLP examples.
     KelpText(String),

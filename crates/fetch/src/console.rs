@@ -1,4 +1,4 @@
-//! What a user sees of a fetch: a bar for each download, notes, and one question about licences.
+//! What a user sees of a fetch: a bar for each download, notes, and one question about licenses.
 
 use std::io::{BufRead, IsTerminal, Write};
 

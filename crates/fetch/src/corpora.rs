@@ -99,7 +99,7 @@ pub fn download_bytes(missing: &[Missing]) -> u64 {
     bytes
 }
 
-/// Asks for the licences that were not accepted in this folder before, and remembers the answer.
+/// Asks for the licenses that were not accepted in this folder before, and remembers the answer.
 ///
 /// # Errors
 /// [`FetchError::Licence`] for a no.

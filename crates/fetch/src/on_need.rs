@@ -35,7 +35,7 @@ impl Wish {
 /// sample where its configuration allows that, or names the file that it lacks.
 ///
 /// # Errors
-/// A licence that was not accepted; a folder that can't be written.
+/// A license that was not accepted; a folder that can't be written.
 pub fn on_need(
     datasets: &[&str],
     known: &[&'static KnownModel],

@@ -8,7 +8,7 @@ use landmark_data::catalog::DATA_VARIABLE;
 pub const MIRROR_VARIABLE: &str = "LANDMARK_MIRROR";
 /// The variable that leaves the public sources alone, when it is `1`: for a network that ends at its mirror.
 pub const MIRROR_ONLY_VARIABLE: &str = "LANDMARK_MIRROR_ONLY";
-/// The variable that accepts all licences, when it is `1`.
+/// The variable that accepts all licenses, when it is `1`.
 pub const ACCEPT_VARIABLE: &str = "LANDMARK_ACCEPT_LICENSES";
 /// The variable that lets a run fetch what it lacks, when it is `1`.
 pub const FETCH_VARIABLE: &str = "LANDMARK_FETCH";

@@ -1,4 +1,4 @@
-//! The table of docs/reference/datasets.md: every dataset with its size, licence and source, and whether its conversion gives our files.
+//! The table of docs/reference/datasets.md: every dataset with its size, license and source, and whether its conversion gives our files.
 
 use landmark_data::catalog::{self, Dataset};
 use landmark_data::raw::recipes;

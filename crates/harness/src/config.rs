@@ -132,7 +132,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Id of the experiment in the catalogue.
+    /// Id of the experiment in the catalog.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Matrix(matrix, _) => matrix.experiment.entry.id,

@@ -1,6 +1,6 @@
 //! Oracles as a configuration names them, one a file.
 //!
-//! Adding one: a file with an [`OracleSpec`] and its [`OracleSettings`], and its line in the catalogue of the program.
+//! Adding one: a file with an [`OracleSpec`] and its [`OracleSettings`], and its line in the catalog of the program.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -38,7 +38,7 @@ use wmd::Negligible;
 
 /// An oracle: how it is named, which items it reads, how its section is read.
 pub struct OracleSpec {
-    /// Its line of the catalogue.
+    /// Its line of the catalog.
     pub entry: Entry,
     /// The kinds of items that it scores.
     pub reads: &'static [ItemKind],
@@ -257,7 +257,7 @@ impl OracleConfig {
         Some(Self { spec, settings: settings? })
     }
 
-    /// Id in the catalogue.
+    /// Id in the catalog.
     pub fn kind(&self) -> &'static str {
         self.spec.entry.id
     }

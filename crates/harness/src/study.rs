@@ -5,7 +5,7 @@
 //! YAML section → Study (checked settings) → open → StudyWork (data in memory) → parts → rows → tables and figures
 //! ```
 //!
-//! Adding one: a file that has a [`StudyEntry`], and its line in the catalogue of the program.
+//! Adding one: a file that has a [`StudyEntry`], and its line in the catalog of the program.
 
 use std::fmt;
 use std::path::Path;
@@ -25,10 +25,10 @@ use crate::progress::Progress;
 use crate::run_source::RunSource;
 use crate::share::Share;
 
-/// A study in the catalogue.
+/// A study in the catalog.
 #[derive(Debug, Clone, Copy)]
 pub struct StudyEntry {
-    /// Entry in the catalogue; its id is also the name of its section.
+    /// Entry in the catalog; its id is also the name of its section.
     pub entry: Entry,
     /// Reads the section.
     pub read: fn(&Node, &Reading<'_>) -> Option<Arc<dyn Study>>,

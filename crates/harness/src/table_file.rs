@@ -347,7 +347,7 @@ impl TableFile<'_> {
         Ok(filling.table)
     }
 
-    /// Rows between tabs or as objects, by the reader that the catalogue's corpora have.
+    /// Rows between tabs or as objects, by the reader that the catalog's corpora have.
     fn read_rows(&self, format: RowFormat, wanted: &[&str], most: Option<u64>) -> Result<Table, TableError> {
         let (text, is_cut) = self.text(most)?;
         // lines that follow may say that cells are quoted; a line that is not there yet is none

@@ -157,7 +157,7 @@ pub enum NeighborError {
     /// The score's own error.
     #[error(transparent)]
     Oracle(#[from] OracleError),
-    /// A factorisation failed.
+    /// A factorization failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
 }

@@ -34,7 +34,7 @@ pub enum SearchError {
     /// The score's own error.
     #[error(transparent)]
     Oracle(#[from] OracleError),
-    /// A factorisation failed.
+    /// A factorization failed.
     #[error(transparent)]
     Linalg(#[from] landmark_core::linalg::LinalgError),
     /// A fit or an index without a solution.

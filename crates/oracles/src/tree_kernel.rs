@@ -71,7 +71,7 @@ use subtree::Subtree;
 /// Pairs that a thread takes at a time: short enough to share the work, long enough that scratch memory is borrowed rarely.
 const PAIRS_AT_A_TIME: usize = 64;
 
-/// A kernel over the trees of a forest: symmetric, not normalised.
+/// A kernel over the trees of a forest: symmetric, not normalized.
 #[derive(Debug, Clone)]
 pub struct TreeKernel {
     forest: Arc<Forest>,

@@ -1,6 +1,6 @@
 //! Word mover's distance (Kusner et al. 2015): how far the words of one document must travel to become another's.
 //!
-//! `WMD(x, y) = emd(|x_i − y_j|, weights of x, weights of y)`: Euclidean distance between word vectors, normalised word
+//! `WMD(x, y) = emd(|x_i − y_j|, weights of x, weights of y)`: Euclidean distance between word vectors, normalized word
 //! counts as masses, stop words and unknown words left out beforehand. Two lower bounds, far cheaper, come with it:
 //! `WCD ≤ WMD` (distance of the centroids) and `RWMD ≤ WMD` (every word goes to its nearest); both serve as proxies.
 //! Distances to random documents make the features of [`wme`].

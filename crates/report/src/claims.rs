@@ -270,7 +270,7 @@ impl Claims {
     /// Verdicts of the claims that a run has a part in, or of all where it is `None`.
     ///
     /// # Errors
-    /// A method or dataset that no run, no reference and no catalogue has.
+    /// A method or dataset that no run, no reference and no catalog has.
     pub fn judge(
         &self,
         of: Option<&str>,

@@ -1,7 +1,7 @@
 //! Figures: rows → a chart in plain data → SVG and PNG.
 //!
 //! Both come from the same drawing calls. The type is bundled (Inter, SIL OFL, `assets/`), so a figure looks the same on a machine without fonts.
-//! Methods differ by colour (Okabe–Ito, safe for colour-blind readers), marker and dash, never by colour alone.
+//! Methods differ by color (Okabe–Ito, safe for color-blind readers), marker and dash, never by color alone.
 
 use crate::error::ReportError;
 use crate::input::ReportInput;

@@ -42,7 +42,7 @@ pub struct ReportInput<'a> {
     pub conclusion: Option<String>,
     /// Warnings that stand before every figure.
     pub caveats: Vec<Caveat>,
-    /// All rows; methods keep the order (and colour) of their first appearance.
+    /// All rows; methods keep the order (and color) of their first appearance.
     pub rows: &'a [ResultRow],
     /// The paper's numbers.
     pub reference: Option<&'a Reference>,

@@ -1,6 +1,6 @@
 //! The part of a page that is about one factored matrix: a map of its items, plots, and lists of items; plain data in, HTML out.
 //!
-//! Everything is drawn as SVG whose colours are the page's variables, so that it follows a light or dark screen and prints; the script
+//! Everything is drawn as SVG whose colors are the page's variables, so that it follows a light or dark screen and prints; the script
 //! (`templates/matrix.js`) adds search, hover, neighbors, zoom and keys, and nothing is lost but these without it.
 
 use askama::Template;

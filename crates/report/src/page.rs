@@ -257,7 +257,7 @@ mod tests {
             // type stands out from its paper
             let ink = share(&seen, &|pixel| if is_dark { brightness(pixel) > 170 } else { brightness(pixel) < 85 });
             assert!((0.002..0.3).contains(&ink), "{size:?}, dark {is_dark}: {ink} is ink");
-            // what has colours besides verdicts and warnings is figures
+            // what has colors besides verdicts and warnings is figures
             let bare = browser.photograph(&without_figures, size, is_dark);
             let [coloured, bare] = [&seen, &bare].map(|picture| share(picture, &is_coloured));
             assert!(coloured > 1.5 * bare, "{size:?}, dark {is_dark}: {coloured} is coloured, {bare} without figures");

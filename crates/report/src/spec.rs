@@ -127,12 +127,12 @@ pub struct FigureSpec {
     pub kind: FigureKind,
 }
 
-/// A graph with coloured vertices.
+/// A graph with colored vertices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphPanel {
     /// Heading.
     pub title: String,
-    /// Label and colour of each vertex, in their order around a circle.
+    /// Label and color of each vertex, in their order around a circle.
     pub vertices: Vec<(String, usize)>,
     /// Pairs of vertices.
     pub edges: Vec<(usize, usize)>,

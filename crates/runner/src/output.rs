@@ -76,7 +76,7 @@ pub fn note(line: &str) {
 }
 
 /// A drawn complaint as it may be printed: without what looks like a secret, also in the lines of a file that it quotes, and with no order to the
-/// terminal but those of colour that it was drawn with.
+/// terminal but those of color that it was drawn with.
 fn harmless(drawn: &str) -> String {
     let mut out = String::with_capacity(drawn.len());
     for (at, piece) in redacted(drawn).split('\u{1b}').enumerate() {
@@ -98,7 +98,7 @@ fn harmless(drawn: &str) -> String {
     out
 }
 
-/// Prints an error to standard error, with its place and what to do. Colour never carries meaning: off a terminal, or
+/// Prints an error to standard error, with its place and what to do. Color never carries meaning: off a terminal, or
 /// with NO_COLOR, the same text comes without it.
 pub fn print_error(report: &Report) {
     let is_coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p landmark-tasks --example time_svm -- FOLDER [ROWS COLUMNS CLASSES C GAP SOLVER]`
 //!
-//! Rows are unit-variance Gaussian noise around one centre a class, one label in ten is wrong: classes overlap, so that
+//! Rows are unit-variance Gaussian noise around one center a class, one label in ten is wrong: classes overlap, so that
 //! the machine has many bounded errors and the solvers have work to do. Files are raw little-endian f64 (labels: u64).
 
 #![allow(clippy::print_stdout)] // an example's report
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Noise around one centre a class; one label in ten drawn anew.
+/// Noise around one center a class; one label in ten drawn anew.
 fn overlapping_classes(rows: usize, columns: usize, classes: usize) -> (Array2<f64>, Vec<usize>) {
     let rng = &mut stream(2022, "synthetic", "time_svm", 0);
     // a sum of four uniforms has variance 1/3: near enough to a normal for a benchmark, and needs no further crate

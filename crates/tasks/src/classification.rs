@@ -2,7 +2,7 @@
 //! chosen by cross-validation on the training items; and the exact baseline, a kernel machine on the whole Gram matrix.
 //!
 //! Input is an embedding (n × r) or a Gram matrix (n × n) of all items and a split of them into train and test, never an oracle. Where
-//! the factorisation has a signature ±1 a column (an indefinite K̃ = Z diag(±1) Zᵀ), Z is used as plain features: a linear
+//! the factorization has a signature ±1 a column (an indefinite K̃ = Z diag(±1) Zᵀ), Z is used as plain features: a linear
 //! machine can flip the sign of a weight by itself.
 //!
 //! Cost: folds × costs machines on the training rows, warm-started along the costs.

@@ -1,6 +1,6 @@
 //! k-means on the vectors of items, seeded by k-means++: clusters of items from the factors of a similarity matrix.
 //!
-//! Lloyd's iteration: every point goes to its nearest centre, every centre to the mean of its points, until no point moves.
+//! Lloyd's iteration: every point goes to its nearest center, every center to the mean of its points, until no point moves.
 //! Distances are ‖x‖² − 2x·c + ‖c‖², so that a block of points costs one matrix product. Arthur & Vassilvitskii, *k-means++: the
 //! advantages of careful seeding*, 2007. Cost: 2ncr flops an iteration; memory one block of n × c.
 
@@ -36,11 +36,11 @@ pub struct KMeans {
     pub labels: Vec<usize>,
     /// Their means, c × r; where the iterations ran out, those of the labels of the iteration before.
     pub centres: Array2<f64>,
-    /// Σ ‖x − centre‖²; infinite only where that exceeds the largest number.
+    /// Σ ‖x − center‖²; infinite only where that exceeds the largest number.
     pub inertia: f64,
     /// Iterations until no point moved, or as many as were allowed.
     pub iterations: usize,
-    /// Clusters that lost all points and began anew at the point farthest from its centre.
+    /// Clusters that lost all points and began anew at the point farthest from its center.
     pub restarted: usize,
 }
 
@@ -105,7 +105,7 @@ pub enum KMeansError {
     NotFinite { point: usize, column: usize, value: f64 },
 }
 
-/// k-means++: the first centre uniformly, each further one with probability proportional to the squared distance to the
+/// k-means++: the first center uniformly, each further one with probability proportional to the squared distance to the
 /// nearest so far.
 fn seed(points: ArrayView2<'_, f64>, lengths: &Array1<f64>, clusters: usize, rng: &mut Rng) -> Array2<f64> {
     let n = points.nrows();
@@ -142,7 +142,7 @@ fn draw(weights: &Array1<f64>, rng: &mut Rng) -> usize {
     weights.len() - 1
 }
 
-/// The nearest centre of each point, ties to the smaller, and the squared distance to it.
+/// The nearest center of each point, ties to the smaller, and the squared distance to it.
 fn assign(
     points: ArrayView2<'_, f64>,
     lengths: &Array1<f64>,
@@ -168,7 +168,7 @@ fn assign(
     (labels, Array1::from(distances))
 }
 
-/// Moves the centres to the means of their points; one without points goes to the farthest point. Answers how many did.
+/// Moves the centers to the means of their points; one without points goes to the farthest point. Answers how many did.
 fn update(
     points: ArrayView2<'_, f64>,
     labels: &[usize],

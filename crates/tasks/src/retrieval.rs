@@ -5,7 +5,7 @@
 //! nDCG@k   = Σ_r g(list_r) / log₂(r + 1)  ÷  the same of the true order,   g = k + 1 − place among the true, 0 beyond k
 //! ```
 //! Items that score alike are as good as each other, so a list loses nothing by another order of ties. The item itself is in no list. Each is a mean over
-//! items, with its 95 % interval over them. Source of nDCG: Järvelin & Kekäläinen 2002. Cost: n² log n once for the truth, O(n k) a judgement.
+//! items, with its 95 % interval over them. Source of nDCG: Järvelin & Kekäläinen 2002. Cost: n² log n once for the truth, O(n k) a judgment.
 
 use ndarray::{ArrayView1, ArrayView2};
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 pub enum Depth {
     /// Share of the true nearest k among the first k.
     Recall(usize),
-    /// Normalised discounted cumulative gain of the first k.
+    /// Normalized discounted cumulative gain of the first k.
     Ndcg(usize),
 }
 

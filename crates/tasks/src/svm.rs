@@ -64,7 +64,7 @@ impl Tolerance {
     }
 }
 
-/// Report of one optimisation problem.
+/// Report of one optimization problem.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SolveReport {
     /// Value of the primal objective.

@@ -1,6 +1,6 @@
 //! `cargo xtask docs`: the parts of the documentation that are generated from the program.
 //!
-//! They stand between markers: the lists of the catalogue in docs/reference/methods.md, the datasets in docs/reference/datasets.md. The page
+//! They stand between markers: the lists of the catalog in docs/reference/methods.md, the datasets in docs/reference/datasets.md. The page
 //! docs/reference/command-line.md and the JSON Schema of a configuration are generated as a whole.
 
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn regenerated(old: &str, marker: &str, table: &str) -> Option<String> {
     Some(format!("{before}{begin}\n\n{table}\n{end}{after}"))
 }
 
-/// The lists of the catalogue.
+/// The lists of the catalog.
 fn registry() -> String {
     let table = |kind: &Kind| format!("**{}**: {}\n\n{}", capitalized(kind.plural), kind.summary, markdown(kind));
     let tables: Vec<String> = KINDS.iter().filter(|kind| kind.plural != "datasets").map(table).collect();

@@ -34,7 +34,7 @@ mod sentences;
 mod unlabelled;
 mod work;
 
-/// Its line in the catalogue.
+/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "intent",

@@ -30,7 +30,7 @@ mod stream;
 
 use stream::Stream;
 
-/// Its line in the catalogue.
+/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "text_sketch",

@@ -31,7 +31,7 @@ mod layout;
 mod neighbors;
 mod work;
 
-/// Its line in the catalogue.
+/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "coref",

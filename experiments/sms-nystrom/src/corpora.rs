@@ -1,6 +1,6 @@
 //! `experiment: corpora` — what the corpora are made of: table 1 of the SMS-Nyström paper, counted, beside what was published.
 //!
-//! Cost: reading and tokenising each corpus, no similarity.
+//! Cost: reading and tokenizing each corpus, no similarity.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use landmark_yaml::{Entry, Keys, Node, Problem, Value};
 use schemars::JsonSchema;
 use serde_json::{Value as Json, json};
 
-/// Its line in the catalogue.
+/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "corpora",

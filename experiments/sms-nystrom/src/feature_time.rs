@@ -33,7 +33,7 @@ use serde_json::{Value as Json, json};
 
 mod tables;
 
-/// Its line in the catalogue.
+/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "feature_time",

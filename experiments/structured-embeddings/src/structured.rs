@@ -27,7 +27,7 @@ use error::ErrorSettings;
 use p_model::PModelSettings;
 use speed::SpeedSettings;
 
-/// Its line in the catalogue.
+/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "structured",

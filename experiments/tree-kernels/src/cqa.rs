@@ -2,7 +2,7 @@
 //!
 //! Examples are (question, comment) pairs; a machine learns good against not good and its score ranks the comments of a
 //! question. The kernel is that of Filice et al. 2016: partial trees of question and comment, similarities of the two
-//! texts, features of the thread, each normalised, all added up (`kernel.rs`). The exact machine is a kernel SVM on the
+//! texts, features of the thread, each normalized, all added up (`kernel.rs`). The exact machine is a kernel SVM on the
 //! training pairs; the others are linear machines on embeddings from landmarks, and a test pair costs its similarities to
 //! the landmarks alone. "Saving" = 1 − landmarks / support vectors of the exact machine.
 //!
@@ -27,7 +27,7 @@ mod layout;
 mod learn;
 mod work;
 
-/// Its line in the catalogue.
+/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "cqa",

@@ -228,7 +228,7 @@ impl Judgement {
 }
 
 impl Proxied {
-    /// The link and its judgement. Where popularity predicts columns better that were left out, it is judged together with the core,
+    /// The link and its judgment. Where popularity predicts columns better that were left out, it is judged together with the core,
     /// too: at a higher rank the method finds the same thing by itself, and better.
     fn choose(
         &self,

@@ -17,7 +17,7 @@ impl Approximation {
     /// Known and scattered entries and a shift of the diagonal have no low rank and are not part of it.
     ///
     /// # Errors
-    /// A factorisation that did not converge, or an addend that failed.
+    /// A factorization that did not converge, or an addend that failed.
     pub fn embedding(&self) -> Result<Embedding, ApproximateError> {
         self.join_addend(embed(&self.factors)?)
     }

@@ -176,7 +176,7 @@ pub(super) fn add_gram(matrix: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>)
     );
 }
 
-/// Runs a factorisation on a thread of the pool: its thousands of small parallel steps would each wake one otherwise.
+/// Runs a factorization on a thread of the pool: its thousands of small parallel steps would each wake one otherwise.
 fn on_a_worker<T: Send>(factorise: impl FnOnce() -> T + Send) -> T {
     rayon::scope(|_| factorise())
 }

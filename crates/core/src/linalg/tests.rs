@@ -17,7 +17,7 @@ fn symmetric(n: usize) -> Array2<f64> {
     &square + &square.t()
 }
 
-/// 64 ulp of a unit-sized sum, per row: rounding of an orthogonal factorisation grows no faster.
+/// 64 ulp of a unit-sized sum, per row: rounding of an orthogonal factorization grows no faster.
 fn tolerance(n: usize) -> f64 {
     64.0 * f64::EPSILON * n as f64
 }

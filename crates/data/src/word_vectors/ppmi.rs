@@ -11,7 +11,7 @@
 //!
 //! The eigenvectors come from a randomised subspace iteration (Halko, Martinsson and Tropp 2011, algorithm 4.4) with an
 //! oversampled block of k = d + 10 columns: (2·iterations + 1) products of the sparse M with a V × k block, as many thin QR
-//! factorisations, one k × k eigendecomposition. Memory: 16 bytes a non-zero of M and 3·V·k doubles.
+//! factorizations, one k × k eigendecomposition. Memory: 16 bytes a non-zero of M and 3·V·k doubles.
 
 use landmark_core::linalg::{eigh, product, qr};
 use landmark_core::stream::stream;

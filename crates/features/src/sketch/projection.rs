@@ -1,7 +1,7 @@
 //! Π: the directions along which the rows vary most, and rows seen along them.
 //!
 //! The columns of Π (d × m) are the eigenvectors of YᵀY with the largest eigenvalues, as principal component analysis takes those of
-//! XᵀX (paper 2, §2). Rows are taken as they are, not centred: centring would make sparse rows dense. A vector's sign is chosen
+//! XᵀX (paper 2, §2). Rows are taken as they are, not centered: centring would make sparse rows dense. A vector's sign is chosen
 //! so that its largest number (by size, the first such) is positive. Cost: m multiplications for each non-zero number of a row.
 
 use linfa::dataset::{AsTargets, DatasetBase};

@@ -3,7 +3,7 @@
 //! Row i of A is gᵀPᵢ with g of t Gaussian numbers and Pᵢ (t × n). With p_{i,a} the a-th column of Pᵢ and
 //! σᵢⱼ(a, b) = p_{i,a}·p_{j,b}:
 //!
-//! * *normalised*: every column has norm 1; *orthogonal*: columns of one Pᵢ are orthogonal. With both each row is N(0, I), and
+//! * *normalized*: every column has norm 1; *orthogonal*: columns of one Pᵢ are orthogonal. With both each row is N(0, I), and
 //!   Λ̂_f is unbiased for linear Ψ (lemma 1).
 //! * coherence graph Gᵢⱼ: its vertices are the sets {a, b}, a ≠ b, with σᵢⱼ ≠ 0, joined where they share an element.
 //! * χ\[P\] = max over i < j of χ(Gᵢⱼ); μ\[P\] = max over i ≤ j of √(Σ_{a ≠ b} σᵢⱼ(a, b)²/n); μ̃\[P\] = max over i < j of
@@ -101,7 +101,7 @@ pub struct PModelReport {
 }
 
 impl PModelReport {
-    /// Looks at every kind of pair of rows. `effort` limits the search for one colouring, in steps; where it ends early, χ is
+    /// Looks at every kind of pair of rows. `effort` limits the search for one coloring, in steps; where it ends early, χ is
     /// known up to one.
     pub fn of(model: &dyn PModel, effort: u64) -> Self {
         let (rows, cols, budget) = model.shape();

@@ -1,4 +1,4 @@
-//! The preprocessing D₁HD₀ of the paper (§2.3, step 1): random signs, the normalised Hadamard matrix, random signs.
+//! The preprocessing D₁HD₀ of the paper (§2.3, step 1): random signs, the normalized Hadamard matrix, random signs.
 //!
 //! A random rotation of the N dimensions, N the power of two ≥ n: inner products are kept, mass is spread over all
 //! coordinates, so that no item lies badly to the structure of A. Items are padded with zeros.

@@ -19,7 +19,7 @@ use super::reading::Reading;
 /// One method of a sweep.
 #[derive(Clone, Serialize)]
 pub struct MethodConfig {
-    /// Id in the catalogue.
+    /// Id in the catalog.
     pub id: &'static str,
     /// Label in the tables; unique in a configuration.
     pub name: String,
@@ -43,7 +43,7 @@ pub struct MethodConfig {
     /// The same without its entries divided: what a proxy is put around.
     #[serde(skip)]
     bare: Arc<dyn Approximate>,
-    /// Its line of the catalogue.
+    /// Its line of the catalog.
     #[serde(skip)]
     pub entry: &'static MethodEntry,
     /// Place in the configuration.

@@ -1,4 +1,4 @@
-//! `oracle: { kind: tree_kernel }` — a normalised kernel over the trees of questions.
+//! `oracle: { kind: tree_kernel }` — a normalized kernel over the trees of questions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{Items, Opened, Opening, OracleSettings, OracleSpec};
 use crate::config::item_kind::ItemKind;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Questions};
 
-/// A normalised kernel over trees.
+/// A normalized kernel over trees.
 pub static TREE_KERNEL: OracleSpec = OracleSpec {
     entry: Entry {
         id: "tree_kernel",
@@ -28,7 +28,7 @@ pub static TREE_KERNEL: OracleSpec = OracleSpec {
     read,
 };
 
-/// A normalised kernel over the representations of a question.
+/// A normalized kernel over the representations of a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TreeKernelConfig {
     /// The kernel and its decays.

@@ -44,7 +44,7 @@ impl Anncur {
     /// Prepares the anchor items I for scores C of n items with a anchor queries.
     ///
     /// # Errors
-    /// Scores that are not finite, an item beyond them, a factorisation that did not converge.
+    /// Scores that are not finite, an item beyond them, a factorization that did not converge.
     pub fn build(scores: ArrayView2<'_, f64>, anchor_items: &[usize]) -> Result<Self, SearchError> {
         check_matrix("the scores with the anchors", scores, scores.dim())?;
         let len = scores.nrows();

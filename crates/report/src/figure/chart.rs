@@ -29,7 +29,7 @@ pub(super) struct Panel {
     pub(super) series: Vec<Series>,
     /// Small type in the plot: x, y, text.
     pub(super) labels: Vec<(f64, f64, String)>,
-    /// What lies above the plot: x, height below its top in lines of type, the text, the colour of its series.
+    /// What lies above the plot: x, height below its top in lines of type, the text, the color of its series.
     pub(super) above: Vec<(f64, f64, String, Option<usize>)>,
 }
 
@@ -49,7 +49,7 @@ pub(super) enum Shape {
     Points(Vec<(f64, f64)>),
     /// left, right, height; from the bottom of the axis.
     Bars(Vec<(f64, f64, f64)>),
-    /// Thin grey lines between two points.
+    /// Thin gray lines between two points.
     Segments(Vec<[(f64, f64); 2]>),
 }
 
@@ -269,7 +269,7 @@ fn curves(
             style_here.marker = Marker::None;
         }
         if log_y {
-            // down to 0 it would colour the whole plot below the curve
+            // down to 0 it would color the whole plot below the curve
             points
                 .iter_mut()
                 .filter(|(_, mean, low, _)| *low <= 0.0 && *mean > 0.0)
@@ -278,7 +278,7 @@ fn curves(
         let is_on_axis = |mean: f64| y.place(mean).is_some_and(|place| (0.0..=1.0).contains(&place));
         let visible = points.iter().any(|point| is_on_axis(point.1));
         for (_, mean, low, high) in points.iter_mut().filter(|point| !is_on_axis(point.1)) {
-            // the interval of a mean that is off the axis would colour the whole plot
+            // the interval of a mean that is off the axis would color the whole plot
             (*low, *high) = (*mean, *mean);
         }
         let name = if visible { method.to_string() } else { format!("{method} (off the axis)") };
@@ -444,7 +444,7 @@ fn histogram(
         let bars = counts.iter().enumerate().filter(|(_, count)| **count > 0);
         let bars = bars.map(|(bin, &count)| (left(bin), left(bin + 1), f64::from(count))).collect();
         let mut style = SeriesStyle { marker: Marker::Square, width: 0.0, ..styles.of_method(method) };
-        // alone in its figure, the exact matrix needs no grey
+        // alone in its figure, the exact matrix needs no gray
         style.colour = style.colour.or((methods(part).len() == 1).then_some(0));
         remember(legend, method, style);
         series.push(Series { style, shape: Shape::Bars(bars) });

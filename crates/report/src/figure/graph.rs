@@ -1,4 +1,4 @@
-//! Graphs: vertices on a circle, edges as chords, a colour and a marker for each class of a colouring.
+//! Graphs: vertices on a circle, edges as chords, a color and a marker for each class of a coloring.
 
 use std::f64::consts::TAU;
 

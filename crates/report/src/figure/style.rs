@@ -1,11 +1,11 @@
-//! Colours, markers and dashes.
+//! Colors, markers and dashes.
 
 use plotters::style::RGBColor;
 
-/// Every colour a figure may hold, with the name of its CSS variable, so that the page can redraw it for a dark screen.
+/// Every color a figure may hold, with the name of its CSS variable, so that the page can redraw it for a dark screen.
 pub(crate) struct Palette;
 
-/// A named colour: on white, and on a dark page.
+/// A named color: on white, and on a dark page.
 pub(crate) struct Ink {
     pub(crate) name: &'static str,
     pub(crate) light: (u8, u8, u8),
@@ -72,7 +72,7 @@ pub(super) enum Marker {
 /// Style of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SeriesStyle {
-    /// Index into [`Palette::SERIES`]; `None` is the grey of a cap.
+    /// Index into [`Palette::SERIES`]; `None` is the gray of a cap.
     pub(super) colour: Option<usize>,
     pub(super) marker: Marker,
     /// On and off lengths; empty is solid.
@@ -83,12 +83,12 @@ pub(super) struct SeriesStyle {
 }
 
 impl SeriesStyle {
-    /// Marks of this shape and colour, without a line.
+    /// Marks of this shape and color, without a line.
     pub(super) fn marks(colour: usize, marker: Marker) -> Self {
         Self { colour: Some(colour % 8), marker, dash: &[], width: 0.0, covered_by: 0 }
     }
 
-    /// A line of this colour without marks.
+    /// A line of this color without marks.
     pub(super) fn line(colour: usize, dash: &'static [f64]) -> Self {
         Self { width: 1.9, dash, ..Self::marks(colour, Marker::None) }
     }
@@ -98,7 +98,7 @@ impl SeriesStyle {
         use Marker::{Cross, Diamond, Disc, Plus, Ring, Square, Triangle, TriangleDown};
         const MARKERS: [Marker; 8] = [Disc, Square, Triangle, Diamond, TriangleDown, Cross, Ring, Plus];
         const DASHES: [&[f64]; 4] = [&[], &[7.0, 3.5], &[], &[2.0, 3.0]];
-        // the second round of eight takes other dashes and markers with the same colours
+        // the second round of eight takes other dashes and markers with the same colors
         Self {
             colour: Some(place % 8),
             marker: MARKERS[(place + 4 * (place / 8)) % 8],

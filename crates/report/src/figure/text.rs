@@ -92,7 +92,7 @@ impl Text {
     }
 }
 
-/// Mixes a colour into a pixel; what lies outside the picture is left.
+/// Mixes a color into a pixel; what lies outside the picture is left.
 fn blend(rgb: &mut [u8], row_width: usize, (x, y): (f64, f64), colour: (u8, u8, u8), coverage: f32) {
     if x < 0.0 || y < 0.0 || x >= row_width as f64 {
         return;
@@ -141,7 +141,7 @@ mod tests {
             let mean = |of: fn(&(usize, usize)) -> usize| dark.iter().map(of).sum::<usize>() as f64 / dark.len() as f64;
             (mean(|p| p.0), mean(|p| p.1))
         };
-        // a vertical bar stands on its baseline, centred on its anchor to a pixel
+        // a vertical bar stands on its baseline, centered on its anchor to a pixel
         let (x, y) = paint(Anchor::Middle, false);
         assert!((x - 29.5).abs() < 1.0 && y < 29.0, "{x} {y}");
         // reading upwards, the bar lies to the left of its baseline

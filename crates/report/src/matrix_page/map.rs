@@ -1,4 +1,4 @@
-//! Map of items: places in the plane, colours, texts and nearest neighbors, packed for a browser.
+//! Map of items: places in the plane, colors, texts and nearest neighbors, packed for a browser.
 //!
 //! Coordinates and scores are quantised to 16 bits, and lists of neighbors are numbers of 16 bits, all in base64: about 60 bytes an item with ten
 //! neighbors, next to its text. No matrix is in the file.
@@ -35,7 +35,7 @@ pub struct ItemMap {
     pub texts: Vec<String>,
     /// Arrangements, the first shown first.
     pub layouts: Vec<MapLayout>,
-    /// Colours, the first shown first.
+    /// Colors, the first shown first.
     pub colourings: Vec<Colouring>,
     /// Nearest of each item, best first.
     pub near: Vec<Vec<Near>>,
@@ -52,10 +52,10 @@ pub struct MapLayout {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Labels of the items that are shown as colours.
+/// Labels of the items that are shown as colors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Colouring {
-    /// Name in the list of colours.
+    /// Name in the list of colors.
     pub name: String,
     /// Labels.
     pub names: Vec<String>,

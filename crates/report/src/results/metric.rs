@@ -32,7 +32,7 @@ pub enum Notation {
 /// Line of the table: all that tables and figures know about a metric.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricSpec {
-    /// The serialised name: stable, used in results and in `reference.yaml`.
+    /// The serialized name: stable, used in results and in `reference.yaml`.
     pub id: &'static str,
     /// Name in a sentence or a table head.
     pub label: &'static str,
@@ -55,7 +55,7 @@ const ERROR: Limits = (Some(0.0), Some(1.2));
 /// Spells the one table as the enum and as [`Metric::spec`].
 macro_rules! metrics {
     ($($(#[doc = $doc:literal])+ $name:ident: $id:literal, $label:literal, $axis:literal, $better:ident, $notation:expr, $limits:expr;)*) => {
-        /// Measure of a row. The serialised name is the stable id used in results and in `reference.yaml`.
+        /// Measure of a row. The serialized name is the stable id used in results and in `reference.yaml`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Metric {
             $($(#[doc = $doc])+ #[serde(rename = $id)] $name,)*

@@ -1,4 +1,4 @@
-//! `landmark list`: the catalogue, for people, for Markdown, for programs.
+//! `landmark list`: the catalog, for people, for Markdown, for programs.
 
 use landmark_yaml::did_you_mean;
 use miette::Result;

@@ -1,4 +1,4 @@
-//! `landmark list NAME`: one name of the catalogue explained.
+//! `landmark list NAME`: one name of the catalog explained.
 
 use landmark_harness::config::proxy::MENTION_COSINE;
 use landmark_yaml::{Entry, Parameter};

@@ -126,7 +126,7 @@ fn tasks_never_see_an_oracle() {
     }
 }
 
-/// Python cannot be handed the catalogue, which stands above it: what it lists is compared here instead.
+/// Python cannot be handed the catalog, which stands above it: what it lists is compared here instead.
 #[test]
 fn python_knows_every_method_and_landmark_policy() {
     let text = fs::read_to_string(repository().join("crates/python/src/methods.rs")).expect("the source");

@@ -1,4 +1,4 @@
-//! Sequential minimal optimisation for one binary machine with a free bias (Platt 1998), second-order working sets (Fan, Chen & Lin 2005).
+//! Sequential minimal optimization for one binary machine with a free bias (Platt 1998), second-order working sets (Fan, Chen & Lin 2005).
 //!
 //! In β_i = α_i y_i the dual reads
 //!

@@ -349,7 +349,7 @@ mod tests {
 
     const COSTS: [f64; 3] = [0.001, 0.1, 10.0];
 
-    /// Noise around three centres, and three overlapping parts of its rows.
+    /// Noise around three centers, and three overlapping parts of its rows.
     fn parts_of_noise(rows: usize, columns: usize) -> (Array2<f64>, Vec<usize>, Vec<Vec<usize>>) {
         let rng = &mut stream(8, "test", "parts", 0);
         let x = Array2::from_shape_fn((rows, columns), |(i, j)| {

@@ -323,7 +323,7 @@ mod tests {
     use super::super::top_k;
     use super::*;
 
-    /// Items around n/20 centres; the last third of the columns is negative, and smaller.
+    /// Items around n/20 centers; the last third of the columns is negative, and smaller.
     fn factors(n: usize, r: usize) -> (Array2<f64>, Array1<f64>) {
         let mut rng = stream(7, "approximate", "test", n as u64);
         let centres = Array2::from_shape_fn((n / 20 + 1, r), |_| rng.gen_range(-1.0..1.0));

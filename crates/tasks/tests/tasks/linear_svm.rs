@@ -9,7 +9,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, array, concatenate, s};
 use proptest::prelude::*;
 use rand::Rng;
 
-/// Overlapping classes: Gaussian-like noise around random centres.
+/// Overlapping classes: Gaussian-like noise around random centers.
 fn noisy(rows: usize, columns: usize, classes: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
     let rng = &mut stream(seed, "test", "noisy", 0);
     let labels: Vec<usize> = (0..rows).map(|i| i % classes).collect();

@@ -1,5 +1,5 @@
-//! Coherence graphs as pictures: vertices on a circle in the order of a walk, so that a cycle looks like one, in the colours of a
-//! best colouring.
+//! Coherence graphs as pictures: vertices on a circle in the order of a walk, so that a cycle looks like one, in the colors of a
+//! best coloring.
 
 use landmark_features::structured::Family;
 use landmark_features::structured::p_model::{CoherenceGraph, correlations};
@@ -13,7 +13,7 @@ use super::{family_name, figure};
 
 /// The largest n whose graph can be read.
 const LARGEST: usize = 24;
-/// Steps of the search for a colouring.
+/// Steps of the search for a coloring.
 const EFFORT: u64 = 200_000;
 
 /// One coherence graph.

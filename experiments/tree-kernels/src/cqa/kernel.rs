@@ -1,5 +1,5 @@
 //! The kernel of a (question, comment) pair: K = PTK(q, q') + PTK(c, c') + k(similarities) + k(thread features), each
-//! normalised (Filice et al. 2016, §3).
+//! normalized (Filice et al. 2016, §3).
 
 use std::collections::HashMap;
 use std::sync::Arc;

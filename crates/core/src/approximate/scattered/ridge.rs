@@ -19,7 +19,7 @@ const UNDETERMINED: f64 = 1e-8;
 /// A deviation below this part of the mean's size is rounding.
 const CONSTANT: f64 = 1e-12;
 
-/// Means and centred products of features and target, which stands last.
+/// Means and centered products of features and target, which stands last.
 #[derive(Debug, Clone)]
 pub(crate) struct Moments {
     count: f64,

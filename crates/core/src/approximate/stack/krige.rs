@@ -1,7 +1,7 @@
 //! Row by row what the regression leaves, on Nyström features of how alike two items are.
 //!
 //! ```text
-//! G' = (G_E + G_C) / mean diagonal,  G_C = exp(2(cos(C_i, C_j) − 1)) of the evaluated rows, centred;  Φ: 64 Nyström features of it
+//! G' = (G_E + G_C) / mean diagonal,  G_C = exp(2(cos(C_i, C_j) − 1)) of the evaluated rows, centered;  Φ: 64 Nyström features of it
 //! w_i = (Φ_Nᵀ D Φ_N + I)⁻¹ Φ_Nᵀ D res_iN,  N the evaluated others of i,  D_j = 1 / (1 + G'_jj − |φ_j|²)
 //! ```
 

@@ -1,8 +1,8 @@
-//! Colours for the edges of a graph U such that edges at one node differ: the chromatic number of the line graph.
+//! Colors for the edges of a graph U such that edges at one node differ: the chromatic number of the line graph.
 //!
 //! Δ ≤ χ ≤ Δ + 1 (Vizing 1964). Decided at once where Δ ≤ 2 (paths and cycles: 3 only for odd cycles), where U is bipartite
 //! (Δ, König 1916) and where a component has more than Δ⌊k/2⌋ edges on k nodes (Δ + 1, overfull); else by an exact search that
-//! colours the edge with the fewest free colours next and gives up after `effort` steps.
+//! colors the edge with the fewest free colors next and gives up after `effort` steps.
 
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ pub(super) fn incidence(nodes: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize
     at
 }
 
-/// The number of colours that `edges` need, and colours 0 … for them where a best colouring was found.
+/// The number of colors that `edges` need, and colors 0 … for them where a best coloring was found.
 pub(super) fn edge_coloring(nodes: usize, edges: &[(usize, usize)], effort: u64) -> (Chromatic, Option<Vec<usize>>) {
     let at = incidence(nodes, edges);
     let degree = at.iter().map(Vec::len).max().unwrap_or(0);
@@ -70,7 +70,7 @@ pub(super) fn edge_coloring(nodes: usize, edges: &[(usize, usize)], effort: u64)
     }
 }
 
-/// Colours along each path or cycle: 0, 1, 0, 1 …, and 2 for the last edge of an odd cycle.
+/// Colors along each path or cycle: 0, 1, 0, 1 …, and 2 for the last edge of an odd cycle.
 fn paths_and_cycles(edges: &[(usize, usize)], at: &[Vec<usize>]) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let mut colors = vec![NONE; edges.len()];

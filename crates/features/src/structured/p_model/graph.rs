@@ -1,7 +1,7 @@
 //! Coherence graphs: vertices are pairs {a, b} of columns that are correlated, joined where they share a column.
 //!
 //! Such a graph is the line graph of the graph U on the n columns whose edges are those pairs. Its chromatic number is therefore
-//! the number of colours that the *edges* of U need, which Vizing's theorem pins to Δ(U) or Δ(U) + 1.
+//! the number of colors that the *edges* of U need, which Vizing's theorem pins to Δ(U) or Δ(U) + 1.
 
 use super::coloring::{self, Chromatic};
 
@@ -39,7 +39,7 @@ impl CoherenceGraph {
         edges
     }
 
-    /// χ, and a colour for each vertex where a colouring with the upper number was found. `effort` limits the search, in steps.
+    /// χ, and a color for each vertex where a coloring with the upper number was found. `effort` limits the search, in steps.
     pub fn chromatic_number(&self, effort: u64) -> (Chromatic, Option<Vec<usize>>) {
         coloring::edge_coloring(self.columns, &self.vertices, effort)
     }

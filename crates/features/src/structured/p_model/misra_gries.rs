@@ -1,9 +1,9 @@
-//! Edge colouring with one colour more than the largest degree, as Vizing's theorem promises.
+//! Edge coloring with one color more than the largest degree, as Vizing's theorem promises.
 //!
-//! Misra & Gries 1992: for each edge (u, v) a fan of neighbors of u, a path of two colours turned round, the fan moved by one.
+//! Misra & Gries 1992: for each edge (u, v) a fan of neighbors of u, a path of two colors turned round, the fan moved by one.
 //! Cost: O(edges · nodes).
 
-/// Colours 0 … `number` − 1 for the edges, `number` = Δ + 1.
+/// Colors 0 … `number` − 1 for the edges, `number` = Δ + 1.
 pub(super) fn one_more_than_degree(nodes: usize, edges: &[(usize, usize)], number: usize) -> Vec<usize> {
     let mut coloring =
         EdgeColoring { edges, number, edge_at: vec![None; nodes * number], colors: vec![None; edges.len()] };
@@ -66,7 +66,7 @@ impl EdgeColoring<'_> {
         self.set(fan[end], Some(wanted));
     }
 
-    /// Edges at `center`, the first uncoloured, the colour of each next one free at the far end of the one before; maximal.
+    /// Edges at `center`, the first uncoloured, the color of each next one free at the far end of the one before; maximal.
     fn fan(&self, center: usize, first: usize) -> Vec<usize> {
         let mut fan = vec![first];
         loop {

@@ -1,14 +1,14 @@
-//! An exact search for an edge colouring: depth first, the edge with the fewest free colours next.
+//! An exact search for an edge coloring: depth first, the edge with the fewest free colors next.
 
 pub(super) enum Outcome {
     Found(Vec<usize>),
-    /// No colouring has so few colours.
+    /// No coloring has so few colors.
     Impossible,
     /// The steps are used up.
     GaveUp,
 }
 
-/// An edge in progress: its free colours, the next to be tried, and how many colours other edges have.
+/// An edge in progress: its free colors, the next to be tried, and how many colors other edges have.
 struct Branch {
     edge: usize,
     free: u128,
@@ -16,7 +16,7 @@ struct Branch {
     seen: usize,
 }
 
-/// Depth-first search with the most constrained edge next. Colours are bits of a word.
+/// Depth-first search with the most constrained edge next. Colors are bits of a word.
 pub(super) struct Search<'a> {
     edges: &'a [(usize, usize)],
     used: Vec<u128>,
@@ -26,7 +26,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Search for a colouring of the edges with `number` colours, in at most `effort` steps.
+    /// Search for a coloring of the edges with `number` colors, in at most `effort` steps.
     pub(super) fn run(nodes: usize, edges: &'a [(usize, usize)], number: usize, effort: u64) -> Outcome {
         if number > 128 {
             return Outcome::GaveUp;
@@ -41,7 +41,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// `None` when the steps are used up. Of the colours that no edge has yet only the first is tried: they are alike. Edges in progress are on a
+    /// `None` when the steps are used up. Of the colors that no edge has yet only the first is tried: they are alike. Edges in progress are on a
     /// stack of their own, since a graph may have more of them than a thread has room for calls.
     fn color_all(&mut self) -> Option<bool> {
         let mut stack: Vec<Branch> = Vec::new();
@@ -71,7 +71,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The uncoloured edge with the fewest free colours, and those.
+    /// The uncoloured edge with the fewest free colors, and those.
     fn most_constrained(&self) -> Option<(usize, u128)> {
         let free = |edge: usize| self.available & !(self.used[self.edges[edge].0] | self.used[self.edges[edge].1]);
         (0..self.edges.len())

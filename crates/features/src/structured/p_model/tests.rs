@@ -95,7 +95,7 @@ fn correlations_are_those_of_the_dense_p_matrices() {
 fn circulant_coherence_graphs_are_cycles_with_the_constants_of_the_paper() {
     for n in [3, 4, 5, 8, 9, 12, 15] {
         let found = report(Family::Circulant, n, n);
-        // a cycle of length n/gcd(n, d): three colours as soon as some n/gcd(n, d) > 1 is odd
+        // a cycle of length n/gcd(n, d): three colors as soon as some n/gcd(n, d) > 1 is odd
         let odd = (1..n).any(|d| (n / gcd(n, d)) % 2 == 1);
         assert_eq!(found.chromatic.exact(), Some(if odd { 3 } else { 2 }), "n = {n}");
         assert_eq!((found.budget, found.unicoherence), (n, 0.0));

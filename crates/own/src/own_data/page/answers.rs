@@ -91,7 +91,7 @@ fn labels(drawn: &Drawn<'_>, table: &Table, column: &str) -> Option<Vec<String>>
     Some(labels)
 }
 
-/// Colours of the drawn items: clusters, labels, and classes of the dataset, as far as there are any.
+/// Colors of the drawn items: clusters, labels, and classes of the dataset, as far as there are any.
 pub(super) fn colourings(folder: &Path, drawn: &Drawn<'_>, classes: Option<&[String]>) -> Vec<Colouring> {
     let of_table = |file: &str, column: &str, name: &str| {
         let table = Table::read(&folder.join(file))?;
@@ -105,7 +105,7 @@ pub(super) fn colourings(folder: &Path, drawn: &Drawn<'_>, classes: Option<&[Str
     [clusters, labels, classes].into_iter().flatten().collect()
 }
 
-/// Colours by name; an empty name is none.
+/// Colors by name; an empty name is none.
 fn colouring<'a>(name: &str, labels: impl Iterator<Item = &'a str>) -> Colouring {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut names: Vec<String> = Vec::new();
