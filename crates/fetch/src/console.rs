@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub trait Watch {
     /// A download begins; `total` bytes where known, of which `done` were there before.
     fn begin(&mut self, what: &str, done: u64, total: Option<u64>);
-    /// So many bytes of it are there.
+    /// Number of its bytes that are there.
     fn at(&mut self, bytes: u64);
     /// It ended, well or not.
     fn end(&mut self);

@@ -111,7 +111,7 @@ pub fn agree(missing: &[Missing], folder: &Path, accepted: bool, watch: &mut dyn
     if asked.is_empty() {
         return Ok(());
     }
-    watch.say("licences, as the sources state them:");
+    watch.say("licenses, as the sources state them:");
     for missing in &asked {
         watch.say(&format!("  {}: {}", missing.dataset.name, missing.dataset.licence));
     }
@@ -129,7 +129,7 @@ pub fn agree(missing: &[Missing], folder: &Path, accepted: bool, watch: &mut dyn
 /// A file that fails does not keep the others from coming.
 ///
 /// # Errors
-/// The first that failed. What came before is there, and what was downloaded is gone on with next time.
+/// The first that failed. What came before is there, and a download that was cut off is resumed next time.
 pub fn fetch(
     names: &[&str],
     places: &Places,

@@ -137,7 +137,7 @@ impl Downloader {
         let begin = match response.status() {
             StatusCode::PARTIAL_CONTENT if begins_at(&response) == Some(have) => have,
             StatusCode::OK => 0,
-            // nothing is left of it, or what is there is longer: the digest tells
+            // nothing is left of it, or what is there is longer: the digest decides
             StatusCode::RANGE_NOT_SATISFIABLE if whole_length(&response) == Some(have) => return Ok(()),
             StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PARTIAL_CONTENT if have > 0 => {
                 std::fs::remove_file(part).map_err(write)?;
@@ -149,7 +149,7 @@ impl Downloader {
             status => return Err(Failure::Fault(Fault::Address(format!("{url} answered {status}")))),
         };
         let mut file = File::options().create(true).truncate(false).write(true).open(part).map_err(write)?;
-        // a device has no length, and a file that begins anew has none yet
+        // a device has no length, and a file that starts again from its first byte has none yet
         if begin != have {
             file.set_len(begin).map_err(write)?;
         }

@@ -47,7 +47,7 @@ pub enum FetchError {
         seen: String,
     },
     #[error(
-        "the licences of {datasets} were not accepted; read them, and pass `--accept-licenses` or set `LANDMARK_ACCEPT_LICENSES=1`"
+        "the licenses of {datasets} were not accepted; read them, and pass `--accept-licenses` or set `LANDMARK_ACCEPT_LICENSES=1`"
     )]
     Licence { datasets: String },
     #[error("cannot write `{path}`; check the folder and the room on the disk")]

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What arrives counts only if its digest is known, so it does not matter which of the places it came from. One folder is
-//! fetched into by one process at a time. What was downloaded before a kill is gone on with, not fetched again.
+//! fetched into by one process at a time. A download that a kill cut off is resumed, not fetched again.
 //!
 //! - [`Places`]: folder of the corpora and mirrors, from flags, variables and the platform's convention.
 //! - [`Downloader`]: one address to one file.

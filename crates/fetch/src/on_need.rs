@@ -15,7 +15,7 @@ use crate::places::{ACCEPT_VARIABLE, FETCH_VARIABLE, Places};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Wish {
     pub fetch: bool,
-    pub accept_licences: bool,
+    pub accept_licenses: bool,
 }
 
 impl Wish {
@@ -24,14 +24,14 @@ impl Wish {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| value == "1");
         Self {
             fetch: self.fetch || is_set(FETCH_VARIABLE),
-            accept_licences: self.accept_licences || is_set(ACCEPT_VARIABLE),
+            accept_licenses: self.accept_licenses || is_set(ACCEPT_VARIABLE),
         }
     }
 }
 
 /// Fetches what is not there of what a run names, if that is wished for or the answer to a question is yes.
 ///
-/// Files are looked for, not read: the run checks them. What can't be fetched is said, and the run goes on: it falls back to a
+/// Files are looked for, not read: the run checks them. What can't be fetched is reported, and the run continues: it falls back to a
 /// sample where its configuration allows that, or names the file that it lacks.
 ///
 /// # Errors
@@ -59,7 +59,7 @@ pub fn on_need(
     } else if !watch.ask(&format!("{what}. Fetch them now?")) {
         return Ok(());
     }
-    corpora::agree(&missing, &places.data, wish.accept_licences, watch)?;
+    corpora::agree(&missing, &places.data, wish.accept_licenses, watch)?;
     let downloader = Downloader::new(DownloadSettings::default())?;
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|missing| missing.dataset.name).collect();
@@ -72,7 +72,7 @@ pub fn on_need(
     Ok(())
 }
 
-/// Faults of the network are said; those of the disk end it.
+/// Faults of the network are reported; those of the disk end it.
 fn passable(fetched: Result<(), FetchError>, watch: &mut dyn Watch) -> Result<(), FetchError> {
     match fetched {
         Err(error @ FetchError::Write { .. }) => Err(error),

@@ -55,6 +55,14 @@ impl<'a> Matrices<'a> {
         self.0.iter().all(|matrix| matrix.metered.is_some())
     }
 
+    /// Calls of one column and of an error estimate with this number of samples.
+    pub fn least(&self, samples: usize) -> u64 {
+        self.0
+            .iter()
+            .map(|matrix| matrix.shape.evaluations(samples as u64 + (matrix.shape.len as u64).saturating_sub(1), 0))
+            .sum()
+    }
+
     /// True where scores can be had now.
     pub fn can_score(&self) -> bool {
         self.are_open() && self.stores().all(MeteredStore::can_score)
@@ -93,7 +101,7 @@ impl<'a> Matrices<'a> {
         Ok((all.evaluations > 0).then_some(all))
     }
 
-    /// Price of so many calls by what those so far have cost, where the scorer has one.
+    /// Price of this number of calls by what those so far have cost, where the scorer has one.
     pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
         self.stores().find_map(|metered| metered.price_of(calls))
     }

@@ -1,7 +1,7 @@
 //! `landmark init FILE`: from a file to a configuration that runs, its call estimate, and the next two commands.
 //!
-//! The file is looked at (columns, sizes, duplicates); what it does not tell, which score above all, is a flag or asked on a terminal. The
-//! configuration that is written is read back before anything is said of it.
+//! The file is looked at (columns, sizes, duplicates); what it does not show, which score above all, is a flag or asked on a terminal. The
+//! configuration that is written is read back before anything is reported of it.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -28,16 +28,18 @@ use write::{Items, Sketch};
 
 /// Numbers of a word vector at most in the profile `smoke`, whose texts need not be the first of the file.
 const SMOKE_DIMENSION: usize = 10;
-/// A program to start from, which runs as it is, and its name, by which it speaks of itself.
+/// A program to start from, which runs as it is, and its name, by which it refers to itself.
 const PROGRAM: &str = include_str!("../../../examples/sentence_similarity.py");
 const PROGRAM_NAME: &str = "sentence_similarity.py";
 
 /// Kind of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScoreKind {
-    /// A program of one's own.
+    /// A user's own program.
     Program,
     CrossEncoder,
+    /// A built-in similarity of strings.
+    String,
     /// Word mover's distance.
     Wmd,
     /// A reranker behind an endpoint.
@@ -50,13 +52,14 @@ pub enum ScoreKind {
 
 impl ScoreKind {
     /// Every kind of texts, with its name and what it needs.
-    pub const OF_TEXTS: [(Self, &'static str, &'static str); 5] = [
+    pub const OF_TEXTS: [(Self, &'static str, &'static str); 6] = [
         (
             Self::Program,
             "program",
             "a program of yours in any language; one to start from is written next to the configuration",
         ),
         (Self::CrossEncoder, "cross-encoder", "a model that reads both texts at once: `--model FOLDER`"),
+        (Self::String, "string", "similarity of spellings, for names and records with typos; needs nothing"),
         (Self::Wmd, "wmd", "word mover's distance, with word vectors learned from the texts; needs nothing"),
         (Self::Rerank, "rerank", "a reranker behind an endpoint: `--url`, `--model`"),
         (Self::Chat, "chat", "a chat model as judge: `--url`, `--model`, the name of the key's variable in `--key`"),
@@ -99,10 +102,10 @@ fn refused(message: impl Into<String>, help: &str) -> Report {
     UsageError::new(message, Some(help.to_owned())).into()
 }
 
-/// Writes a configuration for a file, and says what it costs and how to go on.
+/// Writes a configuration for a file, and reports what it costs and how to continue.
 ///
 /// # Errors
-/// A file that can't be read or says nothing, a score that nobody names, a configuration that is there.
+/// A file that can't be read or has no items, a score that nobody names, a configuration that is there.
 pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: Ask<'_>) -> Result<String> {
     if !wanted.file.exists() {
         let message = format!("no such file or folder: `{}`", wanted.file.display());
@@ -417,7 +420,7 @@ fn scored(sketch: Sketch, wanted: &Wanted, ask: Ask<'_>) -> Result<Sketch> {
             url = Some(needed(&url, "the address of the chat model", "`--url https://…/v1/chat/completions`")?);
             model = Some(needed(&model, "the name of the chat model", "`--model NAME`")?);
         }
-        ScoreKind::Program | ScoreKind::Wmd | ScoreKind::Matrix => {}
+        ScoreKind::Program | ScoreKind::String | ScoreKind::Wmd | ScoreKind::Matrix => {}
     }
     Ok(Sketch { score: Some(score), model, url, key: wanted.key.clone(), ..sketch })
 }

@@ -38,18 +38,18 @@ mod searched;
 
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
-/// Pairs listed where nothing is said.
+/// Pairs listed where no number is given.
 const PAIRS: usize = 1000;
 /// Warning about pairs that nothing was scored for.
 const PAIRS_BY_ESTIMATES: &str = "warning: these pairs are estimates, and similar pairs may be missing: use `--budget CALLS` to search for more, \
     `--rerank ITEMS` for exact scores, or `--at-least SCORE --target-recall 0.9` for a guarantee\n";
-/// A group of more than one in so many items is pointed out: what chains of pairs connect is hardly one thing.
+/// A group of more than one in this number of items is pointed out: what chains of pairs connect is hardly one thing.
 const CHAINED: usize = 4;
 
 /// Pairs wanted, and what they may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// The best so many; where a recall is stated, all of them by default.
+    /// The number of best pairs; where a recall is stated, all of them by default.
     pub pairs: Option<usize>,
     /// None below this similarity.
     pub at_least: Option<f64>,
@@ -59,7 +59,7 @@ pub struct Wanted {
     pub target: Option<Target>,
     /// Calls that may be made; with neither candidates nor a recall, a search makes them.
     pub budget: Option<u64>,
-    /// Tells how many calls would be made, and makes none.
+    /// Reports how many calls would be made, and makes none.
     pub dry_run: bool,
 }
 
@@ -90,7 +90,7 @@ pub struct Scoring {
     pub delta: f64,
     /// Calls that may be made.
     pub budget: Option<u64>,
-    /// Tells how many pairs would be scored, and scores none.
+    /// Reports how many pairs would be scored, and scores none.
     pub dry_run: bool,
 }
 
@@ -107,7 +107,7 @@ impl Mined {
     }
 }
 
-/// Pairs found, and what can be said of them.
+/// Pairs found, and what can be stated of them.
 #[derive(Default)]
 struct Found {
     pairs: Vec<Mined>,
@@ -131,6 +131,9 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> 
     let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {
         return Ok((text, Ended::Done));
+    }
+    if pairs.is_empty() && is_cut_short {
+        return Ok((text + "no list was written\n", ended(is_cut_short)));
     }
     let path = own.write(own_data::PAIRS, pair_columns(own.named(), &pairs))?;
     own.write_statement(&path, statement.as_ref())?;

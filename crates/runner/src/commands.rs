@@ -55,7 +55,13 @@ pub fn ended(program: impl FnOnce() -> Result<Exit>) -> ExitCode {
             let is_usage = report.downcast_ref::<ConfigError>().is_some()
                 || report.downcast_ref::<UsageError>().is_some()
                 || report.downcast_ref::<RunError>().is_some_and(RunError::is_before_start);
-            if is_usage { Exit::Usage } else { Exit::Failed }.into()
+            let is_exhausted = report.downcast_ref::<RunError>().is_some_and(RunError::is_exhausted);
+            match (is_usage, is_exhausted) {
+                (true, _) => Exit::Usage,
+                (false, true) => Exit::Budget,
+                (false, false) => Exit::Failed,
+            }
+            .into()
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Processes of their own: one that is killed in the middle of a download, and the next one, which goes on; one behind a proxy.
+//! Processes of their own: one that is killed in the middle of a download, and the next one, which resumes it; one behind a proxy.
 //!
-//! The process is this test program itself, told by a variable to do nothing but fetch.
+//! The process is this test program itself, which does nothing but fetch when a variable is set.
 
 use std::path::Path;
 use std::process::Command;

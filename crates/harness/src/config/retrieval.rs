@@ -51,6 +51,11 @@ fn proxies<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ProxyKind>,
 }
 
 impl RetrievalConfig {
+    /// What tables call the search.
+    pub const SEARCH: &'static str = "rounds";
+    /// What tables call reranking the candidates of a proxy.
+    pub const RERANKING: &'static str = "proxy + rescore";
+
     /// The keys of the section.
     pub const KEYS: Keys = Keys::of::<Self>().under("retrieval");
 

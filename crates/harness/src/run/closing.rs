@@ -46,6 +46,10 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     }
     let sign = if metric.spec().better == Direction::Lower { -1.0 } else { 1.0 };
     let mean = |(sum, count): (f64, u64)| sum / count as f64;
+    let is_retrieval = unit == "calls per item" && metric == Metric::RecallAt10;
+    if let Some(line) = is_retrieval.then(|| against_reranking(&means)).flatten() {
+        return Some(line);
+    }
     let is_choice = means.len() > 1;
     // of equals the fewest columns
     let best = means.into_iter().reduce(|best, other| {
@@ -76,4 +80,40 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     // an error of rounding is none
     let value = if is_error && mean(of) < ROUNDING { 0.0 } else { mean(of) };
     Some(format!("{head}{at_equal}: {} {by} {method}{at}{known}.", metric.show(value)))
+}
+
+/// The search against reranking at the middle of its numbers of calls; baselines and ablations are in the table.
+fn against_reranking(means: &BTreeMap<(&str, u64), (f64, u64)>) -> Option<String> {
+    let sizes: Vec<u64> =
+        means.keys().filter(|(method, _)| *method == RetrievalConfig::SEARCH).map(|key| key.1).collect();
+    let size = *sizes.get(sizes.len() / 2)?;
+    let of = |method: &'static str| means.get(&(method, size)).map(|(sum, count)| sum / *count as f64);
+    let show = |value: f64| Metric::RecallAt10.show(value);
+    let (search, reranking) = (of(RetrievalConfig::SEARCH)?, of(RetrievalConfig::RERANKING)?);
+    Some(format!(
+        "Recall@10 (%) at {size} calls per item: {} by {} (Landmark's search), {} by {}.",
+        show(search),
+        RetrievalConfig::SEARCH,
+        show(reranking),
+        RetrievalConfig::RERANKING
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_compared_with_reranking_and_no_ablation_is_named() {
+        let of =
+            |search, reranking, ablation| [("rounds", search), ("proxy + rescore", reranking), ("one round", ablation)];
+        let sizes = [(5, of(0.5, 0.4, 0.9)), (10, of(0.6, 0.5, 0.9)), (20, of(0.7, 0.65, 0.9))];
+        let means =
+            sizes.iter().flat_map(|(size, of)| of.map(|(method, value)| ((method, *size), (2.0 * value, 2)))).collect();
+        assert_eq!(
+            against_reranking(&means).unwrap(),
+            "Recall@10 (%) at 10 calls per item: 60.0 by rounds (Landmark's search), 50.0 by proxy + rescore."
+        );
+        assert_eq!(against_reranking(&BTreeMap::new()), None);
+    }
 }

@@ -118,9 +118,15 @@ pub(super) fn print_dry_run(
             line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
         }
         if let Some(limit) = matrix.budget.limit().filter(|&limit| limit < missing) {
+            let samples = matrix.error_estimate.map_or(0, |estimate| estimate.samples);
+            let least = matrices.least(samples);
             let end = match matrix.experiment.makes_factors() {
-                true => "the error estimate comes first, then the largest rank that fits",
-                false => "the run ends there with the best result so far",
+                true if limit < least => format!(
+                    "too few for one landmark, which takes {} with the error estimate: raise `budget`, or lower `error_estimate`",
+                    count(least)
+                ),
+                true => "the error estimate comes first, then the largest rank that fits".to_owned(),
+                false => "the run ends there with the best result so far".to_owned(),
             };
             line(format!("the budget allows {} of them: {end}", count(limit)));
         }
@@ -143,7 +149,7 @@ pub(super) fn print_dry_run(
     line(match timing {
         Timing::None(why) => format!("estimated time: unknown, {why}"),
         Timing::Of(timed) => format!(
-            "estimated time: {} ({} per call, measured on {} of this plan, whose scores are stored)",
+            "estimated time of the calls: {} ({} per call, measured on {} of this plan, whose scores are stored); fits and figures come on top",
             duration(timed.seconds_each() * missing as f64),
             duration(timed.seconds_each()),
             counted(timed.evaluations, "call")
@@ -246,7 +252,11 @@ pub(super) fn print_outcome(
         let share = share(config, whole).filter(|_| is_whole);
         eprintln!("{}", calls_line(config, matrices, calls, share, options));
     }
-    eprintln!("{}", next_step(config, options));
+    if rows.is_empty() && outcome.budget {
+        eprintln!("Next: raise `budget`, or lower `error_estimate` and `ranks`; then run again.");
+    } else {
+        eprintln!("{}", next_step(config, options));
+    }
     // wherever the reader is
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     // a closed pipe ends the line, not the run
@@ -284,7 +294,7 @@ fn calls_line(
     format!("{line}. Store: {}", place.unwrap_or(address))
 }
 
-/// The command to go on with.
+/// The command to continue with.
 fn next_step(config: &Config, options: &RunOptions) -> String {
     match &config.subject {
         Subject::Matrix(matrix, _) if matrix.experiment.makes_factors() => {

@@ -88,6 +88,11 @@ impl From<LoadError> for RunError {
 }
 
 impl RunError {
+    /// True where a budget ended a command before it had a result.
+    pub fn is_exhausted(&self) -> bool {
+        matches!(self, Self::Asked(error) | Self::Plan(error) if matches!(**error, JobError::Budget(_)))
+    }
+
     /// True where the configuration and the data do not fit together, or a run is asked for that is not finished: nothing was started.
     pub fn is_before_start(&self) -> bool {
         let is_unfinished = matches!(self, Self::Results(ResultsError::Unfinished { .. }));

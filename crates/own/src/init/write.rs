@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use super::ScoreKind;
 
-/// Prices of a chat model, to be replaced by those of one's own.
+/// Prices of a chat model, to be replaced by those of your own.
 const PRICE: &str = "price: { input: 0.15, output: 0.6, output_tokens: 8 }";
 /// Items, or pairs, of the profile `smoke`.
 pub(super) const SMOKE_ITEMS: usize = 40;
 /// Its landmarks at most.
 const SMOKE_LANDMARKS: usize = 10;
-/// Its evaluations at most that tell how good the factors are.
+/// Largest number of its evaluations that estimate how good the factors are.
 const SMOKE_ESTIMATE: u64 = 100;
 
 /// Items of a configuration.
@@ -166,6 +166,11 @@ impl Sketch {
                 key(format!("model: {}", value(self.model.as_deref().unwrap_or_default())));
                 key("order: mean # both orders, at twice the calls; `random`: one of them".to_owned());
             }
+            ScoreKind::String => {
+                key("kind: string".to_owned());
+                key("measure: token_sort # words in any order, with typos; also jaro_winkler, damerau_levenshtein"
+                    .to_owned());
+            }
             ScoreKind::Wmd => {
                 key("kind: wmd".to_owned());
                 key("gamma: 1.0 # similarity = exp(−γ · distance)".to_owned());
@@ -201,17 +206,17 @@ impl Sketch {
         }
     }
 
-    /// Evaluations that tell how good the factors are.
+    /// Evaluations that estimate how good the factors are.
     fn estimate(&self) -> u64 {
         let pairs = self.items as u64 * (self.items as u64).saturating_sub(1) / 2;
         (pairs / 10).clamp(20, 1000)
     }
 
     fn methods(&self, out: &mut String) {
-        let method = if self.score == Some(ScoreKind::Wmd) {
-            "{ id: shift_ridge, proxy: { kind: rwmd } }"
-        } else {
-            "shift_ridge"
+        let method = match self.score {
+            Some(ScoreKind::Wmd) => "{ id: shift_ridge, proxy: { kind: rwmd } }",
+            Some(ScoreKind::String) => "{ id: shift_ridge, proxy: character_ngrams }",
+            _ => "shift_ridge",
         };
         let _ = writeln!(out, "methods: [{method}]");
         if method == "shift_ridge" && matches!(self.columns, Items::Texts { .. }) {

@@ -37,15 +37,16 @@ impl Own {
             known: self.pairs_of_columns(),
             known_positives: known.len() as u64,
         };
-        if wanted.dry_run {
-            return Ok(Found { text: self.least_calls(context, query), ..Found::default() });
-        }
         // unless `--budget` is given, a priced score is asked for no more than the factors took
         let columns = self.pairs_of_columns() * context.metered.shape().evaluations_per_pair;
         let agreed = match wanted.budget {
             Some(budget) => Some(budget),
             None => context.problem.is_priced.then_some(columns),
         };
+        if wanted.dry_run {
+            let text = self.least_calls(context, query, agreed, wanted.budget.is_some());
+            return Ok(Found { text, ..Found::default() });
+        }
         let is_landmark: Vec<bool> = self.places().iter().map(Option::is_some).collect();
         let source = Source {
             context,
@@ -66,7 +67,13 @@ impl Own {
     }
 
     /// The least that a search takes, for a dry run: its first batch, and an audit that meets no positive.
-    fn least_calls(&self, context: &SweepContext<'_>, query: PairQuery) -> String {
+    fn least_calls(
+        &self,
+        context: &SweepContext<'_>,
+        query: PairQuery,
+        agreed: Option<u64>,
+        has_budget: bool,
+    ) -> String {
         let (n, s) = (query.items as f64, self.factors.info.landmarks.len().max(1) as f64);
         let unknown = all_pairs(query.items as u64) - query.known;
         // pairs with a landmark stand for all of them
@@ -76,13 +83,26 @@ impl Own {
         let first = (query.items as u64 / 2).min(unknown);
         let audit = sample_size(unknown - first, unseen, 0, query.target.delta());
         let price = context.metered.shape().evaluations_per_pair;
+        let least = (first + audit) * price;
+        let limit = agreed.map_or_else(String::new, |agreed| {
+            let of = if has_budget {
+                "`--budget`"
+            } else {
+                "the limit without `--budget`, the calls of the landmark columns"
+            };
+            let verdict = match least > agreed {
+                true => format!("too few: no recall could be stated; pass `--budget {least}` or more"),
+                false => "enough for the least, not for every outcome".to_owned(),
+            };
+            format!("{} calls are allowed ({of}): {verdict}\n", count(agreed))
+        });
         format!(
             "{} pairs of the landmark columns reach {}; about {} of all are expected to\nat least {} calls: {} pairs by their estimates and an audit of \
-             {}; more if the estimates are poor, {} at most\n{}",
+             {}; more if the estimates are poor, {} at most\n{limit}{}",
             count(query.known_positives),
             query.at_least,
             count(expected as u64),
-            count((first + audit) * price),
+            count(least),
             count(first),
             count(audit),
             count(unknown * price),
@@ -104,7 +124,7 @@ pub(super) struct Source<'a, 'b> {
     pub(super) best: &'a dyn Fn(usize) -> Vec<Pair>,
     /// Calls that may be made.
     pub(super) agreed: Option<u64>,
-    /// Why the search was not allowed to go on.
+    /// Why the search was not allowed to continue.
     pub(super) refused: Option<String>,
     pub(super) query: PairQuery,
 }
@@ -237,8 +257,8 @@ fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_bu
             )
         }
         PairsEnd::NothingFound { sample } => format!(
-            "cannot state a recall: no pair of at least {} is among the {} that were scored by their estimates, and that there is none at all would take {} \
-             more; lower `--at-least`\n",
+            "cannot state a recall: none of the {1} pairs with the highest estimates reaches {0}; to show that no pair does takes {2} more calls. Lower \
+             `--at-least`\n",
             query.at_least,
             count(found.by_estimate),
             count(sample)
@@ -250,7 +270,12 @@ fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_bu
         }
     };
     if let Some(refused) = refused {
-        let next = if has_budget { "raise `--budget` to continue" } else { "pass `--budget CALLS` to allow more" };
+        let next = match has_budget {
+            true => "raise `--budget` to continue",
+            false => {
+                "without `--budget` the limit is the calls of the landmark columns; pass `--budget CALLS` to allow more"
+            }
+        };
         text += &format!("{refused}; {next}\n");
     }
     text

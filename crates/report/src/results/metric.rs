@@ -42,7 +42,7 @@ pub struct MetricSpec {
     pub better: Direction,
     /// Printed form.
     pub notation: Notation,
-    /// The smallest and largest value a linear axis shows by default (`None`: as the data say).
+    /// The smallest and largest value a linear axis shows by default (`None`: as in the data).
     pub limits: (Option<f64>, Option<f64>),
 }
 
@@ -123,7 +123,7 @@ metrics! {
     TrueRecall: "true_recall", "true recall", "true recall (%)", Neither, Percent, SCORE;
     /// Calls an item.
     CallsPerItem: "calls_per_item", "calls per item", "calls per item", Lower, Fixed(1), POSITIVE;
-    /// Calls an item above those of a search that is told the truth.
+    /// Calls an item above those of a search that is given the truth.
     Price: "price", "price of not knowing", "calls per item above knowing the truth", Lower, Fixed(1), SCORE;
     /// 1 where nothing was stated, 0 elsewhere.
     Refused: "refused", "refused", "refused (%)", Lower, Percent, POSITIVE;
@@ -248,6 +248,16 @@ impl Metric {
         self.spec().notation.show(value)
     }
 
+    /// Prints half the width of an interval, with the decimals of its mean.
+    pub fn show_half_width(self, half: f64, mean: f64) -> String {
+        match self.spec().notation {
+            Notation::Fixed(decimals) if half.abs() < 1e5 && !fixed(mean, decimals).contains('e') => {
+                format!("{half:.decimals$}")
+            }
+            notation => notation.show(half),
+        }
+    }
+
     /// Prints a difference with its sign.
     pub fn show_difference(self, value: f64) -> String {
         let notation = self.spec().notation;
@@ -306,6 +316,8 @@ mod tests {
         assert_eq!(Metric::RelativeError.show(0.03449), "0.034");
         assert_eq!(Metric::RelativeError.show(1457.25e3), "1.46e6");
         assert_eq!(Metric::RelativeError.show(2.5e-5), "2.50e−5");
+        assert_eq!(Metric::CallsPerItem.show_half_width(1.42e-14, 119.8), "0.0");
+        assert_eq!(Metric::RelativeError.show_half_width(2e-6, 2.5e-5), "2.00e−6");
         assert_eq!(Metric::Cells.show(12_345_678.0), "12,345,678");
         assert_eq!(Metric::Seconds.show(0.0123), "0.012");
         assert_eq!(Metric::Seconds.show(223_902.32), "223,902");

@@ -80,7 +80,7 @@ fn line(
     cells
 }
 
-/// A number of the paper that nothing of this run stands beside.
+/// A number of the paper that nothing of this run stands next to.
 fn line_not_run(input: &ReportInput<'_>, metric: Metric, value: &ReferenceValue) -> Vec<Cell> {
     let is_it = |row: &&ResultRow| row.subject.id == value.method && row.subject.variant.is_empty();
     let name = input.rows.iter().find(is_it).map_or(value.method.as_str(), |row| row.subject.method.as_str());
@@ -109,7 +109,7 @@ fn word_cell(verdict: &Verdict) -> Cell {
 fn ours_text(metric: Metric, group: &Group<'_>) -> String {
     let mean = metric.show(group.estimate.mean);
     match group.estimate.interval {
-        Some(_) => format!("{mean} ± {}", metric.show(group.estimate.half_width())),
+        Some(_) => format!("{mean} ± {}", metric.show_half_width(group.estimate.half_width(), group.estimate.mean)),
         None => mean,
     }
 }

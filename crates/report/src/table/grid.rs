@@ -63,7 +63,7 @@ fn figure(group: &Group<'_>, best: Option<f64>, footnotes: &mut Footnotes) -> Ce
     let (metric, estimate) = (group.row.metric, group.estimate);
     let mut text = metric.show(estimate.mean);
     if estimate.interval.is_some() {
-        text += &format!(" ± {}", metric.show(estimate.half_width()));
+        text += &format!(" ± {}", metric.show_half_width(estimate.half_width(), estimate.mean));
     }
     let mut cell = Cell::number(text, estimate.mean);
     cell.notes = group.row.note.iter().map(|note| footnotes.number(note)).collect();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::values::{at_least_one, number};
+use super::values::{at_least_one, calls, number};
 use super::{OverlayArgs, PlaceArgs};
 
 /// The configuration of `search`.
@@ -133,7 +133,7 @@ pub enum UserDataCommand {
         #[arg(long, alias = "rescore")]
         evaluate: bool,
         /// Maximum number of new calls
-        #[arg(long, value_name = "CALLS")]
+        #[arg(long, value_name = "CALLS", value_parser = calls, allow_negative_numbers = true)]
         budget: Option<u64>,
         /// Output file: .tsv, .csv or .parquet; next to the results by default
         #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -258,7 +258,7 @@ pub struct TopkArgs {
     #[arg(long, value_name = "RECALL", value_parser = number)]
     pub target_recall: Option<f64>,
     /// Maximum number of new calls
-    #[arg(long, value_name = "CALLS")]
+    #[arg(long, value_name = "CALLS", value_parser = calls, allow_negative_numbers = true)]
     pub budget: Option<u64>,
     /// Print the number of calls, without making any
     #[arg(short = 'n', long)]
@@ -332,7 +332,8 @@ pub struct PairArgs {
     pub rerank: Option<usize>,
     /// Score pairs until this share of all pairs of `--at-least` is found
     ///
-    /// The recall is judged by a uniform sample of the other pairs. It is lower with probability `--delta` at most.
+    /// The recall is judged by a uniform sample of the other pairs. It is lower with probability `--delta` at most. Without `--budget`, a score
+    /// that is not a file is called no more often than for the landmark columns.
     #[arg(long, value_name = "RECALL", requires = "at_least", value_parser = number)]
     pub target_recall: Option<f64>,
     /// Probability that the recall is below its bound
@@ -341,7 +342,7 @@ pub struct PairArgs {
     /// Maximum number of new calls; alone, it starts a search
     ///
     /// The search spends the calls where the neighbors of each item are likely.
-    #[arg(long, value_name = "CALLS")]
+    #[arg(long, value_name = "CALLS", value_parser = calls, allow_negative_numbers = true)]
     pub budget: Option<u64>,
     /// Print the number of calls, without making any
     #[arg(short = 'n', long)]
@@ -368,6 +369,8 @@ pub enum ScoreName {
     Program,
     /// A model that reads both texts at once
     CrossEncoder,
+    /// Similarity of spellings, for names and records with typos
+    String,
     /// Word mover's distance
     Wmd,
     /// A reranker behind an endpoint

@@ -10,6 +10,11 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Calls of a budget.
+pub(super) fn calls(text: &str) -> Result<u64, String> {
+    at_least_one(text).map(|calls| calls as u64)
+}
+
 /// A folder that exists.
 pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);

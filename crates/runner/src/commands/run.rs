@@ -72,7 +72,7 @@ fn estimate(cost: &Cost) -> Json {
 /// Corpora and models that the configuration names and that are not there: by `--fetch`, or by a yes on a terminal.
 fn fetch_what_is_missing(config: &Config, arguments: &RunArgs, log: LogArgs) -> Result<()> {
     let needs = Needs::of_config(config).into_diagnostic()?;
-    let wish = Wish { fetch: arguments.fetch, accept_licences: arguments.accept_licenses };
+    let wish = Wish { fetch: arguments.fetch, accept_licenses: arguments.accept_licenses };
     let places = Places::look(arguments.places.data.as_deref());
     let mut console = Console::new(log.quiet);
     on_need(&needs.dataset_names(), &needs.models, &places, wish, &mut console).into_diagnostic()

@@ -144,6 +144,7 @@ impl From<ScoreName> for ScoreKind {
         match name {
             ScoreName::Program => Self::Program,
             ScoreName::CrossEncoder => Self::CrossEncoder,
+            ScoreName::String => Self::String,
             ScoreName::Wmd => Self::Wmd,
             ScoreName::Rerank => Self::Rerank,
             ScoreName::Chat => Self::Chat,

@@ -52,7 +52,7 @@ fn killed(scratch: &Scratch, arguments: &[&str], mut is_time: impl FnMut() -> bo
     let has_ended = run.try_wait().unwrap().is_some();
     run.kill().unwrap();
     run.wait().unwrap();
-    // the program goes on with what it was sent, for nobody
+    // the program continues with what it was sent, for nobody
     let mut before = usize::MAX;
     while asked(scratch).len() != before {
         before = asked(scratch).len();
@@ -89,7 +89,7 @@ fn twice(scratch: &Scratch) -> usize {
     all.len() - all.iter().collect::<HashSet<_>>().len()
 }
 
-/// Holds a kill against what is allowed, and says it for the table of `scripts/test-crash`.
+/// Holds a kill against what is allowed, and prints it for the table of `scripts/test-crash`.
 fn judge(what: &str, scratch: &Scratch, in_flight: Option<usize>) {
     let Some(in_flight) = in_flight else {
         eprintln!("kill: {what}: it had ended before");

@@ -1,4 +1,4 @@
-//! `--fetch` and `landmark data`: what a run lacks comes from a mirror, or the run says so and falls back. Nothing leaves the machine.
+//! `--fetch` and `landmark data`: what a run lacks comes from a mirror, or the run reports it and falls back. Nothing leaves the machine.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn a_licence_that_nobody_accepts_stops_a_run_before_it_starts() {
     let said = Said::of(&mut with_mirror(&scratch, &scratch.path("nothing"), &["config.yaml", "--fetch"]));
     assert_ne!(said.code, Some(0));
     assert!(said.err.contains("twitter: unstated"), "{}", said.err);
-    said.must_complain("the licences of `twitter` were not accepted");
+    said.must_complain("the licenses of `twitter` were not accepted");
     assert!(!scratch.path("store").exists() && !scratch.path("runs").exists());
 }
 

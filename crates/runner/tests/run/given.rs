@@ -1,4 +1,4 @@
-//! Neighbors, pairs and groups of a matrix that is given: read off it, whatever the factors say; and its page, which knows the truth.
+//! Neighbors, pairs and groups of a matrix that is given: read off it, whatever the factors give; and its page, which knows the truth.
 #![cfg(unix)]
 
 use ndarray::{Array1, Array2};
@@ -20,7 +20,7 @@ fn rows(scratch: &Scratch, path: &str) -> Vec<Vec<String>> {
 #[test]
 fn answers_of_a_given_matrix_are_exact_and_complete() {
     let scratch = Scratch::with(GIVEN);
-    // neighbors of even items are even ones: nothing that two columns of a smooth matrix say
+    // neighbors of even items are even ones: nothing that two columns of a smooth matrix show
     let matrix = ndarray::Array2::from_shape_fn((30, 30), |(i, j)| {
         smooth_matrix()[[i, j]] - if (i + j) % 2 == 1 { 0.5 } else { 0.0 }
     });

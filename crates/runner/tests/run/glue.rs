@@ -1,4 +1,4 @@
-//! Pairs of sentences under a cross-encoder: fine-tuned once, evaluated once, told in full. On the model and the sample inside.
+//! Pairs of sentences under a cross-encoder: fine-tuned once, evaluated once, reported in full. On the model and the sample inside.
 
 #![cfg(feature = "torch")]
 

@@ -10,7 +10,7 @@ use crate::scratch::{Scratch, number_before};
 struct Server(Child, String);
 
 impl Server {
-    /// `None`, said, where there is no Python.
+    /// `None`, reported, where there is no Python.
     fn start(arguments: &[&str]) -> Option<Self> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mock_server.py");
         let started =
@@ -112,7 +112,7 @@ fn a_judge_stops_before_its_money_is_spent() {
     assert!(left < 440, "{left}");
     let said = scratch.run_well(&["--set", &oracle, "--set", "budget.money=50"]);
     assert!(said.err.contains("this run paid"), "{}", said.err);
-    // billed and saved apart: what the store had is worth what the first run paid for it
+    // charged and saved apart: what the store had is worth what the first run paid for it
     let amount = |words: &str| -> f64 {
         let (before, _) = said.err.split_once(words).unwrap_or_else(|| panic!("{words}: {}", said.err));
         before.rsplit(' ').next().unwrap().parse().unwrap()

@@ -1,7 +1,7 @@
 //! Identities of all built-in oracles. A store is read by them: if one moves, every entry that was evaluated before is evaluated again.
 //!
 //! The list was written by the program before its crates were taken apart, and is not to be changed with the code: a new
-//! oracle adds a line, a score that changes on purpose says so in CHANGELOG.md.
+//! oracle adds a line, a score that changes on purpose is named in CHANGELOG.md.
 
 use ndarray::Array2;
 use serde_json::Value as Json;

@@ -1,4 +1,4 @@
-//! Bad input: each complaint names the thing and the next step, and no call is made for it.
+//! Bad input: each error names the thing and the next step, and no call is made for it.
 
 use ndarray::{Array2, s};
 
@@ -95,7 +95,7 @@ fn documents_without_a_known_word_are_named_or_dropped() {
     let refused = [&vectors[..], &["oracle.empty_documents=error"]].concat();
     let next_step = "`oracle.empty_documents: drop`";
     scratch.complains(&refused, &["documents have no word with a vector", "`cooking-01`", next_step]);
-    // what the complaint proposes is what the configuration takes
+    // what the error proposes is what the configuration takes
     let few = ["--set", "ranks=[2]", "--set", "methods=[nystrom]"];
     let filled = [&vectors[..], &["oracle.empty_documents={ distance: 1.0 }"], &few].concat();
     scratch.run_well(&filled);

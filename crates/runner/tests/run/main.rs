@@ -1,4 +1,4 @@
-//! Whole runs of the real binary in scratch folders: what they evaluate, what they keep, and what they say when something is wrong.
+//! Whole runs of the real binary in scratch folders: what they evaluate, what they keep, and what they report when something is wrong.
 
 #![allow(clippy::unwrap_used, reason = "the scratch folder may unwrap as the tests do")]
 

@@ -134,7 +134,7 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     assert!((bound - 0.9 * (2.0 * solves as f64).sqrt()).abs() < 1e-12 * bound);
     assert_eq!(number_before(&said.err, &format!(" of {} evaluated distances were not solved", calls[1])), solves);
 
-    // a run that finds all done tells the same
+    // a run that finds all done reports the same
     let before = scratch.files("runs");
     scratch.run_well(&cut);
     assert_eq!(scratch.files("runs"), before);
@@ -152,7 +152,7 @@ fn a_comparison_of_ones_own_begins_with_its_conclusion_and_with_equal_entries() 
     assert!(conclusion.ends_with("; exact, against all of K.") && said.err.contains(conclusion), "{conclusion}");
     let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
     assert!(page.contains(&format!("<p class=\"outcome\">{conclusion}</p>")), "{conclusion}");
-    // the best of the table it speaks of
+    // the best of the table that it describes
     let errors = scratch.values("runs/mine", &json!({ "metric": "off_diagonal_error", "comparison": "entries" }));
     let least = errors.into_iter().fold(f64::INFINITY, f64::min);
     assert!(conclusion.contains(&format!(": {least:.3} at best, by ")), "{least}: {conclusion}");

@@ -121,7 +121,7 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     assert!(matches!(scratch.say(&recall).code, Some(0 | 3)));
     assert_eq!(scratch.say(&topk).code, Some(0));
     is_best();
-    // factors of another score are not used, and that is said
+    // factors of another score are not used, and that is reported
     let other = scratch.say(&[&topk[..], &["--set", "oracle.gamma=0.2"]].concat());
     assert!(
         other.out.contains("ignored the factors in `runs/mine/factors`: they were built with another `gamma`"),
@@ -218,7 +218,7 @@ fn bounds_prove_what_all_pairs_show_with_fewer_of_them() {
     let all = scratch.say(&["topk", "config.yaml", "-k", "3", "--calls-per-item", "60"]);
     assert_eq!(all.code, Some(0), "{}", all.err);
     for (id, list) in lists(&scratch, "runs/sample/neighbors.tsv") {
-        // equal scores at the last place may be told apart by chance
+        // equal scores at the last place may be ordered by chance
         let scores = |list: &[(String, f64, bool)]| list.iter().map(|(_, score, _)| *score).collect::<Vec<_>>();
         assert_eq!(scores(&list), scores(&by_bounds[&id]), "{id}");
     }

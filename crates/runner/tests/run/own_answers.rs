@@ -173,7 +173,7 @@ fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
                 &["topk", "config.yaml", "-k", "3", "--out", "list.parquet"],
             ],
         ),
-        // the second time there is nothing to evaluate, which the statement says
+        // the second time there is nothing to evaluate, which the statement shows
         (&["runs/mine/pairs.json"], [&mine, &mine]),
         (
             &["runs/mine/labels.tsv", "runs/mine/labels.json"],
@@ -221,7 +221,7 @@ fn a_proxy_from_embeddings_of_ones_own_takes_part_and_is_projected() {
     }
 }
 
-/// Scores by the oracles of the house, seen through cheap relatives of theirs: a section `oracle`, a dataset, a proxy.
+/// Scores by the oracles of the workspace, seen through cheap relatives of theirs: a section `oracle`, a dataset, a proxy.
 const HOUSE: [(&str, &str, &str); 3] = [
     (
         "{ kind: wmd, gamma: 1.0 }",
@@ -260,8 +260,8 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
         scratch.run_well(&["--quiet"]);
         // two of the old ones, handed in again as new, get the rows that they have
         scratch.write("new.txt", &format!("{}\n{}\nthe violin and the harbour\n", texts[5], texts[17]));
-        // a model is asked in both orders, and what it has scored serves another list of texts; what costs little is computed anew. In a store that knows
-        // nothing the columns of the factors are evaluated again: eight with sixteen others, with each other and each with itself
+        // a model is asked in both orders, and what it has scored serves another list of texts; what costs little is computed again. In a store
+        // that knows nothing the columns of the factors are evaluated again: eight with sixteen others, with each other and each with itself
         let columns = 8 * 16 + 8 * 7 / 2;
         // three texts equal others, and a model is asked for equal ones once
         let distinct = columns - 8 * 3;
@@ -373,7 +373,7 @@ fn a_program_told_ids_or_numbers_scores_another_list_by_what_these_say_of_it() {
     let same = |i| format!("n{i}\t{i}\n");
     let (kept, grown) = changed("id", &same, 31);
     assert!(grown.err.contains(&format!("{kept} scores of the same scorer")), "{}", grown.err);
-    // an item with another text is another one, and a number says nothing of it in another list
+    // an item with another text is another one, and its number does not identify it in another list
     for (pairs, rows) in [("id", &(|i| format!("n{i}\tanother {i}\n")) as &dyn Fn(usize) -> String), ("index", &same)] {
         assert_eq!(number_before(&changed(pairs, rows, 60).1.out, " are stored"), 0, "{pairs}");
     }

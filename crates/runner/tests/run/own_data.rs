@@ -340,7 +340,7 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
         // 60 r − r(r+1)/2 entries and 100 sampled ones, the diagonal known
         assert_eq!((info["rank"].as_u64(), info["cut_short"].as_bool()), (Some(6), Some(true)), "{}", said.err);
         assert!(asked(&scratch).len() <= 450);
-        // the same budget once more goes on from there, and is not done before all is
+        // the same budget once more resumes from there, and is not done before all is
         let said = scratch.run_well(&["--set", budget]);
         assert_eq!(scratch.json("runs/mine/factors/factors.json")["rank"].as_u64(), Some(12), "{}", said.err);
         let said = scratch.run_well(&["--set", "budget.calls=1000"]);
@@ -353,7 +353,7 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
     assert!(!scratch.path("runs/mine/factors").exists() && asked(&scratch).is_empty(), "not even rank 1");
 }
 
-/// A program that says that it is symmetric, and is not, is found out whatever limits the run.
+/// A program that states that it is symmetric, and is not, is found out whatever limits the run.
 #[test]
 fn a_program_is_checked_within_a_budget_too() {
     let limits = [&["budget.calls=450"][..], &["budget.seconds=100"], &["target_error=0.3", "ranks=[4, 40]"]];
@@ -366,7 +366,7 @@ fn a_program_is_checked_within_a_budget_too() {
         assert_eq!(said.code, Some(1), "{limits:?}: {}", said.err);
         assert!(said.err.contains("the program says that its score is symmetric"), "{limits:?}: {}", said.err);
     }
-    // a budget of the fit and its estimate alone makes both, and says what it left out
+    // a budget of the fit and its estimate alone makes both, and the run reports what it left out
     let scratch = place();
     scratch.write("config.yaml", &CONFIG.replace("checks: 0", "checks: 16"));
     let said = scratch.run_well(&["--set", "budget.calls=742"]);
@@ -407,7 +407,7 @@ fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
     let single = place();
     single.run_well(&["--set", "target_error=0.3", "--set", "ranks=40", "--set", "error_estimate=400"]);
     assert!(single.json("runs/mine/factors/factors.json")["rank"].as_u64().unwrap() < 40);
-    // one that is not met is told
+    // one that is not met is reported
     let said = scratch.run_well(&["--set", "target_error=0.0001", "--set", "ranks=[4, 10]"]);
     assert!(said.err.contains("and not the 0.0001 that `target_error` asks for"), "{}", said.err);
 }

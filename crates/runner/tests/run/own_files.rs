@@ -1,4 +1,4 @@
-//! Files of one's own as they are, from the file to the page: `init`, labelled texts and pairs, programs that are checked.
+//! A user's own files as they are, from the file to the page: `init`, labelled texts and pairs, programs that are checked.
 #![cfg(unix)]
 
 use ndarray::Array2;
@@ -40,7 +40,7 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     assert!(planned_calls.out.contains("of 1,770 pairs ("), "{}", planned_calls.out);
     scratch.well(&["my_texts.yaml"]);
     assert!(scratch.path("runs/my_texts/report.html").exists());
-    // a profile of few, which commands find again; of one that is nowhere written a run says so
+    // a profile of few, which commands find again; for one that is nowhere written a run prints a warning
     let few = scratch.well(&["my_texts.yaml", "--profile", "smoke", "--dry-run"]);
     assert!(few.out.contains("of 780 pairs (") && !few.err.contains("says nothing"), "{}{}", few.out, few.err);
     scratch.well(&["my_texts.yaml", "--profile", "smoke", "--quiet"]);
@@ -57,6 +57,43 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
 }
 
 #[test]
+fn init_with_a_similarity_of_strings_finds_the_copies_with_typos() {
+    let scratch = Scratch::with("");
+    let rows: String = (0..40)
+        .map(|i| {
+            let name =
+                format!("{} {} {}", ["Ada", "Grace", "Emmy", "Mary"][i / 2 % 4], "Lovelace Street", 10 * (i / 2) + 7);
+            let typo = name.replacen('e', "", i % 2);
+            format!("{i}\t{typo}\n")
+        })
+        .collect();
+    scratch.write("people.tsv", &("id\ttext\n".to_owned() + &rows));
+    scratch.well(&["init", "people.tsv", "--score", "string", "--landmarks", "10"]);
+    scratch.well(&["people.yaml", "--quiet"]);
+    let mine = ["mine", "people.yaml", "--at-least", "0.9", "--target-recall", "0.9"];
+    // more than the columns took is allowed by a budget only, and both are stated before
+    let planned = scratch.well(&[&mine[..], &["--dry-run"]].concat());
+    assert!(planned.out.contains("calls are allowed (the limit without `--budget`"), "{}", planned.out);
+    let planned = scratch.well(&[&mine[..], &["--budget", "5", "--dry-run"]].concat());
+    assert!(planned.out.contains("5 calls are allowed (`--budget`): too few"), "{}", planned.out);
+    let refused = scratch.say(&[&mine[..], &["--budget", "-5"]].concat());
+    assert!(refused.code == Some(2) && refused.err.contains("'-5' for '--budget"), "{}", refused.err);
+    scratch.well(&[&mine[..], &["--budget", "1000"]].concat());
+    let table = std::fs::read_to_string(scratch.path("runs/people/pairs.tsv")).unwrap();
+    assert!(table.lines().count() > 18, "{table}");
+    // a threshold that nothing reaches leaves the list of before
+    let none = ["mine", "people.yaml", "--at-least", "60", "--target-recall", "0.9", "--budget", "100"];
+    assert_eq!(scratch.say(&none).code, Some(3));
+    assert_eq!(std::fs::read_to_string(scratch.path("runs/people/pairs.tsv")).unwrap(), table);
+    // a budget that pays for no landmark is refused by the dry run, and no next step needs factors
+    let few = ["people.yaml", "--set", "budget.calls=12", "--set", "ranks=11", "--store", "fresh"];
+    let planned = scratch.well(&[&few[..], &["--dry-run"]].concat());
+    assert!(planned.out.contains("too few for one landmark"), "{}", planned.out);
+    let said = scratch.say(&few);
+    assert!(said.code == Some(3) && said.err.contains("Next: raise `budget`"), "{}", said.err);
+}
+
+#[test]
 fn init_says_what_it_needs_where_nobody_can_be_asked() {
     let scratch = Scratch::with("");
     labelled(&scratch, "x.tsv", '\t');
@@ -70,7 +107,7 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
         scratch.refuses(arguments, &[words]);
         assert!(!scratch.path("x.yaml").exists());
     }
-    // every score writes a configuration that reads back, and says what to mend before it can be opened, whether or not it can be opened here
+    // every score writes a configuration that reads back, and reports what to fix before it can be opened, whether or not it can be opened here
     for (score, more) in [
         ("rerank", &["--url", "http://127.0.0.1:9/rerank"][..]),
         ("chat", &["--url", "http://127.0.0.1:9/v1/chat/completions", "--model", "judge", "--key", "NO_SUCH_KEY"]),

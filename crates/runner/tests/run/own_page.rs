@@ -1,4 +1,4 @@
-//! The page of one's own matrix, and the forms that other programs read: what stands in them against what the score says.
+//! The page of a user's matrix, and the forms that other programs read: what stands in them against what the score gives.
 #![cfg(unix)]
 
 use ndarray::Array2;

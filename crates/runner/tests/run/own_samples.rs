@@ -1,4 +1,4 @@
-//! Less than the whole of one's own file: a limit, labels that some rows lack, and embeddings that have a row for every item of it.
+//! Less than the whole of a user's file: a limit, labels that some rows lack, and embeddings that have a row for every item of it.
 #![cfg(unix)]
 
 use ndarray::Array2;

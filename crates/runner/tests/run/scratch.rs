@@ -84,7 +84,7 @@ impl Scratch {
         Said::of(&mut self.command(arguments))
     }
 
-    /// As [`say`](Self::say); it must end well.
+    /// As [`Self::say`]; it must end well.
     pub(crate) fn well(&self, arguments: &[&str]) -> Said {
         let said = self.say(arguments);
         assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);

@@ -1,4 +1,4 @@
-//! Searching for ranks, and random documents beside the matrix.
+//! Searching for ranks, and random documents in addition to the matrix.
 
 use landmark_tasks::cross_validation::is_tied;
 

@@ -155,7 +155,7 @@ fn a_stream_sketched_in_shares_is_merged_to_the_same_sketch_whichever_came_first
     let alone = stream(&text);
     in_shares(&alone, 1);
     assert_eq!(saved(&alone), saved(&whole));
-    // a run goes on from the merged sketch
+    // a run resumes from the merged sketch
     let grown = [&text[..], lines(400, 450).as_bytes()].concat();
     std::fs::write(one.path("texts.txt"), grown).unwrap();
     one.run_well(&[]).must_complain("going on after line 403");

@@ -1,4 +1,4 @@
-//! Stores that are torn, foreign, misplaced or full: refused by name, with the next step, and mended by it.
+//! Stores that are torn, foreign, misplaced or full: refused by name, with the next step, and repaired by it.
 
 use std::path::{Path, PathBuf};
 

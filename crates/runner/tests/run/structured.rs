@@ -1,4 +1,4 @@
-//! The study `structured`: what it measures in a whole run, and what it says when its section is wrong.
+//! The study `structured`: what it measures in a whole run, and what it reports when its section is wrong.
 
 use serde_json::json;
 

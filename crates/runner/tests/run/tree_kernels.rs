@@ -47,7 +47,7 @@ fn entries_of_a_ranking_are_planned_kept_and_evaluated_once() {
     assert!(evaluated > planned && evaluated <= most, "{planned} < {evaluated} <= {most}");
     assert_eq!(scratch.entries_kept("store"), evaluated);
     assert_eq!(scratch.calls("runs/threads"), [most, evaluated, 0]);
-    // what lay in the store is told of a plan that is a bound, too
+    // what lay in the store is reported of a plan that is a bound, too
     scratch.run_well(&["--quiet", "--results", "again"]);
     assert_eq!(scratch.calls("again/threads"), [most, 0, evaluated]);
     assert_eq!(scratch.json("again/threads/run.json")["calls"]["at_most"], true);

@@ -28,7 +28,7 @@ use rayon::prelude::*;
 
 use super::call_budget::CallBudget;
 use super::places::{best_of, nearest};
-use landmark_harness::config::ProxyKind;
+use landmark_harness::config::{ProxyKind, RetrievalConfig};
 use landmark_harness::job::JobError;
 use landmark_harness::sweep::context::SweepContext;
 
@@ -75,7 +75,7 @@ pub enum Without {
     Process,
     /// Kriging of rows.
     Kriging,
-    /// Popularity in the link.
+    /// Hubness in the link.
     Popularity,
     /// The transform of scores to ranks.
     RankTransform,
@@ -83,11 +83,11 @@ pub enum Without {
     Rounds,
     /// Pairs that the proxy alone chooses.
     Share,
-    /// The proxy: popularity and columns alone.
+    /// The proxy: hubness and columns alone.
     Proxy,
 }
 
-/// State that the rivals of one replicate share.
+/// State that the methods of one replicate share.
 pub struct Setup<'a> {
     /// All of K.
     pub matrix: &'a Array2<f64>,
@@ -129,7 +129,7 @@ pub(super) struct Lists {
     pub(super) spent: u64,
 }
 
-/// Scores of all pairs as a rival knows them, and what it paid.
+/// Scores of all pairs as a method knows them, and what it paid.
 struct Found {
     scores: Array2<f64>,
     /// Known pairs stand before all others, whose scores are on another scale.
@@ -158,14 +158,14 @@ impl Rival {
     /// All, in the order of the tables: the stable id in results, and the name in tables.
     pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Proxy, "proxy", "proxy alone"),
-        (Self::Rerank, "rerank", "proxy + rescore"),
+        (Self::Rerank, "rerank", RetrievalConfig::RERANKING),
         (Self::Gar, "gar", "GAR"),
         (Self::Anncur, "anncur", "ANNCUR"),
         (Self::AnncurRescored, "anncur_rescored", "ANNCUR + rescore"),
         (Self::Axn, "axn", "AXN-like"),
         (Self::ShiftRidge, "shift_ridge_rescored", "shift_ridge + rescore"),
         (Self::Sum, "sum_rescored", "proxy + shift_ridge + rescore"),
-        (Self::Rounds(Without::Nothing), "rounds", "rounds"),
+        (Self::Rounds(Without::Nothing), "rounds", RetrievalConfig::SEARCH),
         (Self::Rounds(Without::Process), "rounds_without_process", "rounds without the process over pairs"),
         (Self::Rounds(Without::Kriging), "rounds_without_kriging", "rounds without kriging"),
         (Self::Rounds(Without::Popularity), "rounds_without_popularity", "rounds without popularity"),
@@ -315,7 +315,7 @@ impl Ready<'_> {
         Ok(Lists { lists, spent: metered.spent().evaluations })
     }
 
-    /// K̃ of a method from so many columns, which are paid for.
+    /// K̃ of a method from a given number of columns, which are paid for.
     fn approximated(
         &self,
         method: &dyn Approximate,
@@ -421,7 +421,7 @@ mod tests {
 
     use super::*;
 
-    /// 60 items: a product of vectors and popularity, the proxy a cosine of half of the vectors.
+    /// 60 items: a product of vectors and hubness, the proxy a cosine of half of the vectors.
     fn world() -> (Array2<f64>, Arc<dyn Oracle>) {
         let mut rng = stream(5, "rivals", "world", 0);
         let vectors = Array2::from_shape_fn((60, 6), |_| rng.gen_range(-1.0..1.0));
