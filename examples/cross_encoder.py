@@ -5,7 +5,7 @@
     python3 cross_encoder.py FOLDER_OR_NAME [--device cuda] [--tokens 256]
 
 Any sequence-pair classifier with one output (a regression or ranking head) works, for example those named `cross-encoder/…`.
-The score of (a, b) is not that of (b, a), so the configuration says `symmetrize: mean`. The identity is a digest of the
+The score of (a, b) is not that of (b, a), so the configuration sets `symmetrize: mean`. The identity is a digest of the
 weights and of everything else that moves a score; run several `processes` on a CPU, one on a GPU.
 """
 

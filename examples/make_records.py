@@ -90,7 +90,7 @@ def copy_of(draws, person):
 
 
 def records(count, seed):
-    """(person, record) for `count` records in an order that says nothing."""
+    """(person, record) for `count` records in an order that carries no information."""
     draws = Draws(seed)
     made = []
     person = 0

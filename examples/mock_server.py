@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server that speaks like a reranker, a pair scorer and a chat model, to try Landmark's `http` oracle without an account.
+"""A server that answers like a reranker, a pair scorer and a chat model, to try Landmark's `http` oracle without an account.
 
     python3 mock_server.py [--port 8377] [--delay 0.0] [--refuse 0.0]
 

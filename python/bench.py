@@ -1,4 +1,4 @@
-"""What the package costs beside what it is built on, and beside its peers, in one run.
+"""What the package costs next to what it is built on, and next to its peers, in one run.
 
     python bench.py [--pairs 200000] [--runner target/release/landmark]
 
@@ -164,7 +164,7 @@ def against_the_program(runner: str | None) -> None:
 
 
 def against_nystroem() -> None:
-    """`fit_transform` of both with the same landmarks: CPU seconds, and beside them those of the clock."""
+    """`fit_transform` of both with the same landmarks: CPU seconds, and next to them those of the clock."""
     rng = np.random.default_rng(1)
     for n, s in ((3_000, 100), (30_000, 400)):
         x = rng.normal(size=(n, 20))

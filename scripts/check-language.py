@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Checks how the documentation is written: words, and the length of lines, table cells, sentences and pages.
 
-Words that the project does not use (WORDS) are counted in every Markdown file, in the comments of YAML files, and so in
-the program's help as docs/reference/command-line.md holds it. Sentences are measured over README.md and docs/. Code,
+Words that the project does not use (WORDS) are counted in every Markdown file, in the comments of YAML, Rust and
+Python files, in docstrings, and so in the program's help as docs/reference/command-line.md holds it. Sentences are measured over README.md and docs/. Code,
 links' targets and generated tables (`<!-- NAME:begin -->` to `<!-- NAME:end -->`) are not prose. Prints counts, and ends
 with 1 if a rule is broken.
 """
 
+import ast
+import io
 import pathlib
 import re
 import subprocess
 import sys
+import tokenize
 
 # what is not written: use instead
 WORDS = {
@@ -98,6 +101,34 @@ def sentences(text):
                 yield len(words), sentence
 
 
+def rust_comments(text):
+    """The comments that fill a line, or end one, without code blocks; with their numbers."""
+    is_code = False
+    for number, line in enumerate(text.split("\n"), 1):
+        comment = re.match(r"\s*//[/!]?(.*)", line)
+        if comment and re.match(r"\s*```", comment[1]):
+            is_code = not is_code
+        elif not comment:
+            is_code = False
+            comment = re.search(r"[;,{})]\s+// (.*)", line)
+        if comment and not is_code:
+            yield number, comment[1]
+
+
+def python_comments(text):
+    """Comments, and docstrings without doctests and the names of parameters; with their numbers."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            string = node.body[0].value
+            for place, line in enumerate(string.value.split("\n")):
+                if not re.match(r"\s*(>>>|\.\.\. |\w+ : )", line):
+                    yield string.lineno + place, line
+
+
 def main():
     problems, counts = [], dict.fromkeys(PATTERNS, 0)
     for page in files("*.md"):
@@ -135,6 +166,13 @@ def main():
                 for word in pattern.findall(plain(comment[1])) if comment else []:
                     counts[pattern] += 1
                     problems.append(f"{file}:{number}: `{word}`: write {use}")
+    for pattern, comments in (("*.rs", rust_comments), ("*.py", python_comments)):
+        for file in files(pattern):
+            for number, comment in comments(file.read_text(encoding="utf-8")):
+                for words, use in PATTERNS.items():
+                    for word in words.findall(plain(comment)):
+                        counts[words] += 1
+                        problems.append(f"{file}:{number}: `{word}`: write {use}")
     mean = sum(lengths) / len(lengths)
     if mean > MEAN:
         problems.append(f"README.md and docs: sentences of {mean:.1f} words on average (at most {MEAN})")

@@ -1,6 +1,6 @@
-"""A chat model as judge: an `async def` of two items, sixteen requests under way at a time, within a budget of calls.
+"""A chat model as judge: an `async def` of two items, sixteen requests in flight at a time, within a budget of calls.
 
-The judge here is a server that ships with Landmark and speaks as OpenAI's does (`examples/mock_server.py`); point URL at yours.
+The judge here is a server that ships with Landmark and answers as OpenAI's does (`examples/mock_server.py`); point URL at yours.
 """
 
 import asyncio

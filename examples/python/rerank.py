@@ -1,4 +1,4 @@
-"""The five nearest sentences of every sentence from 12 calls each: rounds that learn from every score, beside reranking a proxy's best."""
+"""The five nearest sentences of every sentence from 12 calls each: rounds that learn from every score, next to reranking a proxy's best."""
 
 import numpy as np
 from common import IDENTITY, overlap, sentences

@@ -1,4 +1,4 @@
-//! Factors of a run: `vectors.npy` beside a description and signs that are whole.
+//! Factors of a run: `vectors.npy` next to a description and signs that are whole.
 
 #![no_main]
 

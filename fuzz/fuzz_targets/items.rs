@@ -1,4 +1,4 @@
-//! A user's items in TXT, TSV, CSV and JSON lines, plain or gzip; the first byte says which.
+//! A user's items in TXT, TSV, CSV and JSON lines, plain or gzip; the first byte selects the format.
 
 #![no_main]
 

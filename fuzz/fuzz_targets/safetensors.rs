@@ -1,4 +1,4 @@
-//! The index of a search: `index.safetensors` beside a description that is whole.
+//! The index of a search: `index.safetensors` next to a description that is whole.
 
 #![no_main]
 

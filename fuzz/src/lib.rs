@@ -65,7 +65,7 @@ pub fn seed(examples: Vec<Vec<u8>>) {
     }
 }
 
-/// Reads a file with one of these readers, the first byte says which; alone it gets all of the bytes.
+/// Reads a file with one of these readers, the first byte selects which; alone it gets all of the bytes.
 pub fn read(names: &[&str], bytes: &[u8]) {
     let (name, bytes) = match (names, bytes) {
         ([name], bytes) => (name, bytes),

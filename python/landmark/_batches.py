@@ -127,7 +127,7 @@ class Batches:
 
 
 def _may_be_of_one_pair(error: Exception) -> bool:
-    """False for exceptions that say which pair they are of, and for those of a connection, a file or a whole batch."""
+    """False for exceptions that name the pair they are of, and for those of a connection, a file or a whole batch."""
     return not hasattr(error, "_landmark_place") and not isinstance(error, OSError)
 
 
@@ -196,7 +196,7 @@ def _numbers(scores: Any, each: str) -> NDArray[np.float64]:
     try:
         array = np.asarray(plain(scores))
         is_text = array.dtype.kind in "USTcmMV" or (array.dtype.kind == "O" and any(one is None or isinstance(one, (str, bytes)) for one in array.ravel()))
-        # NumPy makes texts of numbers beside texts, and NaN of `None`
+        # NumPy turns numbers that are mixed with texts into texts, and `None` into NaN
         numbers = array.astype(np.float64) if not is_text else None
     except (TypeError, ValueError) as error:
         raise TypeError(refused) from error

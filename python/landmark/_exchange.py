@@ -206,7 +206,7 @@ class Exchange(Mining):
         Returns
         -------
         int
-            Pairs that were not stored before. A warning says how many pairs of `fit(X)` are still missing.
+            Pairs that were not stored before. A warning states how many pairs of `fit(X)` are still missing.
 
         Raises
         ------

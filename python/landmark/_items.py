@@ -1,4 +1,4 @@
-"""Items of a fit: what they are, by what they are told apart, and which of them were there before."""
+"""Items of a fit: what they are, by what they are distinguished, and which of them were there before."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Items(Protocol):
 
 
 def key(item: Any) -> bytes:
-    """Bytes that two items share when a score can't tell them apart: the text, the numbers of a row, or the pickled object."""
+    """Bytes that two items share when a score can't distinguish them: the text, the numbers of a row, or the pickled object."""
     if isinstance(item, str):
         return b"s" + item.encode("utf-8", "surrogatepass")
     if isinstance(item, bytes):
@@ -109,7 +109,7 @@ def plain(x: Any) -> Any:
     """Items that can be read more than once: iterators (generators, `map`, open files) and views as lists, and what an Arrow column or table lends
     (`__arrow_c_stream__`, `__arrow_c_array__`) as a list of texts or an array; all else as it is.
 
-    Tables that say their own shape (polars, pyarrow) stay as they are where they are numbers, so that scikit-learn sees the names of their columns;
+    Tables that state their own shape (polars, pyarrow) stay as they are where they are numbers, so that scikit-learn sees the names of their columns;
     so does what pandas has, but for a single column of texts.
     """
     if isinstance(x, np.ndarray):

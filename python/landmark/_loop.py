@@ -34,7 +34,7 @@ def _running() -> asyncio.AbstractEventLoop:
 
 
 def gather(ask: Callable[[Any, Any], Awaitable[Any]], pairs: list[tuple[Any, Any]], at_once: int) -> list[Any]:
-    """Answers of `ask` for all pairs, so many of them under way at a time. The first exception ends the others."""
+    """Answers of `ask` for all pairs, `at_once` of them in flight at a time. The first exception ends the others."""
 
     done: dict[int, Any] = {}
 

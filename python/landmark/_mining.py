@@ -35,7 +35,7 @@ class Mining(Search):
         Without `target_recall` and `budget`, pairs come from the estimates, without a call and with a warning: their recall is unknown. With
         `target_recall`, pairs are scored in the order of their estimates, and a uniform sample of the others is audited: with probability 1 − `delta`
         over the draw of that sample, at least that share of all true pairs is listed, whatever the score, the landmarks or the groups of similar pairs
-        are. It says nothing of groups: one missed pair can leave two of them apart.
+        are. It does not cover groups: one missed pair can leave two of them apart.
 
         Parameters
         ----------
@@ -48,7 +48,7 @@ class Mining(Search):
         rescore : bool or None, default=None
             Evaluate the pairs that the estimates put above the threshold, one call each, and drop those below it.
         max_pairs : int or None, default=None
-            Return at most so many, the best.
+            Return at most this number of pairs, the best.
         budget : int or None, default=None
             Most new calls. Alone, they are spent on the likely most similar pairs of all.
 
@@ -134,7 +134,7 @@ class Mining(Search):
         return json.dumps({**settings, "seed": self._seed() if seed is None else seed, "name": self.name})
 
     def _searched(self, threshold: float, budget: int, max_pairs: int | None) -> Pairs:
-        """Pairs of at least `threshold` among those of the fit and of a search at so many new calls."""
+        """Pairs of at least `threshold` among those of the fit and of a search at `budget` new calls."""
         n, k = len(self._factors), 10
         matrix, batches = self._opened()
         fitted = self._fitted(matrix)
@@ -193,7 +193,7 @@ class Mining(Search):
         rescore : bool or None, default=None
             Evaluate the pairs that the estimates put above the threshold.
         max_pairs : int or None, default=None
-            Return at most so many, the best.
+            Return at most this number of pairs, the best.
 
         Returns
         -------

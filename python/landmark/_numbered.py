@@ -38,7 +38,7 @@ class Numbered:
             items = range(len(matrix)) if items is None else items
             if len(listed(items)) != len(matrix):
                 raise ValueError(f"the matrix is {len(matrix)} × {len(matrix)}, and there are {len(listed(items))} items")
-            # items are what their numbers say
+            # items are identified by their numbers
             items, similarity, order = list(range(len(matrix))), _Matrix(matrix), order or "symmetric"
         if hasattr(similarity, "__sklearn_is_fitted__") and hasattr(similarity, "_opened"):
             if items is not None or right is not None or store is not None or identity is not None:

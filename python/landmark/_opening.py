@@ -194,7 +194,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         return self.metric is None and not isinstance(self._similarity, scores.BuiltIn) and scores.is_predictor(self._similarity)
 
     def _opened_for_fit(self, items: Items, settings: str) -> tuple[MeteredStore, Batches | Blocks | None]:
-        """Score, budget and store of a fit, after a look at both orders of some pairs where nobody said that one is enough.
+        """Score, budget and store of a fit, after a look at both orders of some pairs where nobody stated that one is enough.
 
         The pairs are the fit's own where these are known by name, so that one of their orders is no further call.
         """
@@ -300,7 +300,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         method = self._method()
         policy = self._policy()
         if policy["id"] == "given" and isinstance(self.n_components, int) and self.n_components == DEFAULT_COMPONENTS:
-            # a list of landmarks says how many there are
+            # a list of landmarks determines how many there are
             rank = max(len(policy.get("indices") or []), 1)
         if rank > n:
             warnings.warn(f"n_components is {rank}, more than the {n} items; all of them are landmarks", stacklevel=3)

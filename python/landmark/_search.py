@@ -49,9 +49,9 @@ class Search(Opening):
     ) -> Any:
         """Find the most similar items, best first.
 
-        Without further arguments lists come from the factors, at no call. With `calls_per_item` they come from so many new calls per item, on top of
-        what the fit has evaluated: no list lacks a better neighbor that the fit or this search evaluated. If the budget ends before, lists are those
-        of the calls that were made, with a warning.
+        Without further arguments lists come from the factors, at no call. With `calls_per_item` they come from that number of new calls per item,
+        on top of what the fit has evaluated: no list lacks a better neighbor that the fit or this search evaluated. If the budget ends before,
+        lists are those of the calls that were made, with a warning.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Search(Opening):
         delta : float, default=0.1
             Probability that the recall is lower than stated.
         rounds : int, default=4
-            Rounds of the search: each spends its calls where the scores so far say.
+            Rounds of the search: each spends its calls where the scores so far indicate.
         share : float, default=0.2
             Share of the calls that explores instead of confirming.
         strict : bool, default=False
@@ -135,7 +135,7 @@ class Search(Opening):
         return own
 
     def _neighbors_of(self, X: Any, k: int, calls_per_item: int | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The items of the fit that are nearest to new items: by their vectors, and by so many further calls each."""
+        """The items of the fit that are nearest to new items: by their vectors, and by `calls_per_item` further calls each."""
         of = self._factors
         rows = self.transform(X)
         k = min(k, len(of))
@@ -396,7 +396,7 @@ def _distinct(n: int, landmarks: NDArray[np.int64], pairs: NDArray[np.int64]) ->
 
 
 def stated(statement: dict[str, Any]) -> Recall:
-    """What a search says of its recall; NaN where nothing is known."""
+    """What a search states of its recall; NaN where nothing is known."""
     return Recall(
         target=statement["target_recall"],
         delta=statement["delta"],

@@ -229,7 +229,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         Returns
         -------
         CallPlan
-            Planned calls, exact unless it says otherwise.
+            Planned calls, exact unless it states otherwise.
         """
         items = self._items_of(X, reset=False)
         settings = self._settings(len(items), self._seed())

@@ -1,4 +1,4 @@
-"""Factors in files: the folder that the program writes (`runs/<name>/factors`) and reads, with the evaluated columns beside it.
+"""Factors in files: the folder that the program writes (`runs/<name>/factors`) and reads, with the evaluated columns next to it.
 
 `vectors.npy` (Z, n × r), `signature.npy` (r signs), `projector.npy`, `scattered_pairs.npy`, `scattered_scores.npy`, `factors.json`; from
 Python also `known_columns.npy`, which the program leaves alone.
@@ -19,7 +19,7 @@ VERSION = 1
 
 
 def write(folder: str | os.PathLike[str], arrays: dict[str, NDArray[Any] | None], info: dict[str, Any]) -> None:
-    """Writes the folder beside its place and moves it there whole."""
+    """Writes the folder next to its place and moves it there whole."""
     place = Path(folder)
     part = place.with_name(f"{place.name}.{os.getpid()}.part")
     part.mkdir(parents=True)

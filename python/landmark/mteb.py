@@ -34,7 +34,7 @@ class Search:
     similarity : callable, object or Cached
         Score of pairs (query, document): a function of a list of pairs, or an object with ``predict``.
     encoder : object or None, default=None
-        Bi-encoder with ``encode(texts)`` whose embeddings say which documents are likely.
+        Bi-encoder with ``encode(texts)`` whose embeddings show which documents are likely.
     calls_per_query : int, default=100
         Calls per query, on average, in retrieval tasks.
     name : str or None, default=None

@@ -89,7 +89,7 @@ class JudgeNoise:
         lm : Landmark
             Estimator that was fitted to the same items. Its own calls are answers of their own, so that the sample is independent of the fit.
         labels : array-like of shape (n_pairs,) or None, default=None
-            What people say of `pairs`, in the unit of the score.
+            What people answer for `pairs`, in the unit of the score.
 
         Returns
         -------
@@ -203,7 +203,8 @@ def shrunk(columns: NDArray[np.float64], landmarks: NDArray[np.int64], variance:
     """Evaluated columns with less noise, and what was done.
 
     Singular values of the centered columns are shrunk as is optimal for a low-rank matrix in noise of known variance (Gavish and Donoho, IEEE Trans.
-    Inf. Theory 63, 2017). An entry is then moved from what the judge said towards this estimate by the share of its residual's variance that is noise.
+    Inf. Theory 63, 2017). An entry is then moved from what the judge answered towards this estimate by the share of its residual's
+    variance that is noise.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
     documents : iterable of dict, or pandas.DataFrame
         Documents with ``docno`` and ``text``, as indexers of PyTerrier take them.
     encoder : object or None, default=None
-        Bi-encoder with ``encode(texts)`` whose embeddings say which documents are likely.
+        Bi-encoder with ``encode(texts)`` whose embeddings show which documents are likely.
     calls_per_query : int, default=100
         Calls per query, on average over the queries that come together.
     num_results : int, default=1000

@@ -54,7 +54,7 @@ class CallPlan:
     is_exact : bool
         False if the pairs depend on scores: `calls` and `calls_alone` are upper bounds then.
     calls_of_the_probe : int, default=0
-        Calls in the other order, which tell whether the score is symmetric.
+        Calls in the other order, which show whether the score is symmetric.
     """
 
     items: int
@@ -142,7 +142,7 @@ class Recall:
 
 
 class _Table:
-    """Rows that Arrow, polars and pandas take; what a row is, the class says."""
+    """Rows that Arrow, polars and pandas take; the class defines what a row is."""
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         raise NotImplementedError

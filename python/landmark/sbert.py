@@ -23,7 +23,7 @@ from .cached import Cached
 from .estimator import Landmark
 from .two_sided import TwoSided, join
 
-# share of the calls that goes to whole columns: the others go where columns and embeddings say
+# share of the calls that goes to whole columns: the others go to pairs that columns and embeddings choose
 _COLUMNS = 0.4
 
 
@@ -66,7 +66,7 @@ def paraphrase_mining(
     Parameters
     ----------
     model : SentenceTransformer, array of shape (n_sentences, n_dims), or None
-        Bi-encoder whose embeddings say where paraphrases are likely, or the embeddings. ``None`` does without.
+        Bi-encoder whose embeddings show where paraphrases are likely, or the embeddings. ``None`` does without.
     sentences : list of str
         Sentences.
     show_progress_bar : bool, default=False
@@ -74,7 +74,7 @@ def paraphrase_mining(
     batch_size : int, default=32
         Batch size of both models.
     max_pairs : int, default=500000
-        Return at most so many pairs.
+        Largest number of pairs to return.
     top_k : int, default=100
         A pair is returned if it is among the `top_k` best of one of its sentences.
     cross_encoder : CrossEncoder, Cached or callable
@@ -122,7 +122,7 @@ def paraphrase_mining(
     cached = _cached(cross_encoder, store, identity, "mean" if second is None else "given", batch_size)
     before = cached.n_calls_
     with warnings.catch_warnings():
-        # the recall of what is found is told by `recall_`
+        # the recall of what is found is stated by `recall_`
         warnings.filterwarnings("ignore", message="the recall of these pairs is not known")
         if second is not None:
             proxy = None if model is None else (_encoded(model, texts, batch_size), _encoded(model, second, batch_size))
@@ -321,7 +321,7 @@ def mine_hard_negatives(
     dataset : Dataset, data frame, mapping of columns, or list of (anchor, positive)
         Anchors and positives.
     model : SentenceTransformer or None, default=None
-        Bi-encoder that says where negatives are likely.
+        Bi-encoder that shows where negatives are likely.
     anchor_column_name, positive_column_name : str or None, default=None
         Names of the columns; the first two by default.
     corpus : list of str, default=None
@@ -329,9 +329,9 @@ def mine_hard_negatives(
     cross_encoder : CrossEncoder, Cached or callable
         The score of (anchor, candidate).
     range_min : int, default=0
-        Leave out so many of the best candidates.
+        Number of the best candidates to leave out.
     range_max : int or None, default=None
-        Consider so many of the best candidates; ``None`` for those that `calls_per_query` finds.
+        Number of the best candidates to consider; ``None`` for those that `calls_per_query` finds.
     max_score, min_score : float or None, default=None
         Bounds of a negative's score.
     absolute_margin : float or None, default=None
@@ -489,7 +489,7 @@ def community_detection(
     cross_encoder : CrossEncoder, Cached or callable
         The score.
     model : SentenceTransformer, array, or None, default=None
-        Bi-encoder or embeddings that say where members are likely.
+        Bi-encoder or embeddings that show where members are likely.
     calls_per_item : int, default=40
         Calls of the cross-encoder per sentence.
     batch_size : int, default=32

@@ -155,7 +155,7 @@ class VectorKernel:
 class Program:
     """Any program in any language that scores texts: JSON lines over its standard input and output, as in docs/reference/protocol.md.
 
-    It names what moves its scores itself, so a store needs no `identity`. Where it says that the order of a pair counts, give the estimator
+    It names what moves its scores itself, so a store needs no `identity`. Where it states that the order of a pair counts, give the estimator
     an `order`.
 
     Parameters
@@ -198,7 +198,7 @@ class Blockwise:
     """A score that comes in blocks: a function of two lists of items that answers a row for each of the first and a column for each of the second.
 
     Kernels and distances of `sklearn.metrics.pairwise` are such functions: `Blockwise(rbf_kernel, gamma=0.05)`. Rows of an array are handed
-    over as an array, other items as a list. The function must take an item beside itself, and any two numbers of items.
+    over as an array, other items as a list. The function must take an item paired with itself, and any two numbers of items.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def _predict(predict: Callable[..., Any], pairs: list[tuple[Any, Any]]) -> Any:
 
 
 def predicted(predict: Callable[..., Any], pairs: list[tuple[Any, Any]], how: Mapping[str, Any]) -> Any:
-    """What an object with `predict` answers. sentence-transformers wants lists of two texts, and draws a bar of its own unless told not to."""
+    """What an object with `predict` answers. sentence-transformers wants lists of two texts, and draws a bar of its own unless that is turned off."""
     try:
         parameters = inspect.signature(predict).parameters
         takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters.values())

@@ -28,7 +28,7 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Loss.
     multi_class : {"one_vs_rest", "crammer_singer"}, default="one_vs_rest"
-        How more than two classes are told apart.
+        How more than two classes are separated.
     class_weight : mapping, "balanced" or None, default=None
         Weight of each class.
     max_iter : int, default=1000

@@ -194,7 +194,7 @@ class _Known:
             self.scores[rows, columns] = self.of.served(rows, columns + len(self.of.first))
 
     def link(self) -> NDArray[np.float64]:
-        """What the embeddings say of all scores: a parabola of their cosine, or the mean without them."""
+        """What the embeddings predict for all scores: a parabola of their cosine, or the mean without them."""
         there = ~np.isnan(self.scores)
         if not there.any():
             return np.zeros(self.scores.shape) if self.cosines is None else self.cosines
@@ -203,7 +203,7 @@ class _Known:
         basis = self.cosines[there][:, None] ** np.arange(3)
         fit = np.linalg.lstsq(basis, self.scores[there], rcond=1e-8)[0]
         found: NDArray[np.float64] = fit[0] + fit[1] * self.cosines + fit[2] * self.cosines**2
-        # the best are where the cosine is high: a parabola that falls there says nothing
+        # the best are where the cosine is high: a parabola that falls there carries no information
         return found if fit[1] + 2 * fit[2] * self.cosines.max() > 0 else self.cosines
 
     def factors(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -250,7 +250,7 @@ def _solved(mask: NDArray[np.float64], misses: NDArray[np.float64], factors: NDA
 
 
 def _searched(of: Numbered, proxy: tuple[NDArray[np.float64], NDArray[np.float64]] | None, pairs: int, seed: int) -> _Known:
-    """Evaluates about so many pairs where the best of each row are likely."""
+    """Evaluates about `pairs` pairs where the best of each row are likely."""
     known = _Known(of, proxy)
     m, n = known.scores.shape
     if pairs >= m * n:

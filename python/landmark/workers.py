@@ -74,7 +74,7 @@ class Tile:
 
 
 def cut(lm: Landmark, items: Any, columns: NDArray[np.int64], single: NDArray[np.int64], n: int, calls: int) -> list[Tile]:
-    """Tiles of about so many calls: columns are cut where they are longer, and taken together where they are shorter."""
+    """Tiles of about `calls` calls: columns are cut where they are longer, and taken together where they are shorter."""
     tiles: list[Tile] = []
     none = np.empty((0, 2), dtype=np.int64)
     held: list[tuple[int, int, int]] = []

@@ -1,4 +1,4 @@
-"""Arrow columns and tables in and out, by the PyCapsule protocol and whichever library is at hand."""
+"""Arrow columns and tables in and out, by the PyCapsule protocol and whichever library is available."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_lists_and_pairs_are_tables(score: Counted, texts: list[str]) -> None:
 
 
 def columns_of_texts(texts: list[str]) -> dict[str, Any]:
-    """The texts in every form that the libraries at hand have."""
+    """The texts in every form that the available libraries have."""
     found: dict[str, Any] = {}
     try:
         import nanoarrow

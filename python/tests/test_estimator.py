@@ -340,7 +340,7 @@ def test_a_budget_ends_a_search_for_pairs_with_what_was_found_and_a_larger_one_c
         spent, lm = spent + cut.calls, opened()
         found = {(i, j) for _, i, j in cut}
         assert cut.recall is not None and not cut.recall.is_reached and cut.recall.enough and "budget" in cut.recall.enough
-        # what is said of the others holds, and nothing that was found is lost
+        # what is stated of the others holds, and nothing that was found is lost
         assert found <= true and len(found) >= cut.recall.lower * len(true) and len(found) >= listed
         listed = len(found)
         if spent + budget > every.calls:
@@ -525,7 +525,7 @@ def test_a_budget_that_ends_in_the_search_leaves_the_recall_that_is_known_then()
     true = [set(np.argsort(-np.delete(row, i))[:5].tolist()) for i, row in enumerate(x @ x.T)]
     found = [{other - (other > i) for other in of.tolist()} for i, of in enumerate(items)]
     share = np.mean([len(a & b) / 5 for a, b in zip(true, found)])
-    # what is stated speaks for the lists that are returned
+    # what is stated holds for the lists that are returned
     assert share >= cut.recall_.lower
 
 

@@ -1,4 +1,4 @@
-"""Audits of candidates that something else found: the calls are told before, and the bound holds as often as it says."""
+"""Audits of candidates that something else found: the calls are stated before, and the bound holds as often as it states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same factors as the Rust program, bit for bit, where the program is at hand."""
+"""The same factors as the Rust program, bit for bit, where the program is available."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_threads_share_one_score_and_one_store(texts: list[str], tmp_path) -> No
 
 
 def run_and_interrupt(program: str, after: float) -> str:
-    """What a program says that is sent SIGINT some time after it said that it is ready."""
+    """What a program prints when it is sent SIGINT some time after it printed that it is ready."""
     # a shell has what it runs in the background ignore SIGINT, and so do these tests then
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     process = subprocess.Popen([sys.executable, "-c", heed + textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)

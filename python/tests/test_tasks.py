@@ -1,4 +1,4 @@
-"""Transport, machines, clusters, sketches and random features beside independent answers."""
+"""Transport, machines, clusters, sketches and random features next to independent answers."""
 
 from __future__ import annotations
 

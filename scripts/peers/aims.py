@@ -10,7 +10,7 @@ missed = []
 
 
 def hold(what, ratio, at_most=None, at_least=None, ours=None, theirs=None):
-    """Keeps a ratio, and the seconds of both sides where it is one of times; a missed aim makes `end` return 3. Without an aim it is only told."""
+    """Keeps a ratio, and the seconds of both sides where it is one of times; a missed aim makes `end` return 3. Without one it is only reported."""
     met = (at_most is None or ratio <= at_most) and (at_least is None or ratio >= at_least)
     aim = f"at most {at_most:g}" if at_most is not None else f"at least {at_least:g}" if at_least is not None else "-"
     verdict = "-" if aim == "-" else "met" if met else "MISSED"

@@ -4,7 +4,7 @@
     scripts/peers/bert.py --example PATH --model models/fine-tuned/NAME --pairs PAIRS.tsv [--rounds 3] [--threads N]
 
 The model is a folder with a head, such as configs/stsb.yaml leaves in models/fine-tuned. Needs torch and transformers. Sides take turns. Scoring: ours as it is, theirs at its best of several batch sizes, sorted by length,
-under inference mode; tokenisation is not timed on their side. Training: one epoch of AdamW at batch 32 with dropout, bf16 autocast on theirs.
+under inference mode; tokenization is not timed on their side. Training: one epoch of AdamW at batch 32 with dropout, bf16 autocast on theirs.
 PAIRS.tsv has a target between 0 and 1 and two sentences a line.
 """
 

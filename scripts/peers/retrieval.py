@@ -5,8 +5,8 @@
     python scripts/peers/retrieval.py target/release/examples/retrieval_times [--n 1000] [--calls 20]
 
 Retrieve-and-rerank is what sentence-transformers' `semantic_search` and a cross-encoder do: unit vectors, one product, each item's b best
-scored, b calls an item. ROUNDS in NumPy is `rounds.py`, from its description. The score is a cosine of 24 numbers with popularity and a
-tanh; the proxy sees noisy vectors and no popularity. Prints recall@10 of all three and user and system seconds, ours / NumPy. Needs numpy.
+scored, b calls an item. ROUNDS in NumPy is `rounds.py`, from its description. The score is a cosine of 24 numbers with hubness and a
+tanh; the proxy sees noisy vectors and no hubness. Prints recall@10 of all three and user and system seconds, ours / NumPy. Needs numpy.
 """
 
 import argparse

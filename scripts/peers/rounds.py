@@ -2,7 +2,7 @@
 
     python scripts/peers/rounds.py golden > crates/neighbors/tests/golden/rounds.json
 
-makes the values that the Rust is held against. All of K is at hand here, E is an n x n matrix, and candidates are a mask, so it is
+makes the values that the Rust is held against. All of K is available here, E is an n x n matrix, and candidates are a mask, so it is
 for small n only. Needs numpy.
 """
 import json
@@ -222,7 +222,7 @@ class Rounds:
             self.batches.append(sorted(zip(i.tolist(), j.tolist())))
 
     def trial(self):
-        """Some rows of the columns, and whether popularity explains a sixteenth of the variance of K there, beyond the proxies."""
+        """Some rows of the columns, and whether hubness explains a sixteenth of the variance of K there, beyond the proxies."""
         n, s = self.n, len(self.S)
         count = min(max(n // 12, 48), 256)
         if not self.P or not s or 2 * count + s > n:

@@ -82,7 +82,7 @@ def case(seed, n, columns, proxies, extra, wanted):
 
 
 def alike(rows, sharpness):
-    """exp(sharpness · (cosine − 1)) of centred rows."""
+    """exp(sharpness · (cosine − 1)) of centered rows."""
     rows = rows - rows.mean(0)
     rows = rows / np.linalg.norm(rows, axis=1)[:, None]
     return np.exp(sharpness * (rows @ rows.T - 1))

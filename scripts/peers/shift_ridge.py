@@ -1,4 +1,4 @@
-"""shift_ridge in NumPy: the weights of the eigenvalues of W are chosen by what a part of the landmarks says of the others."""
+"""shift_ridge in NumPy: the weights of the eigenvalues of W are chosen by how well a part of the landmarks predicts the others."""
 
 import numpy as np
 

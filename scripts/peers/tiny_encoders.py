@@ -36,7 +36,7 @@ def bert_tokenizer():
     special = [{"id": i, "content": t, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
                 "special": True} for i, t in enumerate(vocab[:5])]
     return len(vocab), {
-        # what files of sentence encoders say, and what must be ignored
+        # what files of sentence encoders hold, and what must be ignored
         "version": "1.0", "truncation": {"max_length": 4, "strategy": "LongestFirst", "stride": 0, "direction": "Right"},
         "padding": None, "added_tokens": special,
         "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None,

@@ -2,7 +2,7 @@
 //! `cargo run --release -p landmark-core --example scattered_times [scattered|stack] [N] [S] [F] [NUMBERS] [NEAREST]`.
 //!
 //! The score is a cosine of 24 numbers, bent, with an item effect; the proxy one of a noisy copy among NUMBERS others. F is the part of
-//! the calls that goes to columns. With NEAREST pairs are looked for among so many nearest of each item under the proxy.
+//! the calls that goes to columns. With NEAREST, pairs are searched for among that number of nearest items of each item under the proxy.
 
 #![allow(clippy::print_stdout)] // it is a command-line tool
 

@@ -63,7 +63,7 @@ pub trait Approximate: Send + Sync {
     /// The stable id of the field: `nystrom`, `sms_nystrom`, …
     fn id(&self) -> &'static str;
 
-    /// The method that this one is put around: it answers what a wrapper does not say itself.
+    /// The method that this one wraps: it answers what the wrapper does not define itself.
     fn wrapped(&self) -> Option<&dyn Approximate> {
         None
     }
@@ -137,7 +137,7 @@ pub trait Approximate: Send + Sync {
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError>;
 
-    /// Evaluates exactly what [`plan`](Approximate::plan) says, each entry once, and factors it. `known` names the
+    /// Evaluates exactly what [`plan`](Approximate::plan) names, each entry once, and factors it. `known` names the
     /// entries that the result returns exactly; `rng` serves choices that cost nothing (folds of an internal
     /// validation).
     ///

@@ -84,8 +84,8 @@ impl Approximation {
         self
     }
 
-    /// Returns `share` of what was evaluated and the rest of what the core says instead of the known columns: for scores whose noise the
-    /// core averages out. The diagonal stays as it was evaluated. O(ntr).
+    /// Returns `share` of what was evaluated and the rest of what the core predicts instead of the known columns: for scores whose noise
+    /// the core averages out. The diagonal stays as it was evaluated. O(ntr).
     #[must_use]
     pub fn with_known_shrunk(mut self, share: f64) -> Self {
         if let Some(known) = &mut self.known {

@@ -7,7 +7,7 @@
 //! # fn main() {}
 //! ```
 //! makes a module `nystrom` with one test a promise: exact at s = n on a positive semi-definite matrix, symmetric
-//! where it says so, equivariant under renumbering, evaluating exactly what it planned and nothing twice, naming the pair of a
+//! where it reports so, equivariant under renumbering, evaluating exactly what it planned and nothing twice, naming the pair of a
 //! score that is not finite, deterministic whatever the thread count, refusing s = 0 and s > n, surviving duplicate items,
 //! reading the same value through every door, embedding and projecting what it approximates.
 //!
@@ -159,7 +159,7 @@ pub fn exact_at_full_rank_on_psd(method: &dyn Approximate) {
     }
 }
 
-/// `is_symmetric` says the truth.
+/// `is_symmetric` returns the truth.
 pub fn symmetric_where_promised(method: &dyn Approximate) {
     let approximation = fit(method, &Tally::new(indefinite()), 8, Known::NOTHING);
     let dense = dense(&approximation);
@@ -224,7 +224,7 @@ fn cells(plan: &EntryPlan) -> std::collections::HashSet<Pair> {
     cells.collect()
 }
 
-/// NaN and infinities become an error that says where they were.
+/// NaN and infinities become an error that names where they were.
 pub fn names_the_pair_that_is_not_finite(method: &dyn Approximate) {
     let landmarks = landmarks();
     let (first, second, last) = (landmarks.order()[0], landmarks.order()[1], landmarks.order()[N - 1]);
@@ -267,7 +267,7 @@ pub fn refuses_impossible_ranks(method: &dyn Approximate) {
     assert!(oracle.asked().is_empty(), "entries were evaluated for an impossible rank");
 }
 
-/// A fit accepts as many landmarks as the method says it needs, and not one fewer.
+/// A fit accepts as many landmarks as the method states it needs, and not one fewer.
 pub fn needs_the_landmarks_it_says(method: &dyn Approximate) {
     let (oracle, all) = (Tally::new(indefinite()), landmarks());
     let with = |landmarks: usize, rank: usize| {
@@ -336,7 +336,7 @@ pub fn returns_known_entries(method: &dyn Approximate) {
     let approximation = fit(method, &oracle, 7, Known::ALL);
     let dense = dense(&approximation);
     assert!(dense.diag().iter().all(|&value| value == 1.0), "the diagonal");
-    // a method that evaluates all of K to say what rank k can is the exception
+    // a method that evaluates all of K to show what rank k can is the exception
     if approximation.landmarks().len() < N {
         // an addend was subtracted from what was evaluated, and comes back with a rounding
         let tolerance = if approximation.addend().is_some() { 1e-12 } else { 0.0 };

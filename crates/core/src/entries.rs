@@ -46,7 +46,7 @@ pub enum Certainty {
 pub struct EntryPlan {
     /// Requests in order; no two blocks overlap.
     pub blocks: Vec<EntryBlock>,
-    /// Distinct pairs {i, j}, i ≠ j, outside the blocks: so many, and which ones is chosen by the scores in the blocks.
+    /// Number of distinct pairs {i, j}, i ≠ j, outside the blocks; which ones is chosen by the scores in the blocks.
     pub chosen: u64,
     /// Exact count, or a bound.
     pub certainty: Certainty,

@@ -208,8 +208,8 @@ pub fn gram(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
     out
 }
 
-/// Matrices beside each other: n × r₁, n × r₂, … as one of n × Σr, copied row-major. (`ndarray::concatenate` along the columns is column-major, and
-/// a row of that is a cache miss a number.)
+/// Matrices next to each other: n × r₁, n × r₂, … as one of n × Σr, copied row-major. (`ndarray::concatenate` along the columns is column-major,
+/// and a row of that is a cache miss a number.)
 ///
 /// # Panics
 /// When the shapes do not fit, or there is no matrix.

@@ -174,7 +174,7 @@ pub fn block_of<O: Oracle + ?Sized>(oracle: &O, rows: &[usize], cols: &[usize]) 
     Ok(block)
 }
 
-/// Calls of a chunk when `calls` are cut for so many lanes into chunks of at most `largest`: as few as possible, as equal as
+/// Calls of a chunk when `calls` are cut for `lanes` lanes into chunks of at most `largest`: as few as possible, as equal as
 /// possible, and a whole number of them for every lane where there are enough calls.
 ///
 /// ```

@@ -5,7 +5,7 @@ use std::fmt;
 /// Parameter outside its range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadParameter {
-    /// Method, policy or metric that takes it, as the message begins; empty where the parameter says it all.
+    /// Method, policy or metric that takes it, as the message begins; empty where the parameter's name is enough.
     pub owner: String,
     pub parameter: &'static str,
     pub value: String,

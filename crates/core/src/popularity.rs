@@ -1,11 +1,11 @@
-//! Popularity of items, and the link that uses it: K ≈ q(p, h_i + h_j, h_i h_j).
+//! Hubness of items, and the link that uses it: K ≈ q(p, h_i + h_j, h_i h_j).
 //!
 //! ```text
 //! c_l = mean_{j≠l} K_jl        h_i = mean_{l∈S, l≠i} (K_il − c_l) / sd
 //! K_ij ≈ least squares on [1, h_i + h_j, h_i h_j, p_a, p_a², p_a p_b]
 //! ```
 //! Rows of K differ mostly by how well an item scores with everybody, which a proxy of pairs can't see and a few evaluated
-//! columns tell for nothing. Where the link is fitted to an entry of column l, that column is left out of h, or the fit would
+//! columns show at no extra cost. Where the link is fitted to an entry of column l, that column is left out of h, or the fit would
 //! read its own answer. Scores and proxies are multiplied by powers of two that keep their products within range, so that their unit does not matter.
 //! This project's own. Cost: O(ns), and O(F²) a row of the fit, F its few terms.
 
@@ -73,7 +73,7 @@ impl Popularity {
         &self.values
     }
 
-    /// h_i without what some columns say, each given by its place and K of item i there.
+    /// h_i without the scores of some columns, each given by its place and K of item i there.
     pub fn without(&self, i: usize, columns: impl IntoIterator<Item = (usize, f64)>) -> f64 {
         let subtract = |(sum, count): (f64, u32), (a, score): (usize, f64)| {
             (sum - (score - self.centers[a]), count.saturating_sub(1))
@@ -154,7 +154,7 @@ impl Totals {
 impl HubLink {
     /// Fits to rows that come in `chunks`, each handed over by `rows`; the same for any number of threads. Without rows the
     /// link is 0. Rows whose least squares have no solution, because a number in them is not finite, give the mean score everywhere, and
-    /// [`fault`](Self::fault) says why.
+    /// [`fault`](Self::fault) states why.
     pub fn fit<R>(proxies: usize, has_popularity: bool, chunks: usize, rows: R) -> Self
     where
         R: Fn(usize, &mut dyn FnMut(LinkRow<'_>)) + Sync,
@@ -207,7 +207,7 @@ impl HubLink {
         let proxies = self.standards.len();
         let deviation = |a: usize| {
             let variance = regression.squares(first + a) / count.max(1.0);
-            // a proxy that is constant but for rounding says nothing
+            // a proxy that is constant but for rounding carries no information
             let rounding = (self.standards[a].0 * f64::EPSILON).powi(2) * 16.0;
             if variance > rounding { variance.sqrt() } else { 1.0 }
         };

@@ -98,7 +98,7 @@ pub fn upper_student_t(delta: f64, degrees: f64) -> f64 {
 
 /// z with P(Z > z) = `delta` for a standard normal Z, 0 < δ < ½.
 pub fn upper_normal(delta: f64) -> f64 {
-    // beyond 40 a double cannot tell the probability from certainty
+    // beyond 40 a double cannot distinguish the probability from certainty
     40.0 * largest(|part| libm::erfc(40.0 * part / std::f64::consts::SQRT_2) >= 2.0 * delta)
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const FREE: u64 = 64 << 20;
 /// Times its own size that a larger one may.
 pub const RATIO: u64 = 100;
-/// Bytes that none may exceed, unless [`raise`] says so.
+/// Bytes that none may exceed, unless [`raise`] sets another bound.
 pub const MOST: u64 = 16 << 30;
 /// Key of a configuration that sets another bound.
 pub const KEY: &str = "max_unpacked_gib";
@@ -20,7 +20,7 @@ pub fn raise(bytes: u64) {
     SET.fetch_max(bytes, Ordering::Relaxed);
 }
 
-/// Bytes that a file of so many packed bytes may unpack to.
+/// Bytes that a file of `packed` bytes may unpack to.
 pub fn most(packed: u64) -> u64 {
     match SET.load(Ordering::Relaxed) {
         0 => packed.saturating_mul(RATIO).clamp(FREE, MOST),
@@ -41,12 +41,12 @@ pub struct TooLarge {
 }
 
 impl TooLarge {
-    /// For a file of so many packed bytes.
+    /// For a file of `packed` bytes.
     pub fn of(packed: u64) -> Self {
         Self { packed, most: most(packed) }
     }
 
-    /// What an error of a reader says, if it says that.
+    /// The [`TooLarge`] inside an error of a reader, if that is its cause.
     pub fn within(error: &Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
@@ -74,7 +74,7 @@ pub struct Bounded<R> {
 }
 
 impl<R: Read> Bounded<R> {
-    /// Bounds what comes of so many packed bytes.
+    /// Bounds what `packed` bytes unpack to.
     pub fn new(inside: R, packed: u64) -> Self {
         let bound = TooLarge::of(packed);
         Self { inside, bound, left: bound.most }

@@ -75,7 +75,7 @@ pub enum Holds {
     Threads,
     /// The question threads that ship inside.
     EmbeddedThreads,
-    /// Utterances with an intent each, by domain: a file to train on, one to test on, perhaps one that says which domain an intent is of.
+    /// Utterances with an intent each, by domain: a file to train on, one to test on, perhaps one that gives the domain of each intent.
     Intents { layout: IntentLayout },
     /// News documents and their mentions of events and entities: a file of each.
     Mentions,
@@ -118,7 +118,7 @@ pub struct DataFile {
     /// Path below the data folder.
     pub path: &'static str,
     pub bytes: u64,
-    /// Its sha256, 64 lower-case hexadecimal digits. Empty where nobody publishes one and no copy was at hand: then the first fetch
+    /// Its sha256, 64 lower-case hexadecimal digits. Empty where nobody publishes one and no copy was available: then the first fetch
     /// [records](Self::recorded) what came.
     pub sha256: &'static str,
 }
@@ -311,7 +311,7 @@ impl DataFile {
     }
 }
 
-/// The sha256 of a file, 64 lower-case hexadecimal digits: for catalogs and for the provenance of one's own data.
+/// The sha256 of a file, 64 lower-case hexadecimal digits: for catalogs and for the provenance of a user's data.
 ///
 /// # Errors
 /// [`DataError::Io`].
@@ -336,7 +336,7 @@ mod tests {
             assert!(known.contains(file) && seen.insert(file), "{file}");
         }
         let without: Vec<&str> = known.difference(&seen).copied().collect();
-        // six that only a mirror has, three that are published as they are, two that no copy was at hand of
+        // six that only a mirror has, three that are published as they are, two of which no copy was available
         assert_eq!(without.len(), 6 + 3 + 2, "{without:?}");
         assert_eq!(without.iter().filter(|file| !recipes::is_public(file)).count(), 6, "{without:?}");
         let unknown = all().flat_map(|dataset| &dataset.files).filter(|file| file.sha256.is_empty());

@@ -1,6 +1,6 @@
 //! Panics of readers that others wrote: on a damaged file they are an error of that file, and end nothing.
 //!
-//! Readers of Parquet, archives and tokenizers are known to panic on files that are damaged. What they say while they do is kept for the
+//! Readers of Parquet, archives and tokenizers are known to panic on files that are damaged. The message of the panic is kept for the
 //! error, and not printed.
 
 use std::cell::{Cell, RefCell};
@@ -12,7 +12,7 @@ thread_local! {
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Result of a reader, or what it said when it panicked. What it panicked over is not to be used again.
+/// Result of a reader, or its message when it panicked. What it panicked over is not to be used again.
 ///
 /// # Errors
 /// The message of the panic, without the place in its source.

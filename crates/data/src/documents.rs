@@ -30,7 +30,7 @@ pub struct Columns {
     pub id: Option<Cow<'static, str>>,
     /// True where ids are distinct only within a label; they become `label/id`.
     pub id_within_label: bool,
-    /// The column that says `train` or `test`.
+    /// The column that holds `train` or `test`.
     pub split: Option<Cow<'static, str>>,
 }
 
@@ -60,7 +60,7 @@ pub struct LabelledDocuments {
 }
 
 impl LabelledDocuments {
-    /// Reads documents of one's own, under the name `name`.
+    /// Reads a user's documents, under the name `name`.
     ///
     /// # Errors
     /// [`DataError`] naming file and line: a missing column, a row of another width, a label or text that is empty,
@@ -88,7 +88,7 @@ impl LabelledDocuments {
         builder.finish()
     }
 
-    /// Documents that a reader of this crate has at hand: (id, label, text, part), ids distinct, parts all or none.
+    /// Documents that a reader of this crate has read: (id, label, text, part), ids distinct, parts all or none.
     pub(crate) fn from_records(
         name: &str,
         records: Vec<(String, String, String, Option<Part>)>,
@@ -178,7 +178,7 @@ impl LabelledDocuments {
         self.subset(&stratified_sample(&groups, limit, seed, &self.name))
     }
 
-    /// A digest of ids, labels, parts and texts, in order: what a result says it was computed on.
+    /// A digest of ids, labels, parts and texts, in order: what a result states it was computed on.
     pub fn identity(&self) -> Identity {
         let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"labelled documents v1"), ("name", self.name.as_bytes())];
         for i in 0..self.len() {
@@ -197,7 +197,7 @@ impl LabelledDocuments {
         self
     }
 
-    /// The posts with their header block as `headers` says (20 Newsgroups).
+    /// The posts with their header block as `headers` sets it (20 Newsgroups).
     #[must_use]
     pub fn with_headers(self, headers: Headers) -> Self {
         self.map_texts(|post| headers.apply(&post))

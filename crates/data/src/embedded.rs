@@ -1,5 +1,5 @@
 //! Data that ship inside: small samples written for this project, so that a first run, the examples and the tests need no
-//! download. They are no benchmark; a run that used them says so.
+//! download. They are no benchmark; a run that used them states this.
 
 use std::borrow::Cow;
 

@@ -91,7 +91,7 @@ impl KelpExamples {
         Ok(examples)
     }
 
-    /// Examples that are at hand: an id, a label, perhaps a side, a text, and trees in brackets by name. Bags of the words of the texts are called
+    /// Examples in memory: an id, a label, perhaps a side, a text, and trees in brackets by name. Bags of the words of the texts are called
     /// `bow`. Errors name `name` in place of a file, and the number of the example.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! landmark-data: datasets in, typed items out.
 //!
-//! One way through: the [`catalog`] finds and checks files (or a path names one's own), [`LabelledDocuments`] reads them,
+//! One way through: the [`catalog`] finds and checks files (or a path names your own), [`LabelledDocuments`] reads them,
 //! [`Corpus`] cuts them into words, [`WordVectors`] are read for these words or learned from them ([`ppmi_svd`]), and
 //! [`Corpus::bags`] gives the items of word mover's distance. [`matrices`] are similarities that need no oracle.
 //!

@@ -38,8 +38,8 @@ fn ending(path: &Path) -> String {
 }
 
 /// Reads an n × n matrix: `.npy` of real or whole numbers in C or Fortran order, `.npz` with one array or with a sparse matrix of SciPy's, or
-/// numbers in lines (`.csv`, `.tsv`, `.txt`) with a header and a column of names or without. All but `.npz` may be packed. Whether it is symmetric is for the reader to say: an asymmetric similarity is
-/// one, too.
+/// numbers in lines (`.csv`, `.tsv`, `.txt`) with a header and a column of names or without. All but `.npz` may be packed. Symmetry is not
+/// checked: the caller decides whether the matrix is symmetric, since an asymmetric similarity is one, too.
 ///
 /// # Errors
 /// [`DataError`] naming the shape of a matrix that is not square, the first entry (i, j) in row order that is NaN or
@@ -58,7 +58,7 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
     if rows == cols { Ok(matrix) } else { Err(not_square(rows, cols)) }
 }
 
-/// Reads an n × d matrix of the same forms, one row an item: embeddings of a model of one's own.
+/// Reads an n × d matrix of the same forms, one row an item: embeddings of a user's own model.
 pub fn read_rows(path: &Path) -> Result<Array2<f64>, DataError> {
     read_finite(path, "an embedding")
 }
@@ -99,7 +99,7 @@ fn promise(header: &Header) -> String {
 fn read_numbers(path: &Path, header: &Header, reader: &mut dyn Read) -> Result<Array2<f64>, DataError> {
     let numbers = numbers_of(path, header, &promise(header), reader)?;
     let &Header { fortran_order, rows, cols, .. } = header;
-    // as many numbers as the shape says
+    // as many numbers as the shape states
     Ok(Array2::from_shape_vec((rows, cols).set_f(fortran_order), numbers).unwrap_or_default())
 }
 
@@ -460,7 +460,7 @@ mod tests {
         assert_eq!(archive(&[("k", matrix.clone())]), Ok(matrix.mapv(f64::from)));
         let message = archive(&[("k", matrix.clone()), ("other", matrix)]).unwrap_err();
         assert!(message.contains("2 arrays: k, other"), "{message}");
-        // an archive packs: what it says of its size is not believed, nor that of its file
+        // an archive packs: the size that it states is not trusted, nor that of its file
         let promised = "{'descr': '<f8', 'fortran_order': False, 'shape': (100000, 100000), }\n";
         let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
         writer.start_file("k.npy", zip::write::SimpleFileOptions::default()).unwrap();

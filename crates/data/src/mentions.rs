@@ -93,7 +93,7 @@ pub struct NewsDocument {
     pub id: String,
     /// Subject of the news; mentions corefer within a topic.
     pub topic: String,
-    /// Event within the topic, where the source tells them apart.
+    /// Event within the topic, where the source distinguishes them.
     pub subtopic: String,
     pub part: CorefPart,
     /// Sentences whose annotation was checked, ascending.
@@ -213,7 +213,7 @@ impl MentionCorpus {
         }
     }
 
-    /// Only the first so many topics of each part, with their documents and mentions.
+    /// Only the first `topics` topics of each part, with their documents and mentions.
     #[must_use]
     pub fn first_topics(self, topics: usize) -> Self {
         let parts = [CorefPart::Train, CorefPart::Dev, CorefPart::Test];

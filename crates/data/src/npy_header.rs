@@ -16,7 +16,7 @@ pub(crate) enum Dtype {
     F16,
     F32,
     F64,
-    /// Whole numbers of so many bytes, with a sign or without; truth values are bytes.
+    /// Whole numbers of `bytes` bytes each, with a sign or without; truth values are bytes.
     Whole {
         bytes: usize,
         signed: bool,

@@ -16,7 +16,7 @@ use landmark_core::stream::stream;
 use crate::error::DataError;
 use crate::rows::{RowFormat, Rows};
 
-/// Pairs of distinct sentences, each with what people said of it.
+/// Pairs of distinct sentences, each with the judgment of people.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SentencePairs {
     sentences: Vec<String>,
@@ -29,7 +29,7 @@ pub struct SentencePairs {
 pub struct PairColumns {
     pub first: &'static str,
     pub second: &'static str,
-    /// The column of what people said.
+    /// The column of the judgments of people.
     pub target: &'static str,
     pub scale: PairScale,
 }
@@ -78,7 +78,7 @@ impl SentencePairs {
         Self::read_from(path, crate::unpack::open(path)?, columns)
     }
 
-    /// The same from bytes; `name` is what errors say.
+    /// The same from bytes; `name` is the name in errors.
     pub fn from_tsv(name: &str, bytes: &[u8], columns: &PairColumns) -> Result<Self, DataError> {
         Self::read_from(Path::new(name), bytes, columns)
     }
@@ -123,7 +123,7 @@ impl SentencePairs {
         pairs
     }
 
-    /// A sample of so many pairs in their order, drawn from a named stream; all where there are no more.
+    /// A sample of `limit` pairs in their order, drawn from a named stream; all where there are no more.
     #[must_use]
     pub fn sample(&self, dataset: &str, limit: usize, seed: u64) -> Self {
         if limit >= self.pairs.len() {

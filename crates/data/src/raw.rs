@@ -5,7 +5,7 @@
 //!             landmark-fetch      [`archive`]         [`RawFiles::digest`]  [`Conversion`]   catalog
 //! ```
 //!
-//! [`recipes`] says of each file of the catalog what it is made from. Everything is deterministic: the same raw bytes give the
+//! [`recipes`] names for each file of the catalog what it is made from. Everything is deterministic: the same raw bytes give the
 //! same text, whose sha256 is known. A compressed file may differ in its bytes where another program compressed it; its text does not.
 
 use std::collections::BTreeMap;
@@ -133,7 +133,7 @@ pub enum Conversion {
     /// The Microsoft paraphrase corpus in the order of its files.
     Paraphrases {
         tables: Vec<String>,
-        /// A table whose columns 2 and 3 say which pairs, in which order; all where there is none.
+        /// A table whose columns 2 and 3 give which pairs, in which order; all where there is none.
         order: Option<String>,
     },
     /// The Microsoft paraphrase corpus in the order of its file: pairs that GLUE's list names, or all others.

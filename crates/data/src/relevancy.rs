@@ -1,6 +1,6 @@
 //! The files a ranking is scored from, as SemEval-2016 Task 3's official scorer reads them: a line a comment,
 //! `qid cid rank score true|false` with tabs. In the gold file the last column is the truth, in a submission what the
-//! system says.
+//! system predicts.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct Judgements {
     lines: Vec<(usize, Judgement)>,
 }
 
-/// A comment with the truth and what a system says of it.
+/// A comment with the truth and the prediction of a system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
     /// The system's score.
@@ -89,12 +89,12 @@ impl Judgements {
         self.lines.iter().map(|(_, judgement)| judgement)
     }
 
-    /// Sets the predictions beside this truth: for each question of the gold file its comments in the order of the
+    /// Joins the predictions with this truth: for each question of the gold file its comments in the order of the
     /// predictions, which decides between equal scores.
     ///
     /// # Errors
     /// [`DataError`] with file and line for a prediction whose comment the gold file does not have, and for a comment of
-    /// the gold file without a prediction (how many more there are is said).
+    /// the gold file without a prediction (it also states how many more there are).
     pub fn beside(&self, predictions: &Self) -> Result<Vec<Vec<Judged>>, DataError> {
         let mut questions: HashMap<&str, usize> = HashMap::new();
         let mut truth: HashMap<(&str, &str), bool> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Rows of named columns, of corpora of the catalog and of files of one's own alike: values between tabs below one header line, without quoting (a
+//! Rows of named columns, of corpora of the catalog and of a user's files alike: values between tabs below one header line, without quoting (a
 //! `"` is a plain character), or one JSON object a line.
 //!
 //! Lines that are blank hold no row. Memory: a line, and the cells that are asked for.

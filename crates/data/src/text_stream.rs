@@ -1,7 +1,7 @@
 //! A text file of any size, one text a line, with its place: what a sketch of a stream is fed from.
 //!
 //! Plain or packed. Empty lines and lines that are not UTF-8 are counted, and skipped or refused as asked. The place is the number
-//! of bytes of text consumed, so that a stream can go on where it stopped; a plain file is entered there at once, a packed one is read up to
+//! of bytes of text consumed, so that a stream can resume where it stopped; a plain file is entered there at once, a packed one is read up to
 //! there. A plain file can also be cut into runs of whole lines ([`cuts`]) that several readers share. Memory: one line.
 
 use std::fs::File;

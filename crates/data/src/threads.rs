@@ -70,7 +70,7 @@ pub struct Thread {
     /// Its title; may be empty.
     #[serde(default)]
     pub subject: String,
-    /// The question; may be empty where the title says it all.
+    /// The question; may be empty where the title is the whole question.
     #[serde(default)]
     pub body: String,
     /// Category in the forum, where known.
@@ -173,7 +173,7 @@ impl Threads {
         self
     }
 
-    /// The first so many threads as `train`, the others as `test`.
+    /// The first `threads` threads as `train`, the others as `test`.
     #[must_use]
     pub fn split_at(mut self, threads: usize) -> (Self, Self) {
         let rest = self.threads.split_off(threads.min(self.threads.len()));

@@ -1,6 +1,6 @@
 //! Compressed files, unpacked within bounds: gzip, bzip2, and zip archives of one file.
 //!
-//! What a file is packed with is told by its first bytes, never by its name. A few megabytes may unpack to more than a machine has, so that every reader of
+//! How a file is packed is detected by its first bytes, never by its name. A few megabytes may unpack to more than a machine has, so every reader of
 //! the workspace reads packed bytes through [`Bounded`]: a file may unpack to [`RATIO`] times its size ([`FREE`] bytes in any case) and to [`MOST`] bytes.
 //! [`raise`] sets another bound, which is the only one from then on. Memory: the buffers of the readers.
 
@@ -65,7 +65,7 @@ impl Packing {
 /// Bytes of text of a file.
 pub type Text = Box<dyn BufRead + Send>;
 
-/// Opens a file for reading, unpacked if its first bytes say that it is packed.
+/// Opens a file for reading, unpacked if its first bytes show that it is packed.
 ///
 /// # Errors
 /// [`DataError::Io`]; [`DataError::Archive`] for a zip archive of no file or of several.

@@ -1,4 +1,4 @@
-//! Words as points: d numbers a word, read from the usual files or [learned](ppmi_svd) from the corpus at hand.
+//! Words as points: d numbers a word, read from the usual files or [learned](ppmi_svd) from the given corpus.
 //!
 //! Vectors are held in f32 (as the files have them) and only for the words a corpus needs: 4·V·d bytes, so 20,000 words
 //! of 300 numbers cost 24 MB whatever the size of the file.
@@ -94,7 +94,7 @@ pub struct WordVectors {
 }
 
 impl WordVectors {
-    /// From words and their vectors (V × d); `source` says in words where they come from.
+    /// From words and their vectors (V × d); `source` describes where they come from.
     ///
     /// # Errors
     /// [`DataError::Parameter`] where words and rows differ in number, a word comes twice or a value is not finite.
@@ -220,7 +220,7 @@ impl WordVectors {
     }
 }
 
-/// The last part of a path: names of folders say more about a machine than about data.
+/// The last part of a path: names of folders describe a machine more than data.
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -1,7 +1,7 @@
 //! Times structured transforms: the Rust half of `scripts/peers/structured.py`.
 //!
 //! `structured_times FOLDER REPEATS`: prints lines `name n seconds`, each the shortest of REPEATS runs on one thread (the last
-//! ones say how many), and leaves inputs and results of the circulant product and the Walsh–Hadamard transform in FOLDER as
+//! lines name how many threads), and leaves inputs and results of the circulant product and the Walsh–Hadamard transform in FOLDER as
 //! little-endian f64, so that the peer can compare values too.
 
 #![allow(clippy::print_stdout)] // it is a command-line tool
@@ -77,7 +77,7 @@ fn products(folder: &Path, n: usize, repeats: u32) -> Result<(), Box<dyn Error>>
 
 const SHARED: usize = 1 << 19;
 
-/// One vector in place, and as many as fill 256 MiB, beside one pass of multiplications over the same memory.
+/// One vector in place, and as many as fill 256 MiB, next to one pass of multiplications over the same memory.
 fn hadamard(folder: &Path, n: usize, repeats: u32) -> Result<(), Box<dyn Error>> {
     let x = numbers("hadamard", n);
     let mut y = x.clone();

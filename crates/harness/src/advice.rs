@@ -1,4 +1,4 @@
-//! Keys of a configuration that mend what core refuses: core speaks of parameters, a configuration has keys.
+//! Keys of a configuration that fix what core refuses: core names parameters, a configuration has keys.
 
 use landmark_core::approximate::ApproximateError;
 use landmark_core::landmarks::LandmarkError;

@@ -29,7 +29,7 @@ impl Catalogue {
         self.studies.iter().find(|study| study.entry.id == id)
     }
 
-    /// All that `experiment:` may say.
+    /// All that `experiment:` may name.
     pub fn experiment_entries(&self) -> Vec<Entry> {
         let over_matrices = self.experiments.iter().map(|experiment| experiment.entry().entry);
         over_matrices.chain([GATHERING]).chain(self.studies.iter().map(|study| study.entry)).collect()

@@ -262,7 +262,7 @@ pub struct Overlays {
 }
 
 impl Config {
-    /// Reads a file with a profile and assignments laid over it, and lets packed files unpack to what it says.
+    /// Reads a file with a profile and assignments laid over it, and lets packed files unpack to what it states.
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.
@@ -416,7 +416,7 @@ impl Config {
         if self.run.profile.name != "paper" && !changes.is_empty() {
             reasons.push(format!("profile `{}`: {}", self.run.profile.name, changes.join(", ")));
         }
-        // one's own data has no settings to depart from
+        // a user's own data has no settings to depart from
         let set: Vec<String> = self.run.profile.set.iter().filter_map(in_words).collect();
         if self.run.paper.is_some() && !set.is_empty() {
             reasons.push(format!("set by hand: {}", set.join(", ")));
@@ -430,7 +430,7 @@ impl Config {
             _ => None,
         });
         reasons.extend(pairs.map(|limit| format!("at most {limit} pairs")));
-        // one's own file may have a limit that is no reduction
+        // a user's own file may have a limit that is no reduction
         if self.subject.matrix().is_some_and(|matrix| matrix.dataset.texts().is_some()) {
             let limit = self.run.profile.changed.iter().find(|change| change.key == "dataset.limit");
             reasons.extend(limit.map(|limit| format!("the first {} items of the data", limit.to)));
@@ -446,7 +446,7 @@ fn in_words(change: &Change) -> Option<String> {
     Some(match key.as_str() {
         "hours" | "name" | "title" | "results" | "store" | "threads" | unpack::KEY => return None,
         key if key.starts_with("budget") => return None,
-        // said below: at most so many items, or pairs
+        // `reduction` states the limit, of items or of pairs
         "dataset.limit" => return None,
         "replicates" => format!("{to} replicate{}{instead}", if to == "1" { "" } else { "s" }),
         "tuning.trials" => format!("{to} trials of the search{instead}"),
@@ -522,7 +522,7 @@ fn read_subject(
     None
 }
 
-/// Reads the sections of a file that names no experiment we know: most are about a matrix, and what else is wrong with this one is said as well.
+/// Reads the sections of a file that names no experiment we know: most are about a matrix, and what else is wrong with this one is reported as well.
 fn read_unnamed(section: &Section<'_>, reading: &Reading<'_>, catalogue: &Catalogue) {
     // any experiment may be meant, so the sections of none are unknown
     let of_some = catalogue.experiment_entries().into_iter().filter_map(|entry| entry.keys.section());

@@ -22,12 +22,12 @@ pub trait Experiment: Sync {
     /// An impossible rank, too few landmarks, a dataset without a split.
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError>;
 
-    /// True where the files that a finished job left beside its rows are still there.
+    /// True where the files that a finished job left next to its rows are still there.
     fn is_kept(&self, _context: &SweepContext<'_>, _job: &Job<'_>) -> bool {
         true
     }
 
-    /// Adds what the layout needs beside the configuration and the rows, once the jobs are done.
+    /// Adds what the layout needs in addition to the configuration and the rows, once the jobs are done.
     ///
     /// # Errors
     /// Those of the store, and of files that it leaves in the folder of the run.

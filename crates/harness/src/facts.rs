@@ -1,4 +1,4 @@
-//! Facts of a run that its report needs beside its configuration and its rows: the section `facts` of `run.json`.
+//! Facts of a run that its report needs in addition to its configuration and its rows: the section `facts` of `run.json`.
 //!
 //! They are gathered when a run ends, while its items are in memory. A report reads them from `run.json`, so it needs no corpus, model or store.
 
@@ -9,7 +9,7 @@ use landmark_report::{Caveat, ResultRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// Everything that a report says of a run beside its configuration and its rows.
+/// Everything that a report states about a run in addition to its configuration and its rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {

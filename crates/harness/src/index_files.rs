@@ -1,4 +1,4 @@
-//! The index of `experiment: search` in files: what it is made of as safetensors, what it says of itself as JSON.
+//! The index of `experiment: search` in files: what it is made of as safetensors, what describes it as JSON.
 //!
 //! `index.safetensors` holds `popularity` (n), `scores` and `residual` (n × a) and, with a proxy, `anchor_proxy` (a × a) and `item_vectors` (n × d) or
 //! `item_matrix` (n × n), all f64, little endian. `index.json` is written last, and the folder moved into place as a whole.

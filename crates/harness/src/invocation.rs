@@ -16,9 +16,9 @@ pub struct Invocation {
     pub file: PathBuf,
     /// What is laid over it.
     pub overlays: Overlays,
-    /// Where things lie, and how much is said.
+    /// Where things lie, and how much is printed.
     pub options: RunOptions,
-    /// File of the answer; beside the results where absent.
+    /// File of the answer; next to the results where absent.
     pub out: Option<PathBuf>,
     /// Everything that it can name.
     pub catalogue: &'static Catalogue,
@@ -64,7 +64,7 @@ impl UsageError {
         Self { message: message.into(), help }
     }
 
-    /// Of a file that can't be read, or is not what it should be; the causes stand behind the message where it does not say them itself.
+    /// Of a file that can't be read, or is not what it should be; the causes stand behind the message where it does not name them itself.
     pub fn of(error: impl std::error::Error) -> Self {
         let mut message = error.to_string();
         let causes = std::iter::successors(error.source(), |cause| cause.source());

@@ -130,7 +130,7 @@ impl TextsConfig {
         self.laid_out(path, layout, more)
     }
 
-    /// A file of further items, with the same columns in whatever layout its ending says.
+    /// A file of further items, with the same columns in whatever layout its ending names.
     pub fn beside<'a>(&'a self, path: &'a Path) -> ItemFile<'a> {
         self.laid_out(path, TextsFormat::of(path).unwrap_or(self.layout()), &[])
     }
@@ -147,7 +147,7 @@ impl TextsConfig {
 }
 
 impl ItemFile<'_> {
-    /// Reads at least so many items.
+    /// Reads at least `at_least` items.
     ///
     /// # Errors
     /// [`ItemsError`], with the file and the row.
@@ -155,7 +155,7 @@ impl ItemFile<'_> {
         self.read_first(at_least, None)
     }
 
-    /// The same, of a large file no more than so many items need.
+    /// The same, of a large file no more than `limit` items need.
     fn read_first(&self, at_least: usize, limit: Option<usize>) -> Result<OwnItems, ItemsError> {
         let mut rows = limit;
         loop {

@@ -1,4 +1,4 @@
-//! Tables and figures that the rows of a run become, and what a reader is told about them.
+//! Tables and figures that the rows of a run become, and what a reader is shown about them.
 
 use landmark_report::{Caveat, FigureSpec, MatrixPage, ResultRow, TableSpec};
 use serde_json::Value as Json;

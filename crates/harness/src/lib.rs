@@ -5,7 +5,7 @@
 //! what there is are handed in from the top ([`catalogue::Catalogue`]).
 
 /// Line on standard error, as the macro of the standard library prints it, but that a reader who has gone away (`2>&1 | head`) is no panic: a
-/// run goes on without them, and its results are in files.
+/// run continues without them, and its results are in files.
 macro_rules! eprintln {
     ($($text:tt)*) => {{
         use std::io::Write as _;

@@ -223,7 +223,7 @@ pub enum LoadError {
         /// The item.
         id: String,
         column: String,
-        /// What it says.
+        /// The text in that column.
         seen: String,
     },
     /// The dataset has no split of its own.

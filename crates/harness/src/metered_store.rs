@@ -5,7 +5,7 @@
 //!                one per cell of the sweep              └──────────── the metered store ────────────┘
 //! ```
 //!
-//! γ is applied above the store, so a search over γ makes no call. Equal items of data of one's own are one item above the store: pairs of copies are
+//! γ is applied above the store, so a search over γ makes no call. Equal items of a user's own data are one item above the store: pairs of copies are
 //! asked for once, as pairs of the first of them, and what is kept is numbered as without that.
 //!
 //! A score that has two orders is kept in both, and its calls are metered below: their mean, their maximum and one of them share the calls that were made.
@@ -400,7 +400,8 @@ impl MeteredStore {
         similarity(self.scores(), gamma)
     }
 
-    /// As [`similarities`](Self::similarities), of a program or an endpoint that is checked by so many pairs when the first score is to be evaluated.
+    /// As [`similarities`](Self::similarities), of a program or an endpoint that is checked by `checks` pairs when the first score is
+    /// to be evaluated.
     ///
     /// # Errors
     /// As [`similarities`](Self::similarities).
@@ -484,7 +485,7 @@ impl MeteredStore {
         pairs.into_iter().flat_map(of).collect()
     }
 
-    /// Price of so many calls by what those so far have cost, where the scorer has one.
+    /// Price of this number of calls by what those so far have cost, where the scorer has one.
     pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
         self.scorer.as_ref()?.price_of(calls)
     }

@@ -53,7 +53,7 @@ pub(crate) struct ModelOverTexts {
     pub(crate) scores: Arc<dyn Oracle>,
     /// The scores apart from the texts, and these, where the model is there.
     pub(crate) item_list: Option<ItemList>,
-    /// What is to be said of the texts, in sentences.
+    /// What is to be reported about the texts, in sentences.
     pub(crate) notes: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ impl Models {
         Ok(ModelOverTexts { scores: Arc::new(oracle), item_list: Some(ItemList::new(apart, texts)), notes })
     }
 
-    /// Cosine of mean hidden states: computed once, and kept beside the models.
+    /// Cosine of mean hidden states: computed once, and kept next to the models.
     pub(crate) fn bi_encoder(&self, files: &ModelFiles, texts: &[String]) -> Result<Arc<dyn Oracle>, LoadError> {
         let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"mean hidden states v1")];
         let identity = files.identity().map_err(NeuralError::from)?;

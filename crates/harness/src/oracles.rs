@@ -106,7 +106,7 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError>;
 }
 
-/// Inputs of an oracle's opening beside its items.
+/// Inputs of an oracle's opening in addition to its items.
 pub struct Opening<'a> {
     /// Name, seed, paper, threads.
     pub run: &'a RunSettings,
@@ -125,7 +125,7 @@ pub struct Opening<'a> {
 pub struct Preparation {
     /// Rule for a model that is not fine-tuned yet.
     pub training: Training,
-    /// True where nothing is to be said of it.
+    /// True where nothing is to be printed about it.
     pub quiet: bool,
 }
 
@@ -134,7 +134,7 @@ pub struct Preparation {
 pub enum Training {
     /// It is fine-tuned.
     Now,
-    /// A note tells that this comes first and how many steps it takes; if `sample` is given, also the time, measured on steps with
+    /// A note states that this comes first and how many steps it takes; if `sample` is given, also the time, measured on steps with
     /// about that many pairs.
     Later { sample: Option<u64> },
 }

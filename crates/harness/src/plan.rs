@@ -43,7 +43,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Forecasts `jobs` over matrices by their empty sets of entries; `is_finished` tells those whose results are kept.
+    /// Forecasts `jobs` over matrices by their empty sets of entries; `is_finished` is true for those whose results are kept.
     pub fn of(jobs: &[Job<'_>], empty: Vec<EntrySet>, is_finished: impl Fn(&Job<'_>) -> bool) -> Self {
         let mut entries = empty.clone();
         let is_bound = |job: &&Job<'_>| job.requests.iter().any(|r| r.plan.certainty == Certainty::UpperBound);
@@ -96,7 +96,7 @@ impl Forecast {
         self.empty.iter().map(all).sum()
     }
 
-    /// The evaluations of the whole run beside those that all of its matrices take: `45,900 of 124,750 pairs (37 %)`. Nothing where no entry
+    /// The evaluations of the whole run next to those that all of its matrices take: `45,900 of 124,750 pairs (37 %)`. Nothing where no entry
     /// is evaluated, and where more is asked for than there is.
     pub fn share(&self) -> Option<String> {
         let (part, whole) = (self.evaluations(), self.all());
@@ -121,7 +121,7 @@ impl Forecast {
         self.jobs.iter().all(|job| job.certainty == Certainty::Exact)
     }
 
-    /// Evaluations of pairs that jobs choose by what they see: so many, though not which.
+    /// Evaluations of pairs that jobs choose by what they see: their number, though not which.
     pub fn chosen(&self) -> u64 {
         self.entries.iter().map(EntrySet::chosen_evaluations).sum()
     }

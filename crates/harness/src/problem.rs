@@ -44,7 +44,7 @@ pub struct Problem {
     pub orders: Option<SplitOrders>,
     /// The score as given apart from its items, and these, where lists of them share what is kept.
     pub item_list: Option<ItemList>,
-    /// Contents of the items if draws go by them and equal items are evaluated once: of data of one's own whose scorer says what it sees of an item.
+    /// Contents of the items if draws go by them and equal items are evaluated once: of a user's data whose scorer states what it sees of an item.
     pub contents: Option<Arc<Contents>>,
     /// Description of the oracle in words, for the store's listing.
     pub description: String,
@@ -270,7 +270,7 @@ fn compares_words(matrix: &MatrixSubject) -> bool {
     matrix.proxies().map(ProxyKind::reads).chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
 }
 
-/// New texts beside some of those that there were.
+/// New texts together with some of those that there were.
 pub struct Joined<'a> {
     /// All texts that there were.
     pub old: &'a ScoredItems,

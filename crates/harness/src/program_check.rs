@@ -1,12 +1,13 @@
-//! Cheap checks of a user's program or endpoint before its scores are evaluated: what it says of itself, on a few pairs.
+//! Cheap checks of a user's program or endpoint before its scores are evaluated: what it states about itself, on a few pairs.
 //!
 //! ```text
 //! symmetric     16 pairs of the plan, asked in the other order as well (8 of an endpoint, which is checked by these alone)
 //! identity      16 pairs that the store holds under this identity, asked again
 //! similarity    no item less like itself than any two are alike: distances would pass for similarities
 //! ```
-//! Cost: at most 32 evaluations beside the matrix, which are kept nowhere; none where nothing is to be evaluated. A run makes them before its jobs; a command
-//! that chooses its pairs on the way when it asks for the first that the store lacks (`metered_store/checked.rs`; the first two of them).
+//! Cost: at most 32 evaluations in addition to the matrix, which are kept nowhere; none where nothing is to be evaluated. A run makes them
+//! before its jobs; a command that chooses its pairs on the way when it asks for the first that the store lacks (`metered_store/checked.rs`; the
+//! first two of them).
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, Pair};
@@ -85,7 +86,7 @@ pub fn are_left_out(context: &SweepContext<'_>, entries: &EntrySet) -> Result<bo
     Ok(checks > 0 && !is_paid)
 }
 
-/// Evaluations of the checks, none where nothing is missing, and whether the budget pays for them beside what is missing.
+/// Evaluations of the checks, none where nothing is missing, and whether the budget pays for them in addition to what is missing.
 fn priced(context: &SweepContext<'_>, entries: &EntrySet) -> Result<(u64, bool), JobError> {
     let missing = context.metered.missing(entries);
     if missing == 0 {
@@ -98,7 +99,7 @@ fn priced(context: &SweepContext<'_>, entries: &EntrySet) -> Result<(u64, bool),
 /// Makes the checks that [`calls`] counts; warnings come back.
 ///
 /// # Errors
-/// A program that is not what it says, and whatever it refuses.
+/// A program that is not what it states, and whatever it refuses.
 pub fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Vec<String>, JobError> {
     let Some(scorer) = context.problem.scorer().filter(|_| matches!(calls(context, entries), Ok(1..))) else {
         return Ok(Vec::new());

@@ -80,7 +80,7 @@ impl Progress {
         })
     }
 
-    /// Shows every few seconds that work without a count goes on: `rendering the report`.
+    /// Shows every few seconds that work without a count continues: `rendering the report`.
     pub fn busy(what: impl Into<String>, quiet: bool) -> Self {
         let template = "{spinner} {wide_msg} {elapsed}";
         let progress = Self::watching(None, template, quiet, BUSY_LINE, |bar, elapsed, is_line_due| {
@@ -125,7 +125,7 @@ impl Progress {
         Self { bar, done, watcher: Some(watcher), quiet, plain }
     }
 
-    /// Says what is being computed now.
+    /// Shows what is being computed now.
     pub fn now(&self, what: String) {
         self.bar.set_message(what);
     }

@@ -38,16 +38,16 @@ pub struct Provenance {
     pub wall_seconds: f64,
     /// Costs of the jobs, summed: machines and revisions.
     pub cells: CostTotal,
-    /// Largest resident memory of the process, where the system tells.
+    /// Largest resident memory of the process, where the system reports it.
     pub peak_memory_bytes: Option<u64>,
 }
 
 /// Entries of the matrix: evaluations of the oracle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Calls {
-    /// Number of calls that the plan says the run needs.
+    /// Number of calls that the run needs by the plan.
     pub planned: u64,
-    /// True where the plan is an upper bound: `planned` and `reused` are at most so many.
+    /// True where the plan is an upper bound: `planned` and `reused` are the largest numbers possible.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
     /// Number of calls made; `bought` in files of earlier versions.
@@ -236,7 +236,7 @@ impl Machine {
         format!("{cpu}, {} thread{plural}{gpus}", self.threads)
     }
 
-    /// Facts that the system tells; `None` where it doesn't.
+    /// Facts that the system reports; `None` where it doesn't.
     pub fn look() -> Self {
         let cpu_info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let cpu = cpu_info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

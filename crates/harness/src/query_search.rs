@@ -4,7 +4,7 @@
 //! or change its order and no score is asked for twice. Queries are searched at the same time; what one asks for depends on no other. Those of one identity
 //! are searched once, with the embedding of the first of them where the proxy reads one.
 //!
-//! Cost: b calls a distinct query; the time of [`Index::query`] beside them.
+//! Cost: b calls a distinct query; the time of [`Index::query`] in addition to them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -100,7 +100,7 @@ impl QuerySearch {
     /// Opens the index of a configuration that was run, and its score over items, anchors and new queries. No call.
     ///
     /// # Errors
-    /// No index, or one of other settings, items or anchors; whatever the data or the score say.
+    /// No index, or one of other settings, items or anchors; whatever errors the data or the score return.
     pub fn open(
         config: &Config,
         (matrix, queries): (&MatrixSubject, &QueriesConfig),
@@ -170,7 +170,7 @@ impl QuerySearch {
         self.meter.spent().evaluations
     }
 
-    /// Answers every query, each distinct one from `calls` calls; `done` is told when one is answered.
+    /// Answers every query, each distinct one from `calls` calls; `done` is called when one is answered.
     ///
     /// # Errors
     /// The first query that fails, by its id; what was evaluated is kept.

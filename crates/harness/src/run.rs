@@ -1,6 +1,6 @@
 //! Running a configuration: plan, evaluate, measure, write, report.
 //!
-//! A job's rows are kept the moment it ends, so a run that is killed, refused by its budget or stopped by an error goes on where it was;
+//! A job's rows are kept the moment it ends, so a run that is killed, refused by its budget or stopped by an error resumes where it was;
 //! running a finished configuration again makes no call and changes no byte of a result.
 
 use std::path::{Path, PathBuf};
@@ -70,13 +70,13 @@ pub struct RunOptions {
     pub store: Option<String>,
     /// Only evaluate this share of the planned calls, so that a later run finds them in the store.
     pub share: Option<Share>,
-    /// Only say what the run would cost, which takes no call.
+    /// Only print what the run would cost, which takes no call.
     pub dry_run: bool,
     /// Calls that a dry run may make to learn how long one takes.
     pub sample: Option<u64>,
     /// Compute again what is finished; stored scores stay.
     pub force: bool,
-    /// Go on after a job that failed.
+    /// Continue after a job that failed.
     pub keep_going: bool,
     /// Print only errors.
     pub quiet: bool,
@@ -99,11 +99,11 @@ pub enum Ended {
     Done,
     /// The budget ended first; what is finished was written.
     BudgetExhausted,
-    /// So many jobs failed and the rest was written.
+    /// This number of jobs failed and the rest was written.
     SomeFailed(usize),
 }
 
-/// Runs a configuration or a share of its calls, or says what it would cost.
+/// Runs a configuration or a share of its calls, or prints what it would cost.
 ///
 /// # Errors
 /// Whatever stops it; scores and finished jobs are kept.
@@ -398,7 +398,7 @@ fn calls_of_all(
     Ok(Calls { planned, at_most: !forecast.is_exact(), evaluated, reused, skipped: this_run.skipped })
 }
 
-/// What `run.json` says of a run, but for its rows.
+/// What `run.json` states about a run, but for its rows.
 fn gather_provenance(
     config: &Config,
     source: &dyn RunSource,
@@ -414,7 +414,7 @@ fn gather_provenance(
     Ok(value)
 }
 
-/// What the report of a run needs beside its configuration and rows, with what stopped or failed on the way.
+/// What the report of a run needs in addition to its configuration and rows, with what stopped or failed on the way.
 fn facts_of(config: &Config, source: &dyn RunSource, rows: &[ResultRow], outcome: &Outcome) -> Result<Facts, RunError> {
     let mut facts = source.facts(rows).map_err(|error| RunError::Asked(Box::new(error)))?;
     if outcome.budget {

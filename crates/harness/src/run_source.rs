@@ -17,7 +17,7 @@ pub trait RunSource {
     /// The matrices whose entries are evaluated, in the order that requests number them.
     fn matrices(&self) -> Matrices<'_>;
 
-    /// Entries that the oracle did not solve, where it was told not to.
+    /// Entries that the oracle did not solve, where it was configured not to.
     fn skipped(&self) -> Option<Skipped> {
         None
     }
@@ -38,7 +38,7 @@ pub trait RunSource {
     /// Makes these checks; warnings come back.
     ///
     /// # Errors
-    /// A program that is not what it says.
+    /// A program that is not what it states.
     fn check(&self, _forecast: &Forecast) -> Result<Vec<String>, JobError> {
         Ok(Vec::new())
     }
@@ -49,12 +49,12 @@ pub trait RunSource {
     /// An impossible rank, too few landmarks, a dataset without a split.
     fn jobs(&self) -> Result<Vec<Job<'_>>, JobError>;
 
-    /// True where what a finished job left beside its rows is still there.
+    /// True where what a finished job left next to its rows is still there.
     fn is_kept(&self, _job: &Job<'_>) -> bool {
         true
     }
 
-    /// What a report needs beside configuration and rows, once the jobs are done.
+    /// What a report needs in addition to configuration and rows, once the jobs are done.
     ///
     /// # Errors
     /// Those of the store, and of files that an experiment leaves for its report.

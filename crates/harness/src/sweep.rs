@@ -181,7 +181,7 @@ impl<'a> Sweep<'a> {
             Comparison::Rank | Comparison::SmallRank | Comparison::LargeRank => columns,
             Comparison::Entries => {
                 let n = self.problem.items();
-                // one order a pair beside methods that read both: twice the columns for the calls
+                // one order a pair next to methods that read both: twice the columns for the calls
                 let is_cheaper = method.order.is_some() && self.matrix.oracle.orders() == Some(Orders::Mean);
                 let columns = if is_cheaper { (2 * columns).min(n) } else { columns };
                 method.approximator.rank_for_columns(n, columns)
@@ -229,7 +229,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Landmarks that are chosen by what is seen whatever the methods are, so that another method moves none of them: twice the largest
-    /// rank, for a second set as large as the papers take it. Factors of one's own are of one method, which shares its landmarks with no
+    /// rank, for a second set as large as the papers take it. Factors of a user's own data are of one method, which shares its landmarks with no
     /// other.
     fn common_order(&self) -> usize {
         let largest = self.axis().iter().map(|&(_, size)| size).max().unwrap_or(1);

@@ -16,7 +16,7 @@ use crate::sweep::context::SweepContext;
 
 /// An experiment and all that it reaches.
 pub struct SweepRun<'a> {
-    /// Experiment, which says what is measured.
+    /// Experiment, which defines what is measured.
     pub experiment: &'static dyn Experiment,
     /// Context that it is measured in: the problem and its sweep.
     pub context: SweepContext<'a>,

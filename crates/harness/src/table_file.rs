@@ -106,7 +106,7 @@ pub struct Table {
 
 /// Bytes of text that are read at first where not all rows are wanted.
 const PART: u64 = 4 << 20;
-/// Bytes that a row takes beside the bytes of its cells, and those of a cell.
+/// Bytes that a row takes in addition to the bytes of its cells, and those of a cell.
 const ROW: u64 = 16;
 const CELL: u64 = 48;
 
@@ -172,7 +172,7 @@ impl TableFile<'_> {
         self.read_within(wanted, None)
     }
 
-    /// The same of at least so many rows, and of no more than that needs: large files are read in part.
+    /// The same of at least `rows` rows, and of no more than that needs: large files are read in part.
     ///
     /// # Errors
     /// As [`read`](Self::read), of what was read.
@@ -187,7 +187,7 @@ impl TableFile<'_> {
         }
     }
 
-    /// Rows within so many bytes of text, if a number is given.
+    /// Rows within `most` bytes of text, if a number is given.
     fn read_within(&self, wanted: &[&str], most: Option<u64>) -> Result<Table, TableError> {
         match self.layout {
             TextsFormat::Txt => self.read_lines(wanted.len(), most),
@@ -274,7 +274,7 @@ impl TableFile<'_> {
         }
     }
 
-    /// The text, or its whole lines within so many bytes; true if more follows.
+    /// The text, or its whole lines within `most` bytes; true if more follows.
     fn text(&self, most: Option<u64>) -> Result<(String, bool), TableError> {
         let mut reader = unpack::open(self.path).map_err(|error| self.refused(error))?;
         let mut bytes = Vec::new();
@@ -350,7 +350,7 @@ impl TableFile<'_> {
     /// Rows between tabs or as objects, by the reader that the catalog's corpora have.
     fn read_rows(&self, format: RowFormat, wanted: &[&str], most: Option<u64>) -> Result<Table, TableError> {
         let (text, is_cut) = self.text(most)?;
-        // lines that follow may say that cells are quoted; a line that is not there yet is none
+        // lines that follow may show that cells are quoted; a line that is not there yet is none
         if is_cut && (text.is_empty() || format == RowFormat::Tsv && text.contains('"')) {
             return self.read_rows(format, wanted, None);
         }
@@ -404,7 +404,7 @@ impl TableFile<'_> {
         usize::from(matches!(self.layout, TextsFormat::Tsv | TextsFormat::Csv))
     }
 
-    /// What the reader of rows says, by rows: a header line does not count.
+    /// Errors of the reader of rows, by rows: a header line does not count.
     fn malformed(&self, error: DataError) -> TableError {
         match error {
             DataError::Malformed { line, seen, wanted, .. } => {
@@ -414,7 +414,7 @@ impl TableFile<'_> {
         }
     }
 
-    /// The delimiters that the file may have, where its first line says one or not.
+    /// The delimiters that the file may have, where its first line names one or not.
     fn delimiters(&self, said: Option<char>) -> impl Iterator<Item = char> + use<> {
         let given = self.delimiter.or(said);
         DELIMITERS.into_iter().filter(move |_| given.is_none()).chain(given)
@@ -450,7 +450,7 @@ impl TableFile<'_> {
         let mut records = reader.records().enumerate().peekable();
         while let Some((row, record)) = records.next() {
             if is_cut && records.peek().is_none() {
-                // it may go on behind the cut
+                // it may continue behind the cut
                 break;
             }
             let record = record.map_err(layout)?;
@@ -538,7 +538,7 @@ impl TableFile<'_> {
     }
 }
 
-/// A text without Excel's first line `sep=;`, and the delimiter that it says.
+/// A text without Excel's first line `sep=;`, and the delimiter that it names.
 fn separated(text: &str) -> (&str, Option<char>) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let said = first.trim_end_matches(['\r', '"']).trim_start_matches('"').strip_prefix("sep=");

@@ -55,8 +55,8 @@ impl Client {
         self.retries.load(Ordering::Relaxed)
     }
 
-    /// One request for so many calls, made again until it is answered or given up, or `stop` says that nobody waits for it any more. Its patience
-    /// starts when it is queued, and again whenever the server answers a request while it is there.
+    /// One request for `calls` calls, made again until it is answered or given up, or until `stop` is set because nobody waits for it any more. Its
+    /// patience starts when it is queued, and again whenever the server answers a request while it is there.
     pub(crate) async fn exchange(&self, body: &str, calls: usize, stop: &AtomicBool) -> Result<Reply, HttpError> {
         let mut attempts = None;
         loop {
@@ -174,7 +174,7 @@ impl Client {
         Ok(())
     }
 
-    /// True once in a while: requests that fail together tell of it once.
+    /// True once in a while: requests that fail together are reported once.
     fn is_time_to_tell(&self) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let is_time = told.is_none_or(|told| told.elapsed() >= TOLD_EVERY);

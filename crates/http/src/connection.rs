@@ -58,7 +58,7 @@ impl Connection {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in &params.headers {
             let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
-            // the complaint does not repeat the value
+            // the error does not repeat the value
             let (header, mut content) =
                 header.ok_or_else(|| refused(format!("`headers.{name}` has characters that no header takes")))?;
             if names_a_secret(name) {
@@ -73,7 +73,7 @@ impl Connection {
             let key = key.ok_or_else(|| HttpError::NoKey { name: name.clone(), url: public(url).to_string() })?;
             secrets.add(&key);
             let value = HeaderValue::try_from(format!("Bearer {}", key.trim()));
-            // the complaint does not repeat the key
+            // the error does not repeat the key
             let mut value =
                 value.map_err(|_| refused(format!("the key in `{name}` has characters that no header takes")))?;
             value.set_sensitive(true);
@@ -92,7 +92,7 @@ impl Connection {
                 .map_err(|error| refused(format!("`{}` holds no certificate: {error}", file.display())))?;
             client = certificates.into_iter().fold(client, reqwest::ClientBuilder::add_root_certificate);
         }
-        // a server of this machine is asked at once, whatever the environment says of others
+        // a server of this machine is asked at once, whatever proxy the environment sets for others
         if is_loopback(url) {
             client = client.no_proxy();
         }
@@ -155,7 +155,7 @@ impl Connection {
         ))
     }
 
-    /// Sends a request and reads the answer, where it is one to go on with: 2xx, 413, 422.
+    /// Sends a request and reads the answer, where it is one that can be used: 2xx, 413, 422.
     async fn send(
         &self,
         request: RequestBuilder,
@@ -331,7 +331,7 @@ pub(crate) fn public(url: &Url) -> Url {
     public
 }
 
-/// An error and its causes; the address is said elsewhere, without its query.
+/// An error and its causes; the address is reported elsewhere, without its query.
 fn in_words(error: &reqwest::Error) -> String {
     let mut words = match error {
         error if error.is_timeout() => "did not answer in time".to_owned(),

@@ -104,7 +104,7 @@ impl Http {
         &self.items
     }
 
-    /// True where the configuration says what tokens or requests cost.
+    /// True where the configuration states what tokens or requests cost.
     pub fn has_price(&self) -> bool {
         self.params.price.is_some()
     }
@@ -113,7 +113,7 @@ impl Http {
         self.client.purse.paid()
     }
 
-    /// Price of so many calls by what those so far have cost; `None` before two requests were answered, and without a price.
+    /// Price of `calls` calls by what those so far have cost; `None` before two requests were answered, and without a price.
     pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
         self.params.price?;
         self.client.purse.estimate(calls, self.largest.load(Ordering::Relaxed))
@@ -142,7 +142,7 @@ impl Http {
         self.client.retries()
     }
 
-    /// Scores pairs until one of them ends the work; what is under way then is still waited for.
+    /// Scores pairs until one of them ends the work; what is in flight then is still waited for.
     async fn score(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), HttpError> {
         if let Some(jobs) = &self.jobs {
             return jobs.score(self, pairs, out).await;
@@ -196,7 +196,7 @@ impl Http {
     /// alone too, it is the fault and later requests stay as large; if none does, the request was too large, now and for good. Pairs of
     /// an item that was found to be at fault are asked for apart from the others, or not at all ([`Blame`]).
     ///
-    /// Requests under way together are refused for one item together. One of them finds it, and the others wait for what it finds.
+    /// Requests in flight together are refused for one item together. One of them finds it, and the others wait for what it finds.
     fn answer<'a>(
         &'a self,
         pairs: &'a [Pair],
@@ -337,7 +337,7 @@ impl Http {
         self.fail(pair, reason).map(|()| true)
     }
 
-    /// Asks once for the two shortest items that are no suspects, so that an endpoint which refuses everything is told from one bad item.
+    /// Asks once for the two shortest items that are no suspects, so that an endpoint which refuses everything is distinguished from one bad item.
     async fn probe(&self, stop: &AtomicBool) -> Result<(), HttpError> {
         if self.probed.swap(true, Ordering::Relaxed) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Number of requests under way, and the time at which the next may leave.
+//! Number of requests in flight, and the time at which the next may leave.
 //!
 //! The number is halved when the server is overwhelmed and grows by one a round of successes; a wait that the server asks for
 //! holds for all. Limits a minute that are known in advance are kept by token buckets. A request that waits holds no place.
@@ -32,7 +32,7 @@ struct State {
     halved_at: Instant,
 }
 
-/// A request that is under way, until it is dropped.
+/// A request that is in flight, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
     flow: &'a Flow,
@@ -69,7 +69,7 @@ impl Flow {
         }
     }
 
-    /// A place among those under way, once there is one; none once `is_over` says that nobody waits for it any more.
+    /// A place among those in flight, once there is one; none once `is_over` returns true because nobody waits for it any more.
     pub(crate) async fn enter(&self, is_over: impl Fn() -> bool) -> Option<Place<'_>> {
         loop {
             if is_over() {
@@ -114,7 +114,7 @@ impl Place<'_> {
         state.limit = (limit + 1.0 / limit).min(self.flow.most);
     }
 
-    /// The server was overwhelmed. Those that left before the last halving say nothing new.
+    /// The server was overwhelmed. Those that left before the last halving carry no new information.
     pub(crate) fn overwhelmed(self) {
         let mut state = self.flow.lock();
         if self.since >= state.halved_at {

@@ -6,7 +6,7 @@
 //! server's limit is met. An
 //! answer that makes no sense halves it until the pair stands alone and is named. All other answers are final.
 //!
-//! A limit on money is never passed, not by requests under way either: what a request can cost at most is set aside before
+//! A limit on money is never passed, not by requests in flight either: what a request can cost at most is set aside before
 //! it leaves ([`Paid`]). The key comes from the environment, and goes nowhere but into the header.
 
 mod client;

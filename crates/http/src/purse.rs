@@ -1,6 +1,6 @@
 //! Money: reserved before a request leaves, settled when its answer is there.
 //!
-//! What a request can cost at most is set aside first, so that what was spent and what is under way never pass the limit
+//! What a request can cost at most is set aside first, so that what was spent and what is in flight never pass the limit
 //! together. A token is at least one byte, so the bytes of a request bound its tokens. A request that was cut off
 //! may have been charged: it counts as if it had been, in full.
 
@@ -65,7 +65,7 @@ struct Spread {
     squares: f64,
 }
 
-/// Price of calls that are still to be made, as far as those that were made tell.
+/// Price of calls that are still to be made, estimated from those that were made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PriceEstimate {
     pub money: f64,
@@ -136,8 +136,8 @@ impl Purse {
         self.lock().paid
     }
 
-    /// Price of so many calls at `per_request` a request: tokens as those so far, and the price of each request. `None` before two requests were
-    /// answered, for one says nothing of how they differ.
+    /// Price of `calls` calls at `per_request` a request: tokens as those so far, and the price of each request. `None` before two requests were
+    /// answered, for one does not show how they differ.
     ///
     /// The interval is that of the mean over requests, x̄ ± 1.96·s/√R.
     pub(crate) fn estimate(&self, calls: u64, per_request: usize) -> Option<PriceEstimate> {
@@ -151,7 +151,7 @@ impl Purse {
         Some(PriceEstimate { money: of(mean), interval: (of(mean - error), of(mean + error)), requests })
     }
 
-    /// Sets the most aside that a request of so many bytes can cost, where there is room for it now.
+    /// Sets the most aside that a request of `bytes` bytes can cost, where there is room for it now.
     pub(crate) fn reserve_now(self: &Arc<Self>, bytes: usize, calls: usize) -> Result<Reserved, Exhausted> {
         let most = self.price.most(bytes);
         let mut state = self.lock();
@@ -173,7 +173,7 @@ impl Purse {
         Reserved { purse: Arc::clone(self), most, calls, is_booked: false }
     }
 
-    /// Sets the most aside that a request of so many bytes can cost, once those under way leave room for it.
+    /// Sets the most aside that a request of `bytes` bytes can cost, once those in flight leave room for it.
     pub(crate) async fn reserve(self: &Arc<Self>, bytes: usize, calls: usize) -> Result<Reserved, Exhausted> {
         let most = self.price.most(bytes);
         loop {
@@ -185,7 +185,7 @@ impl Purse {
                 if is_enough {
                     return Ok(self.set_aside(&mut state, most, calls));
                 }
-                // what is under way will cost less than was set aside for it
+                // what is in flight will cost less than was set aside for it
                 if state.under_way == 0 {
                     let limit = self.limit.unwrap_or(f64::INFINITY);
                     return Err(Exhausted { limit, spent: state.paid.money, wanted: most });
@@ -219,7 +219,7 @@ impl Purse {
 }
 
 impl Reserved {
-    /// The server answered; what it counted is paid, or what was set aside where it does not say.
+    /// The server answered; what it counted is paid, or what was set aside where it reports no count.
     pub(crate) fn settle(mut self, usage: Option<Usage>) {
         self.is_booked = true;
         let money = usage.map_or(self.most, |usage| self.purse.price.of(usage));
@@ -295,7 +295,7 @@ mod tests {
     fn the_price_of_a_plan_has_an_interval() {
         let purse = Purse::new(Price { input: 1e6, request: 0.5, ..Price::default() }, None);
         assert_eq!(purse.estimate(100, 10), None);
-        // 2, 4 and 6 a call, beside the price of the request
+        // 2, 4 and 6 a call, in addition to the price of the request
         for (input, calls) in [(4, 2), (4, 1), (24, 4)] {
             now(purse.reserve(99, calls)).unwrap().settle(Some(Usage { input, output: 0 }));
         }

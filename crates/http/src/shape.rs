@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `rerank` is that of Jina, Cohere and vLLM (TEI: `fields: { documents: texts, results: "", score: score }`), `score` that of vLLM, `chat` that of
-//! OpenAI and what speaks like it. The item of the column is the query, so that a column of K is a few requests.
+//! OpenAI and of servers compatible with it. The item of the column is the query, so that a column of K is a few requests.
 
 use std::fmt::Write;
 

@@ -12,10 +12,10 @@ use std::time::{Duration, SystemTime};
 use reqwest::header::HeaderMap;
 use serde_json::Value as Json;
 
-/// The longest wait that is told apart from a longer one.
+/// The longest wait that is distinguished from a longer one.
 const LONGEST: Duration = Duration::from_secs(31 * 24 * 3600);
 
-/// Wait that the headers ask for; `is_quota` where the answer says that a quota is used up (429).
+/// Wait that the headers ask for; `is_quota` where the answer states that a quota is used up (429).
 pub(crate) fn asked_for(headers: &HeaderMap, is_quota: bool, now: SystemTime) -> Option<Duration> {
     let text = |value: &reqwest::header::HeaderValue| value.to_str().ok().map(|text| text.trim().to_owned());
     named(headers.iter().filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?))), is_quota, now)
@@ -51,7 +51,7 @@ fn named(headers: impl Iterator<Item = (String, String)>, is_quota: bool, now: S
         .or_else(|| value("retry-after").and_then(|text| retry_after(text, now)));
     let resets = headers.iter().filter(|(name, _)| name.contains("-reset")).filter_map(|(name, reset)| {
         let remaining = value(&name.replace("-reset", "-remaining")).and_then(|text| text.parse::<f64>().ok());
-        // a server that tells no rest, but that there is none
+        // a server that names no number of remaining requests, only that the quota is used up
         let is_used_up = remaining.map_or(is_quota && retry.is_none(), |remaining| remaining <= 0.0);
         retry_after(reset, now).filter(|_| is_used_up)
     });

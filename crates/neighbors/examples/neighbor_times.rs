@@ -1,7 +1,7 @@
 //! Own time and memory of a search of neighbors, without the score: `neighbor_times [items] [numbers] [calls an item]
 //! [1: with the process over pairs]`.
 //!
-//! The score is a cosine of 24 numbers with popularity, the proxy one of its noisy copy among others, as long as an encoder's vectors.
+//! The score is a cosine of 24 numbers with hubness, the proxy one of its noisy copy among others, as long as an encoder's vectors.
 
 #![allow(clippy::print_stdout)] // it is a command-line tool
 

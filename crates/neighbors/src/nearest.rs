@@ -1,9 +1,9 @@
 //! The nearest neighbors of every item at a fixed number of calls.
 //!
 //! ```text
-//! some rows of s columns; the rest of them, if items differ in popularity by more than the proxies tell; else none
-//! s columns → popularity h → candidates (top by the proxy, top by the link)
-//! R times:   ranks, where they tell more; link on all known pairs; row kriging and a Gaussian process over pairs of what it leaves over,
+//! some rows of s columns; the rest of them, if items differ in hubness by more than the proxies predict; else none
+//! s columns → hubness h → candidates (top by the proxy, top by the link)
+//! R times:   ranks, where they predict better; link on all known pairs; row kriging and a Gaussian process over pairs of what it leaves over,
 //!            weighed by pairs that were hidden from both; evaluate the pairs that stand highest
 //! the lists: exact where evaluated, estimates elsewhere
 //! ```
@@ -50,7 +50,7 @@ pub use search::{Batch, Candidates, Found, Known, Neighbor, RoundReport, Search,
 
 use std::sync::Arc;
 
-/// Role of a similarity that is handed over beside the score, as errors name it.
+/// Role of a similarity that is handed over in addition to the score, as errors name it.
 const PROXY: &str = "proxy";
 /// The same of one that no score exceeds.
 const BOUND: &str = "bound";

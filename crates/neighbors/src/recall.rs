@@ -1,11 +1,11 @@
 //! Lower confidence bounds on recall, from items whose whole rows of K were evaluated.
 //!
 //! A list of neighbors, or of pairs, made from few entries misses some of the true ones. How many is known exactly for an item whose row
-//! was evaluated, and such items, drawn uniformly, speak for all: [`AuditPath`] bounds the recall of lists of neighbors from the shares
+//! was evaluated, and such items, drawn uniformly, represent all: [`AuditPath`] bounds the recall of lists of neighbors from the shares
 //! of audited rows. [`pairs_with_recall`] finds pairs above a threshold and guarantees their recall by a uniform sample of the pairs that it left
-//! out. Both hold over the items at hand with uniform draws; not for each item, not for new items.
+//! out. Both hold over the given items with uniform draws; not for each item, not for new items.
 //!
-//! [`nearest_to`] is the search that draws, hides and heeds such rows; [`LabelSample`] is what a bound on pairs is measured against.
+//! [`nearest_to`] is the search that draws, hides and respects such rows; [`LabelSample`] is what a bound on pairs is measured against.
 //!
 //! Cost of a bound: no call; a few thousand operations.
 

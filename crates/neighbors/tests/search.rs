@@ -1,4 +1,4 @@
-//! The index and its rivals against the independent NumPy implementation (tests/golden/search.json, made by search.py), and what they promise.
+//! The index and its baselines against the independent NumPy implementation (tests/golden/search.json, made by search.py), and what they promise.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
 
@@ -86,7 +86,7 @@ fn the_index_and_its_rivals_reproduce_the_reference() {
     }
 }
 
-/// A score that is a product of vectors and popularity with noise, a proxy that sees half of the vectors; queries after items.
+/// A score that is a product of vectors and hubness with noise, a proxy that sees half of the vectors; queries after items.
 fn world(n: usize, queries: usize, seed: u64) -> (Array2<f64>, Array2<f64>) {
     let mut rng = stream(seed, "search", "world", 0);
     let vectors = Array2::from_shape_fn((n + queries, 6), |_| rng.gen_range(-1.0..1.0));

@@ -8,7 +8,7 @@
 //! Roads from a corpus to a similarity matrix:
 //!
 //! 1. [`TokenStates`]: every document runs through the encoder once, in segments, and the states of validated sentences are kept on disk.
-//! 2. [`Training`]: Adam on binary cross-entropy with sampled negatives; each epoch is written down, so that a training goes on where
+//! 2. [`Training`]: Adam on binary cross-entropy with sampled negatives; each epoch is written down, so that a training resumes where
 //!    it stopped. A [`Goal::Mentions`](landmark_oracles::neural::Goal) learns which spans are mentions, a [`Goal::Pairs`](landmark_oracles::neural::Goal) which mentions corefer.
 //! 3. [`PairScorer`](landmark_oracles::neural::PairScorer): the trained scorer without torch, an [`Oracle`](landmark_core::oracle::Oracle) over the mentions it was given.
 //!

@@ -14,7 +14,7 @@
 //!
 //! # Hidden states of tokens, for representations of spans
 //!
-//! [`Encoder::token_states`] gives the last layer, one row a token, [CLS] and [SEP] included; [`Tokens::words`] says which
+//! [`Encoder::token_states`] gives the last layer, one row a token, [CLS] and [SEP] included; [`Tokens::words`] gives which
 //! tokens each word became. The encoder is not `Sync` (a `tch::Tensor` is not): let one thread own it.
 
 mod batches;

@@ -1,6 +1,6 @@
 //! libtorch at start-up: its CUDA half loaded, a device chosen, what was found reported.
 //!
-//! A linker told `--as-needed` drops `libtorch_cuda.so`, for no symbol of it is named; a program that does not open it by hand
+//! A linker called with `--as-needed` drops `libtorch_cuda.so`, for no symbol of it is named; a program that does not open it by hand
 //! before its first tensor never sees a GPU. [`Torch::start`] does so, and only a [`Torch`] hands out devices, so it
 //! cannot be forgotten. A build of libtorch without CUDA has no such file, and then nothing happens.
 //!

@@ -1,4 +1,4 @@
-//! Models that need libtorch, as the rest of the house sees them: what may be asked of them ([`Neural`]), with which settings, and
+//! Models that need libtorch, as the rest of the workspace sees them: what may be asked of them ([`Neural`]), with which settings, and
 //! the library that answers ([`open`]).
 //!
 //! Nothing here knows libtorch. What does is `landmark-neural`, a shared object that is loaded at the first need.
@@ -31,7 +31,7 @@ pub use text_scorer::TextScorer;
 /// The environment variable that names the library's file.
 pub const LIBRARY_VARIABLE: &str = "LANDMARK_NEURAL";
 
-/// The environment variable with which the Python package says how to get the libtorch that is missing.
+/// The environment variable with which the Python package states how to get the libtorch that is missing.
 pub(crate) const NEXT_STEP_VARIABLE: &str = "LANDMARK_NEURAL_NEXT_STEP";
 
 /// libtorch on the device and with the threads that it was opened for.
@@ -56,7 +56,7 @@ pub trait Neural: Send + Sync {
     /// Mean hidden states of n texts at length 1: n × hidden, text after text.
     fn embeddings(&self, files: &ModelFiles, texts: &[String]) -> Result<Vec<f64>, NeuralError>;
 
-    /// Trains below the folder of models, goes on with a training that was interrupted, or finds its result.
+    /// Trains below the folder of models, resumes a training that was interrupted, or finds its result.
     fn fine_tune(
         &self,
         recipe: &FineTune<'_>,
@@ -102,7 +102,7 @@ pub trait TokenStates {
     /// The rows of the words `start..=end` of a document; none where they are not in a validated sentence.
     fn span(&self, document: usize, start: usize, end: usize) -> Option<SpanRows>;
 
-    /// Trains below `folder`, goes on with a training that was interrupted, or finds its result. The epoch that `judge` likes best is
+    /// Trains below `folder`, resumes a training that was interrupted, or finds its result. The epoch that `judge` likes best is
     /// the result.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 //! - Damerau–Levenshtein: 1 − d/max(|a|, |b|), where d counts insertions, deletions, substitutions and transpositions of neighbors (unrestricted).
 //! - Token sort: the tokens of each string in order, joined by a blank, then 2·LCS/(|a| + |b|), LCS the longest common subsequence.
 //!
-//! Strings are compared by Unicode scalar values, after [`str::to_lowercase`] unless told otherwise. Two empty strings have similarity 1.
+//! Strings are compared by Unicode scalar values, after [`str::to_lowercase`] unless set otherwise. Two empty strings have similarity 1.
 //!
 //! Cost: O(|a|·|b|/64) per pair for token sort, O(|a|·|b|) for the others; some microseconds for an address.
 

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! That is version 1 of the protocol. One JSON object a line, UTF-8. In its greeting a program names everything that moves
-//! its scores (`identity`: a new model, a new identity), says whether `f(a, b) = f(b, a)`, and may add `"pairs": "id"` or
+//! its scores (`identity`: a new model, a new identity), states whether `f(a, b) = f(b, a)`, and may add `"pairs": "id"` or
 //! `"index"` to be handed ids or numbers instead of texts, and `"diagonal": 1` where every item is that similar to itself.
 //! It answers each batch once, in order, with one score a pair: a finite number, or an error in words. Everything else it
 //! prints goes to standard error, whose last lines appear in messages. The answer must be flushed: a batch or two are on
@@ -287,7 +287,7 @@ impl Subprocess {
     fn read(&self, (i, j): Pair, score: Score) -> Result<f64, OracleError> {
         match score {
             Score::Number(value) if value.is_finite() => Ok(value),
-            // no failed pair: a program that knows that it has no score says so
+            // no failed pair: a program that knows that it has no score answers with an error
             Score::Number(_) | Score::NoNumber => Err(SubprocessError::NoNumber {
                 command: self.params.in_words(),
                 pair: self.in_words((i, j)),
@@ -318,7 +318,7 @@ impl Subprocess {
         }
     }
 
-    /// The same of an answer that is no failed pair, whatever `failed_pairs` says.
+    /// The same of an answer that is no failed pair, whatever `failed_pairs` is set to.
     fn where_to_look(&self) -> &'static str {
         if self.scored.load(Ordering::Relaxed) {
             "look at these two items"

@@ -1,9 +1,9 @@
 //! `landmark topk --target-recall ρ`: lists of neighbors that hold a share ρ of the true ones with probability 1 − δ.
 //!
 //! ```text
-//! audited (default)   v uniform items are evaluated against all and hidden; a search in rounds goes on until they say that it is enough.
+//! audited (default)   v uniform items are evaluated against all and hidden; a search in rounds continues until they show that it is enough.
 //!                     `--calls-per-item` bounds both together. Factors that are there are known from the start
-//! --from-factors      each item's candidates by the factors are scored, as deep as held-out landmark columns say (`from_factors.rs`)
+//! --from-factors      each item's candidates by the factors are scored, as deep as held-out landmark columns require (`from_factors.rs`)
 //! ```
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::known::{Basis, basis, with_stored};
 use crate::neighbors::{Lists, top_k};
 use crate::own::{one_list_only, own_matrix, target};
 
-/// Calls per item, beyond those of the audit, at which a search gives up if nothing is said.
+/// Calls per item, beyond those of the audit, at which a search gives up if no other number is set.
 const CALLS_PER_ITEM: usize = 100;
 
 /// Lists the `k` most similar items of every item, with a stated recall; [`Ended::BudgetExhausted`] where it is not reached.

@@ -70,14 +70,14 @@ pub(crate) struct Place {
     pub(crate) options: RunOptions,
     items: Option<OwnItems>,
     pub(crate) table: PathBuf,
-    /// The page of the run that the answer is written beside.
+    /// The page of the run that the answer is written next to.
     page: Option<PathBuf>,
 }
 
 /// What a search found, and how.
 pub(crate) struct Answer {
     pub(crate) lists: Vec<Vec<Neighbor>>,
-    /// The lines that say what it took.
+    /// The lines that report what it took.
     pub(crate) text: String,
     /// The same for programs.
     pub(crate) info: serde_json::Value,
@@ -140,7 +140,7 @@ pub(crate) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, Run
     Ok((wanted, proxies))
 }
 
-/// Items from which on the work beside the calls is announced.
+/// Items from which on the work in addition to the calls is announced.
 const MANY_ITEMS: usize = 20_000;
 
 /// What a search of many items does itself before the calls that its proxies choose, and how long that takes here; nothing for few items.
@@ -160,7 +160,7 @@ pub(crate) fn own_work(items: usize, proxies: &[Arc<dyn Oracle>]) -> Result<Opti
     )))
 }
 
-/// Says so on standard error, before the work begins.
+/// Prints this on standard error, before the work begins.
 pub(crate) fn announce(
     context: &SweepContext<'_>,
     proxies: &[Arc<dyn Oracle>],
@@ -171,7 +171,7 @@ pub(crate) fn announce(
     Ok(())
 }
 
-/// Evaluations beside an estimate by which a program is checked, as a line.
+/// Evaluations, in addition to an estimate, by which a program is checked, as a line.
 pub(crate) fn checks(context: &SweepContext<'_>) -> String {
     match context.most_checks() {
         0 => String::new(),
@@ -256,7 +256,7 @@ fn dry_bounds(context: &SweepContext<'_>, k: usize) -> NoAnswer {
 }
 
 impl Place {
-    /// Under the configuration's budget, or so many evaluations in its place.
+    /// Under the configuration's budget, or `entries` evaluations in its place.
     pub(crate) fn of(invocation: &Invocation, entries: Option<u64>, dry_run: bool) -> Result<Self> {
         let config = invocation.config()?;
         let mut matrix = own_matrix(&config)?.clone();
@@ -500,7 +500,7 @@ impl Place {
         Ok(Ok((Answer { lists: found.lists, text, info }, Ended::Done)))
     }
 
-    /// Writes the lists, and beside them what they took.
+    /// Writes the lists, and next to them what they took.
     pub(crate) fn write(&self, answer: Answer) -> Result<String> {
         let Answer { lists, text, mut info } = answer;
         let entries = lists.iter().map(Vec::len).sum::<usize>();

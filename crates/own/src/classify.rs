@@ -132,7 +132,7 @@ fn lacking(error: TableError, columns: LabelColumns<'_>) -> UsageError {
 
 /// A number of a grid as a person would write it: `10` for 9.999999999999993.
 fn short(number: f64) -> String {
-    // six digits; what Rust prints of the number that these say is the shortest text that says it
+    // six digits; what Rust prints of the number that these denote is the shortest text that denotes it
     format!("{number:.5e}").parse::<f64>().unwrap_or(number).to_string()
 }
 

@@ -83,9 +83,9 @@ fn take_directions(points: &mut Array2<f64>) {
 }
 
 /// Clusters the items by the direction in which their vectors leave the mean: what all items have in common, and how much of an item the factors
-/// hold, say nothing of its group. On the 308 sentences of the tour six clusters share .37 of their information with the six topics (normalized
+/// hold, carry nothing on its group. On the 308 sentences of the tour six clusters share .37 of their information with the six topics (normalized
 /// mutual information, ten draws), those of the vectors as they are .28. Euclidean distances need a Euclidean space: columns that count
-/// negatively are left out, and said.
+/// negatively are left out, and reported.
 ///
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.

@@ -4,14 +4,14 @@
 //! runs/<name>/factors/vectors.npy          Z, n × r, f64: K̃ = Z · diag(signature) · Zᵀ
 //!                        signature.npy        r numbers, +1 or −1, the positive ones first
 //!                        projector.npy        t × r: similarities of a new item to the landmarks → its row of Z
-//!                        scattered_pairs.npy, scattered_scores.npy    pairs evaluated beside the columns, m × 2 items and m scores:
+//!                        scattered_pairs.npy, scattered_scores.npy    pairs evaluated in addition to the columns, m × 2 items and m scores:
 //!                                             K̃ is their score there
 //!                        factors.safetensors  the same
 //!                        factors.parquet      one row an item: id, vector
 //!                        factors.json         method, landmarks, identity, error estimate
 //! ```
 //!
-//! The folder is written beside its place and moved there whole. Cost: the bytes of Z for each form, streamed.
+//! The folder is written next to its place and moved there whole. Cost: the bytes of Z for each form, streamed.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -67,7 +67,7 @@ pub struct FactorInfo {
     /// The same where the known entries, which have no low rank and are in no file, are put back; `None` where that is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_with_known: Option<FactorError>,
-    /// Pairs evaluated beside the columns, in files of their own.
+    /// Pairs evaluated in addition to the columns, in files of their own.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub scattered: usize,
     /// True where a proxy takes part: new items then need its scores as well.
@@ -76,7 +76,7 @@ pub struct FactorInfo {
     pub cut_short: bool,
     /// Pairs that got the score of `oracle.failed_pairs`, where that is allowed.
     pub failed_pairs: u64,
-    /// The key of the job that made them: a run whose job has another must make them anew.
+    /// The key of the job that made them: a run whose job has another must make them again.
     #[serde(default)]
     pub job: Option<String>,
     /// Name that the user's program gave itself, where one scored.
@@ -259,7 +259,7 @@ impl Factors {
         serde_json::from_str(&fs::read_to_string(whole_folder::to_read(folder).join(INFO)).ok()?).ok()
     }
 
-    /// True where the numbers of a folder are as long as `info` says; nothing is read.
+    /// True where the numbers of a folder are as long as `info` states; nothing is read.
     pub fn are_whole(folder: &Path, info: &FactorInfo) -> bool {
         // a NumPy header takes 64 bytes at least
         let holds = |name: &str, numbers: usize| {

@@ -1,4 +1,4 @@
-//! `landmark topk --target-recall ρ --from-factors`: candidates of the factors, scored as deep as held-out landmark columns say.
+//! `landmark topk --target-recall ρ --from-factors`: candidates of the factors, scored as deep as held-out landmark columns require.
 //!
 //! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_neighbors::recall` has the bound,
 //! `crate::own_data::held_out` the shares.
@@ -43,7 +43,7 @@ pub struct Recalled {
     pub share: f64,
     /// Calls that may be made.
     pub budget: Option<u64>,
-    /// Tells what would be evaluated, without a call.
+    /// Reports what would be evaluated, without a call.
     pub dry_run: bool,
 }
 

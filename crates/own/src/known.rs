@@ -20,7 +20,7 @@ use landmark_neighbors::recall::KnownLists;
 /// Scores read at a time.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
 
-/// What is known, and a line on factors that say nothing of these items.
+/// What is known, and a line on factors that hold nothing on these items.
 pub(crate) struct Basis {
     pub(crate) known: Known,
     pub(crate) note: String,
@@ -94,7 +94,7 @@ impl SearchScores {
         &self.wanted
     }
 
-    /// Asks for some pairs of a batch, and tells the search; answers the scores of both orders that this showed.
+    /// Asks for some pairs of a batch, and passes the scores to the search; answers the scores of both orders that this showed.
     pub(crate) fn ask(
         &self,
         search: &mut Search,
@@ -130,7 +130,7 @@ pub(crate) fn stored_scores(context: &SweepContext<'_>, pairs: &[Pair]) -> Resul
     Ok(scores)
 }
 
-/// Pairs that exist whose scores the store holds, of equal items with at most so many of each.
+/// Pairs that exist whose scores the store holds, of equal items with at most `most_equal` of each.
 pub(crate) fn stored_pairs(context: &SweepContext<'_>, universe: Universe, most_equal: usize) -> Vec<Pair> {
     let mut pairs = context.metered.stored_pairs(most_equal);
     pairs.retain(|&(i, j)| universe.has((i.min(j), i.max(j))));

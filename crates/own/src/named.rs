@@ -1,4 +1,4 @@
-//! Items as tables name them: by id, with their text beside it where there is one.
+//! Items as tables name them: by id, with their text next to it where there is one.
 
 use landmark_harness::items::{LEFT, OwnItems, RIGHT};
 use landmark_neighbors::nearest::Neighbor;

@@ -176,7 +176,7 @@ impl Own {
         place
     }
 
-    /// Writes the answer and says where.
+    /// Writes the answer and returns where.
     pub(crate) fn write(&self, default: &str, columns: Vec<Column>) -> Result<PathBuf> {
         let path = self.out.clone().unwrap_or_else(|| self.folder.join(default));
         write_table(&path, columns)?;
@@ -184,7 +184,7 @@ impl Own {
         Ok(path)
     }
 
-    /// Writes what the page is to say of a table beside it, where the table lies beside the results.
+    /// Writes what the page is to report of a table next to it, where the table lies next to the results.
     pub(crate) fn write_beside(&self, table: &Path, name: &str, facts: &impl serde::Serialize) -> Result<()> {
         self.options.record.fact(name.trim_end_matches(".json"), facts);
         if self.out.is_some() {
@@ -197,12 +197,12 @@ impl Own {
         Ok(())
     }
 
-    /// Writes what is known of the recall beside a table, or removes what an earlier table left there.
+    /// Writes what is known of the recall next to a table, or removes what an earlier table left there.
     pub(crate) fn write_statement(&self, table: &Path, statement: Option<&Statement>) -> Result<()> {
         write_statement(table, statement, self.out.is_none(), &self.options)
     }
 
-    /// Draws the page again with what was written, where it was written beside the results. The answer is there either way.
+    /// Draws the page again with what was written, where it was written next to the results. The answer is there either way.
     pub(crate) fn draw_again(&self) -> String {
         if self.out.is_some() { String::new() } else { draw_again(&self.config, &self.options) }
     }
@@ -212,13 +212,13 @@ impl Own {
         self.progress_over(self.factors.info.items as u64, what)
     }
 
-    /// A progress line over so many of something, and a function that moves it to a share of them.
+    /// A progress line over `all` of something, and a function that moves it to a share of them.
     pub(crate) fn progress_over(&self, all: u64, what: &'static str) -> (Progress, impl FnMut(f64) + use<>) {
         progress_over(all, what, self.options.quiet)
     }
 }
 
-/// Writes what is known of the recall beside a table, or removes what an earlier table left there, if that `is_ours`.
+/// Writes what is known of the recall next to a table, or removes what an earlier table left there, if that `is_ours`.
 pub(crate) fn write_statement(
     table: &Path,
     statement: Option<&Statement>,
@@ -239,7 +239,7 @@ pub(crate) fn write_statement(
     Ok(())
 }
 
-/// A progress line over so many of something, and a function that moves it to a share of them.
+/// A progress line over `all` of something, and a function that moves it to a share of them.
 pub(crate) fn progress_over(all: u64, what: &'static str, quiet: bool) -> (Progress, impl FnMut(f64) + use<>) {
     let done = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&done);
@@ -264,7 +264,7 @@ pub(crate) fn ended(is_cut_short: bool) -> Ended {
     if is_cut_short { Ended::BudgetExhausted } else { Ended::Done }
 }
 
-/// Scores of one oracle say nothing to the factors of another.
+/// Scores of one oracle do not apply to the factors of another.
 pub(crate) fn other_scorer(then: &str, now: &str) -> miette::Report {
     let message = format!(
         "cannot use the factors: they were built with the scorer `{then}`, but the configuration now uses `{now}`"

@@ -3,7 +3,7 @@
 //! One method at one rank. With `target_error` the rank grows until the estimate meets it. A budget of entries or money is
 //! known before the first call: the largest rank that it pays for is fitted, and no call is made for a rank that would
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
-//! [`held_out`] says what its uniform columns tell of the recall of the factors.
+//! [`held_out`] reports what its uniform columns show of the recall of the factors.
 
 use landmark_core::approximation::{Approximation, Embedding, Known, ScatteredEntries};
 use landmark_core::error_estimate::Sample;
@@ -193,7 +193,7 @@ fn full_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<Vec<Request>, Jo
     errors::requests(context, Errors::of(context), cell, &fit)
 }
 
-/// True where the factors on disk are those of this job, and whole: what a budget cut short goes on in the next run.
+/// True where the factors on disk are those of this job, and whole: what a budget cut short resumes in the next run.
 fn is_kept(context: &SweepContext<'_>, job: &Job<'_>) -> bool {
     let folder = context.folder.join(FACTORS);
     let key = job.key.to_string();
@@ -435,7 +435,7 @@ fn remove_answers(folder: &Path) -> Result<(), JobError> {
     }
 }
 
-/// True where a rank grows and the estimate says when it is large enough: what the fit takes holds the entries of the estimate.
+/// True where a rank grows and the estimate decides when it is large enough: what the fit takes holds the entries of the estimate.
 fn is_judged_on_the_way(context: &SweepContext<'_>) -> bool {
     context.sweep.cells().iter().any(|cell| context.target(cell).is_some())
 }

@@ -1,4 +1,4 @@
-//! `landmark pairs`: K̃ at listed pairs, the score itself on demand, and how well either agrees with what a column says.
+//! `landmark pairs`: K̃ at listed pairs, the score itself on demand, and how well either agrees with the values of a column.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -49,7 +49,7 @@ impl ListedPairs {
 /// The pairs of a file.
 pub(crate) struct Listed {
     pairs: Vec<Pair>,
-    /// What the column says, one a pair.
+    /// The values of the column, one a pair.
     targets: Option<(String, Vec<f64>)>,
 }
 

@@ -1,4 +1,4 @@
-//! `landmark project`: vectors for items that were not there when the factors were made, without fitting anew.
+//! `landmark project`: vectors for items that were not there when the factors were made, without fitting again.
 //!
 //! ```text
 //! z_new = K[new, T] · projector

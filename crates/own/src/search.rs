@@ -29,7 +29,7 @@ pub struct Queries<'a> {
     pub calls: usize,
     /// Items listed for each.
     pub k: usize,
-    /// Tells what it costs, and makes no call.
+    /// Reports what it costs, and makes no call.
     pub dry_run: bool,
 }
 

@@ -78,7 +78,7 @@ impl BlockSize {
         let before = self.cells();
         let fits = cells as f64 * TARGET.as_secs_f64() / taken.as_secs_f64().max(1e-9);
         let fits = if fits >= LARGEST as f64 { LARGEST } else { fits as usize };
-        // a small block says little of how a large one scales, so it may not raise the size
+        // a small block shows little of how a large one scales, so it may not raise the size
         let most = if cells < before / 2 { before } else { (GROWTH * before).min(LARGEST) };
         self.0.store(fits.clamp((before / GROWTH).max(1), most), Ordering::Relaxed);
     }
@@ -204,7 +204,7 @@ struct Block {
 /// Blocks that hold each pair of a list in one cell, and at most half as many cells again as there are pairs.
 ///
 /// Pairs are put in lines by their columns, or by their rows where these are fewer; a line joins the block before it where
-/// [`WANTED`] says so. Columns that lack the same items become one block, a triangle a few.
+/// [`WANTED`] allows it. Columns that lack the same items become one block, a triangle a few.
 fn blocks(pairs: &[Pair]) -> Vec<Block> {
     let (by_row, by_col) = (lines(pairs, |&(i, j)| (i, j)), lines(pairs, |&(i, j)| (j, i)));
     let is_turned = by_row.len() < by_col.len();

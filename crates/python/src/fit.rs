@@ -235,7 +235,7 @@ impl Fit {
             (true, true) => shape.evaluations(0, shape.len as u64),
             (false, _) => choice.evaluations(shape),
         };
-        // stand-ins say nothing of what the store has of those that are chosen
+        // stand-ins do not show what the store has of those that are chosen
         Ok(CallPlan {
             missing: call_plan.calls + extra,
             calls: call_plan.calls + extra,

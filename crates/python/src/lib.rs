@@ -4,7 +4,7 @@
 //! fits, searches, solvers. Arrays go in and out as NumPy has them, settings as JSON. Two frozen types carry state from call to call
 //! ([`oracle`], [`metered_store`]), three more hold a sketch, a map or a projector ([`features`], [`fit`]).
 //!
-//! A score that is a Python function is called by the thread that asked for the fit, which waits meanwhile and heeds Ctrl-C
+//! A score that is a Python function is called by the thread that asked for the fit, which waits meanwhile and responds to Ctrl-C
 //! ([`session`]; which items it is handed, [`called`]). Everything else runs on threads that hold no lock of the interpreter.
 
 mod arrow;

@@ -306,7 +306,7 @@ impl MeteredStore {
     }
 
     /// Pairs of at least a similarity, with a guaranteed recall; `fitted` is what the search stands on. With `plan` set, no call is made. With `left` set
-    /// (of the settings), the first so many items are a list of their own, and pairs are those across.
+    /// (of the settings), the first `left` items are a list of their own, and pairs are those across.
     fn pairs<'py>(
         &self,
         py: Python<'py>,

@@ -1,6 +1,6 @@
 //! Approximators and landmark policies by their ids, with the parameters and defaults that the code itself has.
 //!
-//! The ids are those of the program's catalog (a test of the house compares them). `wme` is none of these: it needs documents, and is a
+//! The ids are those of the program's catalog (a test of the workspace compares them). `wme` is none of these: it needs documents, and is a
 //! map of its own.
 
 use std::sync::Arc;

@@ -84,7 +84,7 @@ impl SearchError {
     }
 }
 
-/// Lists, and what can be said of them.
+/// Lists, and what can be stated of them.
 pub(crate) struct Lists {
     lists: Vec<Vec<Neighbor>>,
     k: usize,

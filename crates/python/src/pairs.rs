@@ -42,7 +42,7 @@ pub(crate) struct PairSettings {
     name: String,
     /// Most new calls.
     budget: Option<u64>,
-    /// Only tells what the next calls are.
+    /// Only plans the next calls.
     plan: bool,
     /// Items of the first of two lists.
     #[serde(default)]
@@ -53,7 +53,7 @@ pub(crate) struct PairSettings {
 pub(crate) struct Factored {
     universe: Universe,
     is_landmark: Vec<bool>,
-    /// Items that are no landmark, and what the fit says of them.
+    /// Items that are no landmark; `vectors` and `scattered` are what the fit holds for them.
     others: Vec<usize>,
     vectors: Array2<f64>,
     signature: Array1<f64>,

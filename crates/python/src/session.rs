@@ -1,4 +1,4 @@
-//! A job on a thread of its own, while the thread that asked for it serves the score and heeds Ctrl-C.
+//! A job on a thread of its own, while the thread that asked for it serves the score and responds to Ctrl-C.
 //!
 //! ```text
 //! Python thread:  run(job) ─ waits ─ scores a batch ─ waits ─ … ─ answer, or the exception
@@ -152,7 +152,7 @@ impl Desk {
         &self.waiters().changed
     }
 
-    /// So many scores of these items, in `room`, from whichever thread serves the desk.
+    /// Scores of these items, `scores` in number, in `room`, from whichever thread serves the desk.
     pub(crate) fn ask(&self, rows: Vec<i64>, columns: Vec<i64>, scores: usize, room: Vec<f64>) -> Scores {
         let (reply, answer) = mpsc::channel();
         let mut state = self.state();
@@ -275,7 +275,7 @@ where
     }
 }
 
-/// Runs numerics that ask no score while this thread heeds Ctrl-C. Who is interrupted leaves them behind, so they own what they read.
+/// Runs numerics that ask no score while this thread responds to Ctrl-C. Who is interrupted leaves them behind, so they own what they read.
 ///
 /// # Errors
 /// Ctrl-C.

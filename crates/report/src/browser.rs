@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
 
-/// A browser without a window; a test that needs one says so where there is none.
+/// A browser without a window; a test that needs one reports it where there is none.
 pub(crate) struct Browser {
     program: &'static str,
     folder: tempfile::TempDir,

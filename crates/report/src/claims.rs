@@ -1,6 +1,6 @@
 //! Claims of a paper as predicates over published rows: `experiments/<paper>/claims.yaml`.
 //!
-//! A claim holds, does not hold, or is untested, and then says what is missing. Nobody writes a verdict down: it follows from the rows.
+//! A claim holds, does not hold, or is untested, and then names what is missing. Nobody writes a verdict down: it follows from the rows.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ const FIGURES: [&str; 5] = ["value", "lower", "upper", "cells", "evaluations"];
 /// Never compared: a clock, and words that hold figures.
 const LEFT_OUT: [&str; 2] = ["seconds", "note"];
 
-/// Digest of the figures of some rows, whatever the clock said.
+/// Digest of the figures of some rows, whatever the clock read.
 ///
 /// # Errors
 /// A figure that JSON can't hold.
@@ -34,7 +34,7 @@ fn as_map(row: &ResultRow) -> serde_json::Result<Map<String, Json>> {
     }
 }
 
-/// Rows by what names them, with their figures; a name that repeats is told apart by how often it was seen.
+/// Rows by what names them, with their figures; a name that repeats is distinguished by how often it was seen.
 type Named = BTreeMap<(String, usize), (String, Vec<Option<f64>>)>;
 
 fn named(rows: &[ResultRow]) -> serde_json::Result<Named> {

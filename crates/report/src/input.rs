@@ -6,7 +6,7 @@ use crate::reference::Reference;
 use crate::results::ResultRow;
 use crate::spec::{Caveat, FigureSpec, TableSpec};
 
-/// Key to the tables where no paper stands beside them.
+/// Key to the tables where no paper stands next to them.
 const OF_ITS_OWN: &str = "A figure is the mean over replicates ± half its 95 % interval (Student's t; with a single replicate, the \
     bootstrap interval over items where there is one). Cells of K are what a method reads; calls are what the similarity function is \
     really asked.";
@@ -21,11 +21,11 @@ const HOW_TO_READ: &str = "A figure of ours is the mean over replicates ± half 
     the printed number than 2 published standard deviations, plus rounding, plus half our interval. Cells of K are the papers' \
     accounting; calls are what the similarity function is really asked.";
 
-/// The same for a page about a matrix of one's own.
+/// The same for a page about a user's own matrix.
 pub(crate) const HOW_TO_READ_A_MATRIX: &str = "An entry is a cell of K, the matrix of all similarities; a call is one evaluation of the score. A similarity after ≈ is \
     estimated by the factors, one without was evaluated. Intervals have 95 % where no other level is named.";
 
-/// Everything one configuration has to tell.
+/// Everything one configuration has to show.
 #[derive(Debug, Clone)]
 pub struct ReportInput<'a> {
     /// Heading: `Word mover's distance classification of tweets`.
@@ -38,7 +38,7 @@ pub struct ReportInput<'a> {
     pub command: String,
     /// Claims of the paper that this run has a part in, with their verdicts.
     pub claims: Vec<JudgedClaim>,
-    /// What came out, in a sentence: above everything else where neither claims nor published numbers say it.
+    /// What came out, in a sentence: above everything else where neither claims nor published numbers show it.
     pub conclusion: Option<String>,
     /// Warnings that stand before every figure.
     pub caveats: Vec<Caveat>,

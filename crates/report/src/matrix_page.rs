@@ -21,7 +21,7 @@ pub(crate) const SCRIPT: &str = include_str!("../templates/matrix.js");
 /// Bytes of a text in a list.
 const LISTED: usize = 240;
 
-/// Everything a page shows of a factored matrix beside its rows.
+/// Everything a page shows of a factored matrix in addition to its rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MatrixPage {
     /// What it cost and what came of it, in a sentence or two.
@@ -148,7 +148,7 @@ impl MatrixPage {
 }
 
 impl Listed {
-    /// A number with so many decimals.
+    /// A number with `decimals` decimals.
     pub fn number(value: f64, decimals: usize) -> Self {
         Self::Number(format!("{value:.decimals$}").replace('-', "−"), value)
     }
@@ -212,7 +212,7 @@ impl Confusion {
     }
 }
 
-/// A text of at most so many bytes, cut at a character, with a sign that it was cut.
+/// A text of at most `bytes` bytes, cut at a character, with a sign that it was cut.
 pub(crate) fn cut(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();

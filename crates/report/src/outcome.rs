@@ -1,4 +1,4 @@
-//! Outcome in a sentence: how many claims hold, and how many published numbers stand beside ours.
+//! Outcome in a sentence: how many claims hold, and how many published numbers stand next to ours.
 
 use crate::claims::claims_sentence;
 use crate::input::ReportInput;

@@ -1,7 +1,7 @@
 //! The paper's numbers as data: `experiments/<paper>/reference.yaml`.
 //!
 //! Tables are written as the paper prints them, so that a reader can check them line by line: a cell is the text `72.5 ± 0.5` or
-//! `0.1738 @ 250` (value ± standard deviation @ rank), and the number of printed decimals says how far rounding may have moved it.
+//! `0.1738 @ 250` (value ± standard deviation @ rank), and the number of printed decimals shows how far rounding may have moved it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub struct ReferenceValue {
     pub method: String,
     /// Comparison it belongs to (`small_rank`), where the paper has more than one.
     pub comparison: Option<String>,
-    /// The rank it was measured at, where the paper says.
+    /// The rank it was measured at, where the paper states it.
     pub rank: Option<u64>,
     /// Metric that was measured.
     pub metric: Metric,
@@ -75,7 +75,7 @@ impl Reference {
         Ok(Self { paper: file.paper, values, facts: file.facts })
     }
 
-    /// The numbers of a paper for a configuration: `experiments/<paper>/reference.yaml` in the working directory, or beside or above the
+    /// The numbers of a paper for a configuration: `experiments/<paper>/reference.yaml` in the working directory, or next to or above the
     /// configuration's folder.
     ///
     /// # Errors

@@ -75,7 +75,7 @@ pub enum TableKind {
     Comparison {
         /// Rows.
         select: Selection,
-        /// Table of `reference.yaml` beside them (`table2`), if any.
+        /// Table of `reference.yaml` next to them (`table2`), if any.
         reference: Option<String>,
     },
     /// Methods down, dataset × size across: mean ± half the 95 % interval, the best of each column in bold.

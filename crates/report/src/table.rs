@@ -42,7 +42,7 @@ pub(super) struct Block {
     pub(super) heading: String,
     pub(super) head: Vec<Head>,
     pub(super) lines: Vec<Vec<Cell>>,
-    /// Lines of published numbers that nothing of this run stands beside: folded away.
+    /// Lines of published numbers that nothing of this run stands next to: folded away.
     pub(super) folded: Vec<Vec<Cell>>,
 }
 

@@ -75,7 +75,7 @@ pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", escaped(line));
 }
 
-/// A drawn complaint as it may be printed: without what looks like a secret, also in the lines of a file that it quotes, and with no order to the
+/// A drawn error as it may be printed: without what looks like a secret, also in the lines of a file that it quotes, and with no order to the
 /// terminal but those of color that it was drawn with.
 fn harmless(drawn: &str) -> String {
     let mut out = String::with_capacity(drawn.len());
@@ -126,7 +126,7 @@ pub fn print_error(report: &Report) {
     };
     let text = harmless(&text);
     let mut err = io::stderr().lock();
-    // there is nowhere left to complain to
+    // there is nowhere left to report an error
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 

@@ -6,9 +6,9 @@
 const FIRST: usize = 8;
 /// Entries of the largest batch and tile: 2 MB of values.
 pub(super) const LARGEST: usize = 1 << 18;
-/// Seconds that what is under way should take.
+/// Seconds that what is in flight should take.
 const TARGET: f64 = 0.5;
-/// Seconds of evaluating after which a tile is published: with what is under way, about a second.
+/// Seconds of evaluating after which a tile is published: with what is in flight, about a second.
 const PUBLISH: f64 = 0.75;
 
 /// The batch size so far, and what waits to be published.
@@ -20,7 +20,7 @@ pub(super) struct BatchSizer {
 }
 
 impl BatchSizer {
-    /// Of an oracle that works on so many calls at once.
+    /// Of an oracle that works on `at_once` calls at once.
     pub(super) fn new(at_once: usize) -> Self {
         let at_once = at_once.clamp(1, LARGEST);
         let sizer = Self { at_once, batch: FIRST, entries: 0, seconds: 0.0 };
@@ -31,14 +31,14 @@ impl BatchSizer {
         self.batch
     }
 
-    /// Takes note of a batch that took so many seconds and adapts, at most fourfold at a time.
+    /// Takes note of a batch that took `seconds` seconds and adapts, at most fourfold at a time.
     pub(super) fn adapt(&mut self, landed: usize, seconds: f64) {
         self.entries += landed;
         self.seconds += seconds;
         let fits = landed as f64 / seconds.max(1e-9) * TARGET;
         let fits = if fits >= LARGEST as f64 { LARGEST } else { fits as usize };
         let largest = (4 * self.batch).min(LARGEST);
-        // a small batch says little of how a large one scales, so it may not raise the batch
+        // a small batch shows little of how a large one scales, so it may not raise the batch
         let largest = if landed < self.batch { self.batch } else { largest };
         let batch = fits.clamp((self.batch / 4).max(1), largest).max(self.fewest());
         // as many for every lane; LARGEST is a guideline, which a batch may exceed by a call a lane
@@ -49,7 +49,7 @@ impl BatchSizer {
         if self.at_once > 1 { (2 * self.at_once).min(LARGEST) } else { 1 }
     }
 
-    /// True where what waits is worth a tile: full, or dear.
+    /// True where what waits is worth a tile: full, or expensive.
     pub(super) fn is_due(&self) -> bool {
         self.entries >= LARGEST || self.seconds >= PUBLISH
     }
@@ -63,7 +63,7 @@ impl BatchSizer {
 mod tests {
     use super::*;
 
-    /// Takes note of whole batches, one after the other, at so many seconds an entry.
+    /// Takes note of whole batches, one after the other, at `seconds_each` seconds an entry.
     fn land(sizer: &mut BatchSizer, batches: usize, seconds_each: f64) {
         for _ in 0..batches {
             sizer.adapt(sizer.batch(), seconds_each * sizer.batch() as f64);

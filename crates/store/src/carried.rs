@@ -137,12 +137,12 @@ impl TileStore {
 }
 
 impl<O: Oracle> Stored<O> {
-    /// Takes over scores of other lists of the same scorer that this one lacks; answers how many. `keep` writes them, and the list, so that others take over
-    /// from it; otherwise, and where the store cannot be written, they are at hand here alone. Of equal items the first here takes the scores of the first
-    /// there, the second those of the second, and one that is more those of the last.
+    /// Takes over scores of other lists of the same scorer that this one lacks; answers how many. `keep` writes them, and the list, so that others
+    /// take over from it; otherwise, and where the store cannot be written, they are available here alone. Of equal items the first here takes the
+    /// scores of the first there, the second those of the second, and one that is more those of the last.
     ///
-    /// Cost: 16 bytes read an item of each list of the scorer, and each tile of the 16 lists that share the most items once; memory for one tile beside the
-    /// entries.
+    /// Cost: 16 bytes read an item of each list of the scorer, and each tile of the 16 lists that share the most items once; memory for one tile and
+    /// the entries.
     ///
     /// # Errors
     /// A store that cannot be read.

@@ -73,7 +73,7 @@ pub enum StoreError {
     )]
     FailedBefore {
         address: String,
-        /// The scorer's complaint.
+        /// The scorer's error.
         error: String,
     },
     #[error("{len} items are too many for a tile store: its row and column ids have 32 bits")]
@@ -111,7 +111,7 @@ impl StoreError {
         use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         let of_system = system_error(&error);
         let kind = of_system.map(io::Error::kind);
-        // of a folder, what is above the operating system's own words repeats the file and these words; of a bucket it tells the address
+        // of a folder, what is above the operating system's own words repeats the file and these words; of a bucket it names the address
         let is_folder = matches!(error, object_store::Error::Generic { store: FOLDER, .. });
         let source: StorageCause = match of_system.and_then(io::Error::raw_os_error) {
             Some(code) if is_folder => Box::new(io::Error::from_raw_os_error(code)),

@@ -1,4 +1,4 @@
-//! Pairs that cannot be scored, kept beside the scores with the scorer's complaint.
+//! Pairs that cannot be scored, kept next to the scores with the scorer's error.
 //!
 //! ```text
 //! <store>/<oracle id>/<blake3>.failures          {"row":3,"col":11,"error":"…"}, one a line, immutable, named by content
@@ -25,9 +25,9 @@ const EXTENSION: &str = "failures";
 pub struct StoredFailure {
     pub row: u32,
     pub col: u32,
-    /// The scorer's complaint, items by name.
+    /// The scorer's error, items by name.
     pub error: String,
-    /// True where it had no stand-in and ended its run: the next run without one asks again, for the scorer may be mended.
+    /// True where it had no stand-in and ended its run: the next run without one asks again, for the scorer may be fixed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended_run: bool,
 }
@@ -99,7 +99,7 @@ impl Failures {
         self.by_pair.entry(key).or_insert(failure);
     }
 
-    /// Takes new ones in, met beside so many scores.
+    /// Takes new ones in, met together with `scores` scores.
     pub(super) fn add(&mut self, scores: usize, failures: impl IntoIterator<Item = (u64, StoredFailure)>) {
         self.has_scores |= scores > 0;
         for (key, failure) in failures {

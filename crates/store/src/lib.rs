@@ -20,7 +20,7 @@
 //! the clouds, with credentials from the environment.
 //!
 //! Cost: 8 bytes an entry on disk where columns are whole. In memory a column of which n/32 is there takes 8n bytes, up to
-//! [`TileStore::with_memory`] (a third of the machine's unless told otherwise); what exceeds that goes to a scratch file, so a matrix that just fits
+//! [`TileStore::with_memory`] (a third of the machine's unless set otherwise); what exceeds that goes to a scratch file, so a matrix that just fits
 //! in memory needs no second copy of its columns. Evaluating adds about 0.1 µs an entry.
 
 use std::sync::Arc;

@@ -178,7 +178,7 @@ impl TileStore {
         Ok(cleaned)
     }
 
-    /// Writes the entries of small tiles anew, in few tiles, then removes the small ones.
+    /// Writes the entries of small tiles again, in few tiles, then removes the small ones.
     fn merge(&self, folder: &Folder, small: &[String], dry_run: bool, cleaned: &mut Cleaned) -> Result<(), StoreError> {
         let (Some(identity), Some(manifest)) = (&folder.identity, &folder.manifest) else { return Ok(()) };
         let symmetric = manifest.symmetry == Symmetry::Symmetric;

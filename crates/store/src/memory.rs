@@ -7,8 +7,8 @@ const LEAST: u64 = 1 << 30;
 /// The part of a machine's memory that is granted: the rest is for factors, three to five times as large as the columns of a fit.
 const PART: u64 = 3;
 
-/// Bytes of columns that one oracle may keep on the heap unless told otherwise: a third of the memory of the machine, or of its control group (a
-/// container, a slice), or a group above that, where one has less; 1 GiB at least, and where the system does not say.
+/// Bytes of columns that one oracle may keep on the heap unless set otherwise: a third of the memory of the machine, or of its control group (a
+/// container, a slice), or a group above that, where one has less; 1 GiB at least, and where the system does not report it.
 pub fn default_memory() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|text| total(&text));
     granted(machine, group_limit(Path::new("/")))

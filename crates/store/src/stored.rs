@@ -170,7 +170,7 @@ impl<O: Oracle> Stored<O> {
         Ok(new)
     }
 
-    /// Publishes scores that were taken in. Where that fails they are at hand all the same, and nothing of them waits to be published.
+    /// Publishes scores that were taken in. Where that fails they are available all the same, and nothing of them waits to be published.
     pub(super) fn keep_taken(&self, entries: Vec<Entry>) -> Result<(), StoreError> {
         if entries.is_empty() {
             return Ok(());
@@ -309,7 +309,7 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// Publishes what waits, and lets nobody evaluate any more. Waits for what is being evaluated, about half a second. What is here is still
-    /// answered; who asks for an entry that is not fares as `after` says. A second time it does nothing.
+    /// answered; who asks for an entry that is not fares as `after` determines. A second time it does nothing.
     ///
     /// # Errors
     /// A store that cannot be written: what waits is kept, and closing or [`flush`](Self::flush) tries once more. Nobody evaluates then either.

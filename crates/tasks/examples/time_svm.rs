@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Noise around one center a class; one label in ten drawn anew.
+/// Noise around one center a class; one label in ten drawn again.
 fn overlapping_classes(rows: usize, columns: usize, classes: usize) -> (Array2<f64>, Vec<usize>) {
     let rng = &mut stream(2022, "synthetic", "time_svm", 0);
     // a sum of four uniforms has variance 1/3: near enough to a normal for a benchmark, and needs no further crate

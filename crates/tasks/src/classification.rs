@@ -262,7 +262,7 @@ impl Learner for FeatureLearner<'_> {
         let classes = Classes::of(self.labels, items);
         let encoded = classes.encode(self.labels, items);
         let parts: Vec<&[usize]> = folds.iter().map(|fold| fold.train.as_slice()).collect();
-        // what is wrong is said by the fold that meets it
+        // what is wrong is reported by the fold that meets it
         let Ok(Some(paths)) = self.svm.train_folds(rows.view(), &encoded, classes.labels.len(), &parts, costs) else {
             return Ok(None);
         };

@@ -40,7 +40,7 @@ pub struct KMeans {
     pub inertia: f64,
     /// Iterations until no point moved, or as many as were allowed.
     pub iterations: usize,
-    /// Clusters that lost all points and began anew at the point farthest from its center.
+    /// Clusters that lost all points and began again at the point farthest from its center.
     pub restarted: usize,
 }
 

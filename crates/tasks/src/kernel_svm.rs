@@ -43,7 +43,7 @@ pub struct KernelSvmParams {
     pub bias: bool,
     pub class_weights: ClassWeights,
     pub tolerance: Tolerance,
-    /// Give up after so many steps per item (the report then says `converged: false`).
+    /// Give up after this number of steps per item (the report then has `converged: false`).
     pub max_epochs: usize,
 }
 

@@ -8,9 +8,9 @@
 //! Factors of an indefinite matrix come with a signature ±1 a column; the machine sees the columns as plain features, that is,
 //! the associated positive definite space and not the indefinite inner product.
 //!
-//! Cost: O(n·d) an epoch and class, classes in parallel; memory O(n + d) a class at work beside the rows. Dense rows that are wider than there are of
-//! them, up to 4,096, take O(n²) an epoch, and n² numbers for all classes, once their inner products are worth taking. The result depends
-//! on the seed only through the order of visits, and not on the number of threads.
+//! Cost: O(n·d) an epoch and class, classes in parallel; memory O(n + d) a class at work in addition to the rows. Dense rows that are wider than
+//! there are of them, up to 4,096, take O(n²) an epoch, and n² numbers for all classes, once their inner products are worth taking. The result
+//! depends on the seed only through the order of visits, and not on the number of threads.
 
 use std::ops::Range;
 

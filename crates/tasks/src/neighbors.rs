@@ -1,5 +1,5 @@
 //! The nearest neighbors of every item, and the best pairs of all, from the factors of K̃ = Z diag(±1) Zᵀ, exact where scattered
-//! entries were evaluated beside them; or from a matrix that is there.
+//! entries were evaluated in addition to them; or from a matrix that is there.
 //!
 //! K̃ is walked in square blocks of its upper triangle: each block is one matrix product, and serves its rows and, mirrored,
 //! its columns, so that half the products of a brute-force search are enough. Only what beats the worst of the best so far
@@ -7,7 +7,7 @@
 //! nothing depends on the number of threads.
 //!
 //! Cost: n²r flops and n²/2 comparisons for [`top_k`], [`best_pairs`] the same; memory 16nk bytes and one block (8 MB).
-//! [`approximate_top_k`] walks a graph of the items instead, and says how many of the nearest it finds.
+//! [`approximate_top_k`] walks a graph of the items instead, and reports how many of the nearest it finds.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -154,8 +154,8 @@ fn is_better(score: f64, item: usize, than: f64, other: usize) -> bool {
     }
 }
 
-/// The `k` most similar other items of every item, best first; fewer only where there are not as many. `done` is told now
-/// and then how much of the work is behind, from 0 to 1.
+/// The `k` most similar other items of every item, best first; fewer only where there are not as many. `done` gets, now
+/// and then, how much of the work is behind, from 0 to 1.
 pub fn top_k(scores: impl Similarities, k: usize, mut done: impl FnMut(f64)) -> Vec<Vec<Neighbor>> {
     let n = scores.items();
     let k = k.min(n.saturating_sub(1));
@@ -277,7 +277,7 @@ impl PartialEq for Worst {
 
 impl Eq for Worst {}
 
-/// Visits the blocks of the upper triangle, row by row of blocks; the visitor is told the share of them that will then be
+/// Visits the blocks of the upper triangle, row by row of blocks; the visitor gets the share of them that will then be
 /// behind.
 fn for_each_block(n: usize, mut visit: impl FnMut((usize, usize), (usize, usize), f64)) {
     let side = n.div_ceil(BLOCK);

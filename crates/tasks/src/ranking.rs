@@ -20,7 +20,7 @@ use landmark_core::rank::RankCmp;
 /// Number of comments, from the top of a list, that are looked at.
 pub const DEPTH: usize = 10;
 
-/// One comment: what the system says and what is true.
+/// One comment: what the system answers and what is true.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     pub score: f64,

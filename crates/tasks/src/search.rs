@@ -1,6 +1,6 @@
 //! Hyper-parameter search: grid, random, or tree-structured Parzen estimators.
 //!
-//! The next point is a pure function of the space, the strategy, the seed and the trials so far. A search that was interrupted goes on
+//! The next point is a pure function of the space, the strategy, the seed and the trials so far. A search that was interrupted continues
 //! from its recorded trials exactly as if it had not been. Failures are trials too: they are recorded, never the best, and TPE
 //! keeps away from them.
 
@@ -62,7 +62,7 @@ pub enum TrialOutcome {
     Failed(String),
 }
 
-/// Why a search cannot go on.
+/// Why a search cannot continue.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
@@ -129,7 +129,7 @@ impl Search {
     /// The point to try next; `None` when the strategy has no more.
     ///
     /// # Errors
-    /// A dimension that `tpe` cannot model (bounds too close to tell apart).
+    /// A dimension that `tpe` cannot model (bounds too close to distinguish).
     pub fn suggest(&self) -> Result<Option<Point>, SearchError> {
         match self.strategy {
             Strategy::Grid { .. } => Ok(self.grid.as_ref().and_then(Grid::next)),

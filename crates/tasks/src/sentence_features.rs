@@ -1,4 +1,4 @@
-//! Sentence representations that put dense vectors beside sparse word counts (paper 2, equation 2 and §3.1).
+//! Sentence representations that put dense vectors next to sparse word counts (paper 2, equation 2 and §3.1).
 //!
 //! SENT: x/‖x‖ ⊕ xΠ/‖xΠ‖, x the n-gram counts of a sentence and Π the [projection](landmark_features::sketch::Projection) of a sketch of
 //! unlabelled text. Any other dense vector takes the place of xΠ in the same way: averaged word vectors do for the paper's baselines.

@@ -254,7 +254,7 @@ pub(crate) fn within_bounds(node: &Node, schema: &Json, path: &str, problems: &P
         && most.is_none_or(|most| number <= most)
         && above.is_none_or(|above| number > above)
         && below.is_none_or(|below| number < below);
-    // a whole number below 0 is no number of its type, which is said where it is read
+    // a whole number below 0 is no number of its type, which is reported where it is read
     let is_typed = least == Some(0.0) && most.is_none() && number < 0.0;
     if is_good || is_typed || schema.get("type").is_none() {
         return;

@@ -87,7 +87,7 @@ impl Problem {
         Self { is_unknown_key: true, ..problem }
     }
 
-    /// Goes on: `` in `svm` ``.
+    /// Continues the message: `` in `svm` ``.
     #[must_use]
     pub fn and(mut self, more: &str) -> Self {
         self.message += more;
@@ -177,7 +177,7 @@ impl ConfigError {
         Self { name: name.to_owned(), profile: None, problems: problems.into_iter().map(located).collect() }
     }
 
-    /// Says in which profile the file is wrong.
+    /// Names the profile that the file is wrong in.
     #[must_use]
     pub fn in_profile(self, profile: &str) -> Self {
         Self { profile: Some(profile.to_owned()), ..self }
@@ -199,7 +199,7 @@ impl ConfigError {
         self.problems.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// The profile it was said to be wrong in.
+    /// The profile it was reported to be wrong in.
     pub fn profile(&self) -> Option<&str> {
         self.profile.as_deref()
     }

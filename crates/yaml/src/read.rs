@@ -123,7 +123,7 @@ impl Fault {
         self
     }
 
-    /// None of a fault that was told where it was found.
+    /// None of a fault that was reported where it was found.
     fn into_problem(self) -> Option<Problem> {
         if self.message.is_empty() {
             return None;
@@ -255,7 +255,7 @@ impl ConfigPath {
     }
 }
 
-/// A value that is read from its node, because what it may hold depends on what it says: a choice, for [`Section::tagged`](crate::Section::tagged).
+/// A value that is read from its node, because what it may hold depends on its content: a choice, for [`Section::tagged`](crate::Section::tagged).
 pub trait FromNode: Sized {
     /// Reads it; `path` is its dotted path, for messages. `None` once a problem was added.
     fn from_node(node: &Node, path: &str, problems: &Problems) -> Option<Self>;

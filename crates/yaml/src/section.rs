@@ -134,7 +134,7 @@ impl<'a> Section<'a> {
         node
     }
 
-    /// The same; `help` says what would do as well.
+    /// The same; `help` names what would do as well.
     pub fn required_node_or(&self, key: &'static str, help: &str) -> Option<&'a Node> {
         let node = self.node(key);
         if node.is_none() {

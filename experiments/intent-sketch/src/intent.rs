@@ -100,7 +100,7 @@ impl Representation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Labels {
-    /// At most so many.
+    /// At most this number.
     Few(usize),
     /// All of them.
     All(All),

@@ -299,7 +299,7 @@ fn head() -> Vec<String> {
 }
 
 impl Lines<'_> {
-    /// The paper's number for so many batches, in a run of the paper's size.
+    /// The paper's number for `batches` batches, in a run of the paper's size.
     fn published(&self, metric: Metric, form: Form, batches: u64) -> Option<f64> {
         let is_it = |value: &&landmark_report::ReferenceValue| {
             value.metric == metric && value.method == form.id() && value.rank == Some(batches)

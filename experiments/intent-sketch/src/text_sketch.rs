@@ -1,7 +1,7 @@
 //! `experiment: text_sketch` — a sketch of a text file of the user's, of any size, one text a line: its directions, its bound, and Π in a file.
 //!
-//! The sketch is saved beside the results with the place in the file, every `save_every` texts and at the end. A run that was stopped goes on there;
-//! a file that has grown is read from where it ended. Never more than the sketch, one buffer and one line are in memory.
+//! The sketch is saved next to the results with the place in the file, every `save_every` texts and at the end. A run that was stopped resumes
+//! there; a file that has grown is read from where it ended. Never more than the sketch, one buffer and one line are in memory.
 //!
 //! Several processes sketch a plain file with `--share K/N`: each takes a run of its lines and leaves its sketch in the store. The run that finds
 //! all of them merges them in a tree, whose bound is as good. The sketch differs from that of one process; the table shows the number of pieces.
@@ -41,9 +41,9 @@ pub const ENTRY: StudyEntry = StudyEntry {
     read,
 };
 
-/// The saved sketch, beside the results.
+/// The saved sketch, next to the results.
 const SAVED: &str = "stream.sketch";
-/// Π, beside the results.
+/// Π, next to the results.
 const PROJECTION: &str = "projection.npy";
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -247,7 +247,7 @@ impl StudyWork for Sketching {
 
     fn measure(&self, _: usize, _: &Finished<'_>, progress: &Progress) -> Result<Vec<ResultRow>, StudyError> {
         let (saved, seconds) = self.stream.read(progress)?;
-        // the file goes on from the sketch as it is; what is reported is that of a finished one
+        // reading of the file continues from the sketch as it is; what is reported is that of a finished one
         let mut finished = saved.sketch.clone();
         finished.finish()?;
         let projection = finished.projection(self.stream.settings.dimension)?;

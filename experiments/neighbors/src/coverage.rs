@@ -4,8 +4,9 @@
 //! coverage: { k }           lists of neighbors, by a search in rounds that audited rows stop (`nearest.rs`)
 //! coverage: { at_least }    all pairs from a similarity on, by estimates and an audit of the others (`pairs.rs`)
 //! ```
-//! All of K is evaluated once. In each replicate all that is random is drawn anew, and each way states a recall of ρ with probability 1 − δ. Among the ways are one that believes
-//! its plain estimate, and one that is told the truth: what it costs is the least that any bound on the same estimate could.
+//! All of K is evaluated once. In each replicate all that is random is drawn again, and each way states a recall of ρ with probability 1 − δ. Among
+//! the ways are one that believes its plain estimate, and one that is given the truth: what it costs is the least that any bound on the same
+//! estimate could.
 //!
 //! Cost: n² entries once; a search a draw, a target and a bound, or six fits a draw.
 

@@ -1,10 +1,10 @@
 //! `experiment: retrieval` — how many of the true nearest a number of calls an item finds: recall@k and nDCG of every way we know to spend them.
 //!
-//! All of K is evaluated once, so that the truth is known; every rival then pays for its pairs from a budget of b·n calls over the matrix that is
-//! there (`call_budget`), a call being one unordered pair, which serves both of its items. Columns cost what the plan of a sweep says. Rivals are
-//! in `rivals`.
+//! All of K is evaluated once, so that the truth is known; every method then pays for its pairs from a budget of b·n calls over the matrix that is
+//! there (`call_budget`), a call being one unordered pair, which serves both of its items. Columns cost what the plan of a sweep states. Methods
+//! are in `rivals`.
 //!
-//! Cost: n² entries once; 8n² bytes a rival, and for each budget a few n² log n comparisons.
+//! Cost: n² entries once; 8n² bytes a method, and for each budget a few n² log n comparisons.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -133,7 +133,7 @@ fn budgets(calls: &[usize], n: usize) -> Vec<usize> {
     calls.iter().copied().filter(|calls| 2 * calls < n.saturating_sub(1)).collect()
 }
 
-/// Worth of a rival's lists at some calls an item.
+/// Worth of a method's lists at some calls an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
     pub rival: Rival,
@@ -147,10 +147,10 @@ pub struct Finding {
     pub spent: u64,
 }
 
-/// Findings of all rivals at each number of `calls` an item that leaves something to be found.
+/// Findings of all methods at each number of `calls` an item that leaves something to be found.
 ///
 /// # Errors
-/// Whatever a rival ends in.
+/// Whatever error a method ends in.
 pub fn findings(setup: Setup<'_>, calls: &[usize]) -> Result<Vec<Finding>, JobError> {
     let truth = Truth::of(setup.matrix.view(), LONGEST);
     judged(setup, &truth, calls)

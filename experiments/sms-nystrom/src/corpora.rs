@@ -1,4 +1,4 @@
-//! `experiment: corpora` — what the corpora are made of: table 1 of the SMS-Nyström paper, counted, beside what was published.
+//! `experiment: corpora` — what the corpora are made of: table 1 of the SMS-Nyström paper, counted, next to what was published.
 //!
 //! Cost: reading and tokenizing each corpus, no similarity.
 
@@ -119,7 +119,7 @@ impl Study for Corpora {
                 STATISTICS.iter().map(|(id, _, metric)| of(id).map_or("–".to_owned(), |row| metric.show(row.value)));
             lines.push([label.clone(), "counted".to_owned()].into_iter().chain(ours).collect());
             let published = catalog::find(dataset.name).ok().and_then(|entry| entry.published.as_ref());
-            // what a paper counts of ten classes says nothing of all of them
+            // what a paper counts of ten classes does not hold for all of them
             if let Some(published) = published.filter(|published| published.classes as f64 == classes) {
                 lines.push(published_line(published));
             }

@@ -4,7 +4,7 @@
 //! WME draws R random documents and evaluates n·R distances; SMS-Nyström evaluates n·s1 + (s2 − s1)² of them and factors. Every
 //! repetition does the same work again.
 //!
-//! Cost: replicates × (both purchases) for each corpus and size.
+//! Cost: replicates × (the calls of both methods) for each corpus and size.
 
 use std::hint::black_box;
 use std::path::Path;

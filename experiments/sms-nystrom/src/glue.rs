@@ -34,7 +34,7 @@ use landmark_harness::oracles::cross_encoder::{Calibration, Sentences};
 use landmark_harness::sweep::context::{SweepContext, rows_of_duplicate, whole};
 use landmark_harness::sweep::{Cell, Comparison, Setting};
 
-/// Above this a label says yes; a score too, where no threshold was chosen for it.
+/// Above this a label is positive; a score too, where no threshold was chosen for it.
 const HALF: f64 = 0.5;
 /// Id and name of the row of the threshold.
 const THRESHOLD: (&str, &str) = ("threshold", "threshold of a yes");
@@ -280,7 +280,7 @@ fn difference(a: &dyn Oracle, b: &dyn Oracle) -> Result<f64, JobError> {
 fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec<(Metric, f64)>, JobError> {
     let targets = &sentences.targets;
     if sentences.are_graded {
-        // scores that are all the same say nothing of any pair: they are worth what no correlation is
+        // scores that are all the same carry no information about any pair: they are worth what no correlation is
         let or_none = |correlation| match correlation {
             Err(MetricError::Constant { list: "x", .. }) => Ok(0.0),
             other => other,

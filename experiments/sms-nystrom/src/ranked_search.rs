@@ -2,7 +2,7 @@
 //!
 //! For each method, and for small and large ranks apart: the columns that any trial may read are evaluated first, then every trial fits on
 //! them and is validated on the training items of the first replicate's split. A trial is a job of its own, so a search that was
-//! interrupted goes on where it was; the point it tries follows from the trials before it.
+//! interrupted resumes where it was; the point it tries follows from the trials before it.
 
 use landmark_core::approximate::ApproximateError;
 use landmark_core::entries::{Certainty, EntryPlan};
@@ -55,7 +55,7 @@ pub(crate) fn is_searched(context: &SweepContext<'_>, cell: &Cell) -> bool {
     matches!(cell.comparison, Comparison::SmallRank | Comparison::LargeRank) && context.sweep.method(cell).entry.sized
 }
 
-/// The search of a cell's method: its purchase and its trials. The replicates of a method share it.
+/// The search of a cell's method: its evaluations and its trials. The replicates of a method share it.
 pub(crate) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec<Job<'a>>, JobError> {
     if cell.replicate != 0 {
         return Ok(Vec::new());
@@ -136,7 +136,7 @@ fn space(context: &SweepContext<'_>, cell: &Cell) -> Space {
         space.insert("s2".to_owned(), dimension(axis));
     }
     if let Some(axis) = search.max_words.as_ref().filter(|_| method == wme::ID) {
-        // a list, so that no more random documents are scored than the dry run says
+        // a list, so that no more random documents are scored than the dry run states
         space.insert("max_words".to_owned(), Dimension::Values(axis.points()));
     }
     space

@@ -1,7 +1,7 @@
 //! `experiment: structured` — structured nonlinear embeddings: how well they estimate kernels, what they cost, and the P-models
 //! behind them (Choromanski & Fagan 2016).
 //!
-//! Its section says with `measure` what is measured: `error`, `speed`, `p_model` or `classification`, each with keys of its own.
+//! Its section names with `measure` what is measured: `error`, `speed`, `p_model` or `classification`, each with keys of its own.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
     read,
 };
 
-/// The key that says which of the others are read.
+/// The key that determines which of the others are read.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MeasureKey {

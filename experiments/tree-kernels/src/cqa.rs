@@ -175,7 +175,7 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let settings: Settings = section.whole()?;
     let mut settings = Settings { folder: problems.folder().to_owned(), ..settings };
-    // of files of one's own the last is judged by, whatever it is called
+    // of a user's own files the last is judged by, whatever it is called
     if let Some(last) = settings.files.last().filter(|_| !section.has("test")) {
         settings.test = work::set_name(last);
     }

@@ -8,7 +8,7 @@ use crate::landmarks::Landmarks;
 use crate::oracle::Oracle;
 use crate::stream::{Rng, stream};
 
-/// As many as are taken at a rank unless said otherwise; n at most.
+/// Number that is taken at a rank unless another is given; n at most.
 pub(super) fn usual_anchors(rank: usize) -> usize {
     (4 * rank).clamp(256, 1024)
 }

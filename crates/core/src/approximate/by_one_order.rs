@@ -1,9 +1,9 @@
 //! A method on one order a pair of an asymmetric score whose mean of both orders is wanted.
 //!
 //! ```text
-//! obs_ij = f(i, j) or f(j, i), σ_ij = ±1 says which;   f(i, j) − f(j, i) ≈ 2 (a_i − a_j)
+//! obs_ij = f(i, j) or f(j, i), σ_ij = ±1 marks which;   f(i, j) − f(j, i) ≈ 2 (a_i − a_j)
 //! (L + 5I) a = b,   L the Laplacian of the evaluated pairs, b_i = Σ_j σ_ij (obs − m)_ij,   m out of fold
-//! K̃ = method(obs − σ (a_i − a_j)),   an evaluated cell returns .85 of that and .15 of what the method says without it
+//! K̃ = method(obs − σ (a_i − a_j)),   an evaluated cell returns .85 of that and .15 of what the method predicts without it
 //! ```
 //! The coin makes the antisymmetric half of the score noise of mean 0; of that noise the items' own part is estimated and removed. m predicts
 //! the evaluated columns from the method's fit to the other four fifths of them, so that it knows nothing of the noise it is held against.

@@ -1,7 +1,7 @@
 //! The best rank-k approximation: K̃ = V_k diag(w_k) V_kᵀ over the k eigenvalues of largest |w|.
 //!
 //! Eckart–Young–Mirsky: no matrix of rank k is nearer in Frobenius or spectral norm. The cap that the sublinear methods are
-//! measured against, not one of them. It reads all of K, but K̃ says only what rank k can: `known: landmarks` is not applied.
+//! measured against, not one of them. It reads all of K, but K̃ holds only what rank k can: `known: landmarks` is not applied.
 //!
 //! Cost: n² entries (n(n+1)/2 evaluations); 9n³ flops; 24n² bytes.
 

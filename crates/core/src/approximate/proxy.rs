@@ -8,9 +8,9 @@
 //! method then factors the residual, whose columns are known because K's and P's are, so no further entry is evaluated. The
 //! zero core competes: a quarter of the evaluated columns is predicted from the others with and without the method, and a
 //! residual that holds nothing to be learned is left alone, so that K̃ does no worse there than the proxy does.
-//! This project's own method (ALGORITHMS §2f). Several proxies, and popularity (`popularity.rs`), compete with q(P): `choice.rs`.
+//! This project's own method (ALGORITHMS §2f). Several proxies, and hubness (`popularity.rs`), compete with q(P): `choice.rs`.
 //!
-//! q(P) is evaluated where it is read. Vectors: the residual's own, beside shift_ridge vectors of q(P) on many more
+//! q(P) is evaluated where it is read. Vectors: the residual's own, next to shift_ridge vectors of q(P) on many more
 //! landmarks, for its entries are free.
 //!
 //! Cost: entries as the method; its flops twice at most; one proxy score a evaluated entry; 16 bytes more a evaluated entry
@@ -142,7 +142,7 @@ impl Proxied {
 }
 
 impl Approximate for Proxied {
-    /// That of the method: the proxy is told apart by [`FitReport::proxy`].
+    /// That of the method: [`FitReport::proxy`] shows that a proxy took part.
     fn id(&self) -> &'static str {
         self.method.id()
     }
@@ -196,7 +196,7 @@ impl Approximate for Proxied {
     }
 }
 
-/// A link, its relative error on evaluated entries, and what held-out columns say of it and of the method.
+/// A link, its relative error on evaluated entries, and how well it and the method predict held-out columns.
 struct Chosen {
     fitted: Fitted,
     error: Option<f64>,
@@ -228,7 +228,7 @@ impl Judgement {
 }
 
 impl Proxied {
-    /// The link and its judgment. Where popularity predicts columns better that were left out, it is judged together with the core,
+    /// The link and its judgment. Where hubness predicts left-out columns better, it is judged together with the core,
     /// too: at a higher rank the method finds the same thing by itself, and better.
     fn choose(
         &self,

@@ -182,7 +182,7 @@ impl Scattered {
 }
 
 impl Approximate for Scattered {
-    /// That of the method: scattered entries are told apart by [`FitReport::scattered`].
+    /// That of the method: [`FitReport::scattered`] shows that scattered entries took part.
     fn id(&self) -> &'static str {
         self.method.id()
     }

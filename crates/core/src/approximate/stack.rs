@@ -10,9 +10,9 @@
 //!            w_i krige the residuals of row i on 64 features φ
 //! ```
 //! The scattered pairs are those that m misses most. What m learns from them, it learns where few columns are known (counted in full they make the
-//! error on questions under a tree kernel a tenth smaller at s/n = .02), and unlearns where most of K says nothing (a third larger on a matrix of
-//! 0 and 1); so they count 0, a fifth or all of an entry of the columns, whichever predicts columns that were left out best. Rows are kriged from
-//! all that is known.
+//! error on questions under a tree kernel a tenth smaller at s/n = .02), and unlearns where most of K carries no information (a third larger on a
+//! matrix of 0 and 1); so they count 0, a fifth or all of an entry of the columns, whichever predicts columns that were left out best. Rows are
+//! kriged from all that is known.
 //!
 //! The range costs no call; a mat-vec then reads all entries.
 //!
@@ -347,8 +347,8 @@ impl Stack {
     }
 }
 
-/// Self-similarities: the known one; else the evaluated ones, and for the others their mean, or what m, trained on other pairs, says where
-/// that is better.
+/// Self-similarities: the known one; else the evaluated ones, and for the others their mean, or what m, trained on other pairs, predicts
+/// where that is better.
 fn diagonal(
     oracle: &dyn Oracle,
     stage: &OutOfFold,

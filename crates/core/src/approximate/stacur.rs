@@ -82,7 +82,7 @@ impl Approximate for StaCur {
         Ok(sets.approximation(left, right, projector, report))
     }
 
-    /// For independent sets without overlap, the dearest case.
+    /// For independent sets without overlap, the most expensive case.
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
         let sets = if self.same { 1 } else { 2 };
         largest_rank(n, columns, |rank| column_evaluations(n, (sets * rank).min(n as u64)))

@@ -1,6 +1,6 @@
 //! Vectors for items: what a linear classifier, k-means or a nearest-neighbor index takes.
 //!
-//! The core is Z diag(±1) Zᵀ. Where a cheap matrix ([`AdditiveTerm`]) is added to the core, its own vectors stand beside Z.
+//! The core is Z diag(±1) Zᵀ. Where a cheap matrix ([`AdditiveTerm`]) is added to the core, its own vectors stand next to Z.
 
 use std::fmt;
 use std::sync::Arc;
@@ -44,8 +44,8 @@ impl Embedding {
         self.projector.as_ref().map(|projector| linalg::product(similarities, projector.view()))
     }
 
-    /// The same where a proxy takes part. Beside the similarities to the `landmarks` (m × t) it takes the scores of every proxy
-    /// of the new items with the landmarks (m × t) and with the [`anchors`](Self::anchors) (m × a); free, as a rule.
+    /// The same where a proxy takes part. In addition to the similarities to the `landmarks` (m × t) it takes the scores of every
+    /// proxy of the new items with the landmarks (m × t) and with the [`anchors`](Self::anchors) (m × a); free, as a rule.
     ///
     /// `None` where no proxy takes part, or the core does not come from evaluated columns.
     pub fn project_with_proxy(

@@ -90,7 +90,7 @@ impl KnownColumns {
         Self { columns, position }
     }
 
-    /// `share` of each entry off the diagonal, and the rest of what the core says of it.
+    /// `share` of each entry off the diagonal, and the rest of what the core predicts for it.
     pub(super) fn shrink(&mut self, core: &Factors, landmarks: &[usize], share: f64) {
         let all: Vec<usize> = (0..self.columns.nrows()).collect();
         let height = (CELLS_PER_BLOCK / landmarks.len().max(1)).max(1);

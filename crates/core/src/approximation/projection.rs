@@ -45,7 +45,7 @@ impl Approximation {
         Some(out)
     }
 
-    /// [`project`](Self::project) where a proxy takes part: K̃ = q(P) + project(similarities − q(P)). Beside the
+    /// [`project`](Self::project) where a proxy takes part: K̃ = q(P) + project(similarities − q(P)). In addition to the
     /// similarities to the landmarks (m × t) it takes the scores of every proxy of the new items with the landmarks (m × t) and
     /// with `items` (m × items.len()). `None` where no proxy takes part, or the core does not come from evaluated columns.
     ///

@@ -13,7 +13,7 @@ use crate::error::ApproximateError;
 use crate::linalg::{self, Eigh, LinalgError, PINV_TOLERANCE};
 
 impl Approximation {
-    /// Z and its signature, reproducing the symmetric part of the core, and beside them the addend's own embedding.
+    /// Z and its signature, reproducing the symmetric part of the core, and next to them the addend's own embedding.
     /// Known and scattered entries and a shift of the diagonal have no low rank and are not part of it.
     ///
     /// # Errors

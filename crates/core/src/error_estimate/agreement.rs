@@ -11,7 +11,7 @@ use crate::stats::pearson;
 
 const LARGE_SHARE: usize = 100;
 
-/// Large pairs at least; with fewer than twice as many drawn, none is told from the rest.
+/// Large pairs at least; with fewer than twice as many drawn, none is separated from the rest.
 const FEWEST_LARGE: usize = 10;
 
 const ROUNDING: f64 = 1e-12;

@@ -51,7 +51,7 @@ fn cosines(z: &Array2<f64>) -> Array2<f64> {
     Array2::from_shape_fn(products.dim(), |(i, j)| products[[i, j]] / (sizes[i] * sizes[j]))
 }
 
-/// Sentences, of which `copies` have one other that says nearly the same.
+/// Sentences, of which `copies` have one other of nearly the same meaning.
 fn near_duplicates(n: usize, copies: usize, sharpness: f64, rng: &mut Rng) -> Array2<f64> {
     let mut z = gaussian(n, 30, rng);
     for copy in 0..copies {

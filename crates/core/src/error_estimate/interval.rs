@@ -59,9 +59,9 @@ pub(super) struct Stratum {
     pub(super) fraction: f64,
     pub(super) drawn: Vec<(f64, f64)>,
     pub(super) scores: Extent,
-    /// What K̃ says of them.
+    /// The values of K̃ there.
     pub(super) ours: Extent,
-    /// A usual score, and what K̃ usually says.
+    /// A usual score, and a usual value of K̃.
     pub(super) usual: (f64, f64),
 }
 
@@ -334,7 +334,7 @@ mod tests {
         let (_, without) = interval(&[sure.clone(), shares(100.0, 1.0, 0, 100)], (0.0, 0.0), 0.95);
         let (_, with) = interval(&[sure.clone(), shares(100.0, 0.0, 0, 1)], (0.0, 0.0), 0.95);
         let (_, undrawn) = interval(&[sure, shares(100.0, 0.0, 0, 0)], (0.0, 0.0), 0.95);
-        // a hundred of 1,100 cells of which one draw or none says anything
+        // a hundred of 1,100 cells that one draw or none gives information on
         assert!(with > without + 0.02 && undrawn >= with, "{without} {with} {undrawn}");
     }
 }

@@ -30,7 +30,7 @@ const CELLS_PER_BLOCK: usize = 1 << 20;
 
 const DIAGONAL_SHARE: usize = 20;
 
-/// Items whose pairs say how large K̃ can be, and fewer where an addend has to be evaluated.
+/// Items whose pairs show how large K̃ can be, and fewer where an addend has to be evaluated.
 const PREDICTED_ITEMS: [usize; 2] = [400, 100];
 
 /// Cells drawn to estimate an error with.
@@ -250,7 +250,7 @@ impl Sample {
         Ok(Agreement::of(&drawn.into_iter().filter(is_open).collect::<Vec<_>>()))
     }
 
-    /// What K̃ says of pairs that may not be in the sample: of all of some hundreds of items.
+    /// Values of K̃ for pairs that may not be in the sample: for all pairs of some hundreds of items.
     fn predictions(&self, approximation: &Approximation) -> Result<Extent, OracleError> {
         let most = PREDICTED_ITEMS[usize::from(approximation.addend().is_some())];
         let step = self.outside.len().div_ceil(most).max(1);
@@ -327,7 +327,7 @@ impl Sample {
     }
 }
 
-/// Self-similarities, and what K̃ says of them.
+/// Self-similarities, and the values of K̃ for them.
 fn on_diagonal_cells(
     cells: &[Pair],
     reference: &dyn Oracle,
@@ -359,7 +359,7 @@ fn ratio_of(strata: &[Stratum], exact: Sums, confidence: f64) -> Estimate {
     Estimate { value: ratio(missed, total).sqrt(), lower: lower.sqrt(), upper: upper.sqrt() }
 }
 
-/// The score of a pair, and what K̃ says of it in both orders.
+/// The score of a pair, and the values of K̃ for it in both orders.
 struct Drawn {
     pair: Pair,
     score: f64,
@@ -367,7 +367,7 @@ struct Drawn {
     mirrored: f64,
 }
 
-/// Scores of pairs, and what K̃ says of them.
+/// Scores of pairs, and the values of K̃ for them.
 fn draw(pairs: &[Pair], reference: &dyn Oracle, approximation: &Approximation) -> Result<Vec<Drawn>, OracleError> {
     let mut scores = vec![0.0; pairs.len()];
     ask_pairs(reference, pairs, &mut scores)?;
@@ -384,7 +384,7 @@ fn judged(drawn: Vec<Drawn>, reference: &dyn Oracle, unit: f64) -> Vec<DrawnPair
     let is_symmetric = reference.symmetry() == Symmetry::Symmetric;
     let of = |Drawn { pair, score, ours, mirrored }| {
         let [score, ours, mirrored] = [score, ours, mirrored].map(|number| unit * number);
-        // a symmetric score says what K̃ misses in both orders
+        // a symmetric score shows what K̃ misses in both orders
         let other = if is_symmetric { mirrored } else { ours };
         let missed = 0.5 * (score - ours).powi(2) + 0.5 * (score - other).powi(2);
         DrawnPair { pair, score, ours: 0.5 * ours + 0.5 * other, apart: 0.5 * (ours - other), missed }

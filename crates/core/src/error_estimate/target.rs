@@ -35,7 +35,7 @@ pub struct TargetError {
     pub first_rank: usize,
     /// Factor from rank to rank, above 1.
     pub growth: f64,
-    /// The largest rank tried; as many as the landmarks allow where nothing is said.
+    /// The largest rank tried; as many as the landmarks allow where none is given.
     pub largest_rank: Option<usize>,
     /// Entries sampled for each estimate.
     pub samples: usize,

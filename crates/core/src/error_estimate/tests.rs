@@ -112,7 +112,7 @@ fn the_error_off_the_diagonal_and_of_unevaluated_entries_are_those_of_the_dense_
     assert_eq!(relative_errors(&oracle, &fitted(&nystrom(), &oracle, n)).unwrap().unevaluated, None);
 }
 
-/// Duplicates are 1 and everything else 0: a sample that met none of them cannot say that none was missed.
+/// Duplicates are 1 and everything else 0: a sample that met none of them cannot show that none was missed.
 #[test]
 fn an_interval_of_nothing_but_zeros_holds_what_may_have_been_missed() {
     let n = 400;
@@ -223,7 +223,7 @@ fn large_scores_and_correlation_are_those_of_the_sample() {
     };
     assert_eq!(of(2.0_f64.powi(-560)), of(2.0_f64.powi(-600)));
     assert!(of(2.0_f64.powi(-560)).correlation.is_some_and(|correlation| correlation > 0.99));
-    // too few to tell the large ones
+    // too few to separate the large ones
     let few = Sample::draw(n, approximation.landmarks(), 15, &mut stream(4, "error estimate", "s", 0));
     assert_eq!(few.agreement(&oracle, &approximation).unwrap(), Agreement::default());
 }

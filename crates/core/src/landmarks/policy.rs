@@ -115,10 +115,10 @@ impl LandmarkPolicy {
         })
     }
 
-    /// Chooses. Evaluates what [`plan`](Self::plan) says, each entry once.
+    /// Chooses. Evaluates what [`plan`](Self::plan) names, each entry once.
     ///
     /// `rpcholesky`, `kmeans++` and `farthest` choose one after the other, so that from one state of `rng` fewer
-    /// landmarks are a prefix of more; so does `uniform`, whose order is all n items. Costs O(n·size) beside the
+    /// landmarks are a prefix of more; so does `uniform`, whose order is all n items. Costs O(n·size) in addition to the
     /// columns, `rpcholesky` and `leverage` O(n·size²).
     pub fn select(&self, oracle: &dyn Oracle, size: usize, rng: &mut Rng) -> Result<Landmarks, LandmarkError> {
         self.select_up_to(oracle, size, size, rng)

@@ -19,7 +19,7 @@ use crate::stream::Rng;
 const EXHAUSTED: f64 = 1e-12;
 
 pub(super) trait Rule {
-    /// The next landmark among those not chosen; `None` when nothing is left to tell them apart.
+    /// The next landmark among those not chosen; `None` when nothing is left that distinguishes them.
     fn next(&self, is_chosen: &[bool], rng: &mut Rng) -> Option<usize>;
 
     fn update(&mut self, landmark: usize, column: &Array1<f64>);

@@ -21,7 +21,7 @@ pub trait Fallible: Oracle {
     fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt;
 }
 
-/// Outcome of an attempt beside its scores.
+/// Outcome of an attempt apart from its scores.
 #[derive(Debug, Default)]
 pub struct Attempt {
     /// Pairs that cannot be scored.
@@ -34,15 +34,15 @@ pub struct Attempt {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedPair {
     pub place: usize,
-    /// The complaint, the items by name in it.
+    /// The error message, which names the items.
     pub error: String,
 }
 
-/// Complaints about single pairs, noted while others are still being scored.
+/// Error messages about single pairs, recorded while others are still being scored.
 #[derive(Debug, Default)]
 pub struct Complaints(Mutex<HashMap<Pair, String>>);
 
-/// A complaint that was kept as text.
+/// An error that was kept as text.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Complaint(String);

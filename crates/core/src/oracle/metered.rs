@@ -73,7 +73,7 @@ pub struct Metered<O> {
     clock: Mutex<Clock>,
 }
 
-/// Time during which at least one request was under way.
+/// Time during which at least one request was in flight.
 #[derive(Debug, Default)]
 struct Clock {
     under_way: usize,
@@ -87,7 +87,7 @@ impl Clock {
     }
 }
 
-/// A request that is under way, until it is dropped.
+/// A request that is in flight, until it is dropped.
 struct UnderWay<'a>(&'a Mutex<Clock>);
 
 impl<'a> UnderWay<'a> {
@@ -143,7 +143,7 @@ impl<O: Oracle> Metered<O> {
         self.budget
     }
 
-    /// False while a thread starts or ends a request. In a forked child that thread may be one of its parent, which never goes on here.
+    /// False while a thread starts or ends a request. In a forked child that thread may be one of its parent, which never continues here.
     pub fn is_free(&self) -> bool {
         !matches!(self.clock.try_lock(), Err(TryLockError::WouldBlock))
     }

@@ -282,7 +282,7 @@ impl Memory {
         }
     }
 
-    /// True where a block of so many rows is kept as whole lines.
+    /// True where a block of `along` rows is kept as whole lines.
     fn keeps_lines(&self, along: usize) -> bool {
         along >= FEW_ROWS.max(self.len / 256).min(self.len)
     }
@@ -352,7 +352,7 @@ impl Memory {
         Some(Rectangle { start, rows: missing, cols })
     }
 
-    /// Positions of the rows that column j misses. A known diagonal costs nothing and counts as missing beside others,
+    /// Positions of the rows that column j misses. A known diagonal costs nothing and counts as missing where others are missing,
     /// so that the columns of a square block miss the same rows.
     fn missing_in(&self, rows: &[usize], lines: &[Option<&Vec<f64>>], j: usize) -> Vec<usize> {
         let column = self.columns.get(&j);

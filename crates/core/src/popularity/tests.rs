@@ -16,7 +16,7 @@ fn a_fit_that_has_no_solution_gives_the_mean_score_and_says_why_and_never_zero()
         assert_eq!(link.coefficients[0], 5.0);
     }
     assert!(fit(2.0).fault().is_none());
-    // without rows the link is 0, as it says
+    // without rows the link is 0, as documented
     let none = HubLink::fit(1, true, 0, |_, _| ());
     assert_eq!((none.fault(), none.at((1.0, 1.0), &[1.0])), (None, 0.0));
 }

@@ -25,7 +25,7 @@ pub struct DocumentOptions {
     pub first_classes: Option<usize>,
     /// Treatment of header lines; only newsgroup posts have any, and theirs give way to [`Headers::Subject`].
     pub headers: Option<Headers>,
-    /// At most so many documents, each label with its share; a reduced profile.
+    /// Largest number of documents, each label with its share; a reduced profile.
     pub limit: Option<usize>,
 }
 

@@ -19,7 +19,7 @@ use crate::tokens::stop_words;
 /// A phrase that a token is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Chunk {
-    /// Noun phrase, as the chunker says.
+    /// Noun phrase by the chunker.
     Noun,
     /// Verbs, auxiliaries, particles and adverbs in a row.
     Verb,

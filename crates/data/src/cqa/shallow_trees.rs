@@ -61,7 +61,7 @@ mod tests {
         let (question, comment) = shallow_trees(&question, &comment);
         assert!(question.to_string().contains("(REL-NOUN water)") && comment.to_string().contains("(REL-NOUN water)"));
         assert!(question.to_string().starts_with("(ROOT (S ") && question.to_string().contains("(REL-NP (DET the)"));
-        // `the` and `is` are shared too, but say nothing
+        // `the` and `is` are shared too, but carry no content
         assert_eq!(question.to_string().matches("REL-").count(), 2);
         for tree in [question, comment] {
             assert_eq!(tree.to_string().parse::<Tree>().unwrap(), tree);

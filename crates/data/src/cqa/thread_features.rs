@@ -2,7 +2,7 @@
 //!
 //! After Barrón-Cedeño et al. 2015 ("Thread-level information for comment classification in community question
 //! answering") and Nicosia et al. 2015, the "heuristics and thread features" of Filice et al. 2016. Who wrote a comment
-//! is only used where every thread says so, since a feature that test data lacks misleads.
+//! is only used where every thread states it, since a feature that test data lacks misleads.
 
 use super::annotation::{Annotated, is_address};
 use crate::threads::Thread;
@@ -22,7 +22,7 @@ pub const THREAD_FEATURES: [&str; 26] = [
     "exclamations",   // ln(1 + !)
     "capitals",       // share of upper-case letters
     "numbers",        // share of words that are numbers
-    "content",        // share of words that say something
+    "content",        // share of content words
     "nouns",          // share of NOUN and PROPN
     "verbs",          // share of VERB
     "pronouns",       // share of PRON

@@ -123,7 +123,7 @@ impl<R: Read + Seek> Sparse<'_, R> {
         }
     }
 
-    /// The row of each value, or the column: `indptr` says where each of them begins.
+    /// The row of each value, or the column: `indptr` holds where each of them begins.
     fn expanded(&mut self, lines: usize) -> Result<Vec<usize>, DataError> {
         let ends = self.places("indptr")?;
         let is_whole = ends.len() == lines + 1 && ends.first() == Some(&0) && ends.is_sorted();

@@ -20,7 +20,7 @@ use super::{Conversion, RawFiles};
 pub struct Recipe {
     /// Path below the data folder.
     pub file: String,
-    /// Sha256 of its text: of the file itself, or of what it unpacks to. Empty where nobody could tell so far: then the first
+    /// Sha256 of its text: of the file itself, or of what it unpacks to. Empty where it is not known so far: then the first
     /// fetch [records](crate::catalog::DataFile::recorded) it.
     pub text_sha256: String,
     /// Sources of its raw files.

@@ -1,4 +1,4 @@
-//! Trees in brackets: read and written without recursion, every complaint with its character.
+//! Trees in brackets: read and written without recursion, every error with its character.
 
 use std::fmt;
 use std::str::FromStr;

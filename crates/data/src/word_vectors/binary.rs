@@ -61,7 +61,7 @@ fn text_until(path: &Path, reader: &mut dyn BufRead, end: u8) -> Result<String, 
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Fills `bytes` as far as the source goes and says how far that was.
+/// Fills `bytes` as far as the source goes and returns how far that was.
 pub(super) fn read_up_to(reader: &mut dyn Read, bytes: &mut [u8]) -> std::io::Result<usize> {
     let mut length = 0;
     while length < bytes.len() {

@@ -1,4 +1,4 @@
-//! Word vectors as a NumPy matrix (V × d, f16, f32 or f64, C order) with a vocabulary of V lines beside it.
+//! Word vectors as a NumPy matrix (V × d, f16, f32 or f64, C order) with a vocabulary of V lines next to it.
 
 use std::path::Path;
 

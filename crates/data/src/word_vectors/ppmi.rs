@@ -1,4 +1,4 @@
-//! Word vectors learned from the corpus at hand: shifted positive pointwise mutual information, then its best rank d.
+//! Word vectors learned from the given corpus: shifted positive pointwise mutual information, then its best rank d.
 //!
 //! With #(w, c) the number of times w and c stand at most `window` words apart in a document, #(w) = Σ_c #(w, c) and D the
 //! sum of all,

@@ -1,6 +1,6 @@
 //! Our files made again from their raw sources.
 //!
-//! `LANDMARK_RAW` names a folder that has them as a mirror would, `<host>/<path>` of every address; what it lacks is skipped and said.
+//! `LANDMARK_RAW` names a folder that has them as a mirror would, `<host>/<path>` of every address; what it lacks is skipped and reported.
 
 use std::path::{Path, PathBuf};
 

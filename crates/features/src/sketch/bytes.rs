@@ -1,4 +1,4 @@
-//! A sketch as bytes and back, to the bit: a stream that was interrupted goes on as if it had not been.
+//! A sketch as bytes and back, to the bit: a stream that was interrupted continues as if it had not been.
 //!
 //! Little-endian: `LMSKETCH`, version 1, fourteen numbers of 8 bytes, the identity of the columns, the squared norms of the rows of Y, Yᵀ row by row,
 //! the rows that wait, blake3 of all that. Where the bytes go is the caller's business; write them to a file of another name and rename it.

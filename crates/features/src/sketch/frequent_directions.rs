@@ -125,7 +125,7 @@ impl FrequentDirectionsParams {
     /// The buffer taken where none is given, from l and d.
     ///
     /// Measured with `sketch_times` (one core): for few columns (d ≤ 20l) a shrink costs an eigendecomposition of d × d whatever the
-    /// buffer, and 40l rows make that cheap beside the products; for many columns it costs one of buffer × buffer and a pass over Y,
+    /// buffer, and 40l rows make that cheap compared with the products; for many columns it costs one of buffer × buffer and a pass over Y,
     /// which balance near 4l.
     pub fn default_buffer(l: usize, columns: usize) -> usize {
         if columns <= 20 * l { 40 * l } else { 4 * l }
@@ -305,7 +305,7 @@ impl FrequentDirections {
         Ok(())
     }
 
-    /// Shrinks now, whatever waits; δ as the form says.
+    /// Shrinks now, whatever waits; δ as the form defines it.
     ///
     /// # Errors
     /// [`SketchError::Linalg`].
@@ -321,7 +321,7 @@ impl FrequentDirections {
         if self.kept.len() + self.pending.len() > self.l { self.shrink() } else { Ok(()) }
     }
 
-    /// A finished copy: the stream goes on with more rows as if nothing had been read. Its [`bound`](Self::bound) is that of its
+    /// A finished copy: the stream continues with more rows as if nothing had been read. Its [`bound`](Self::bound) is that of its
     /// [`sketch`](Self::sketch).
     ///
     /// # Errors

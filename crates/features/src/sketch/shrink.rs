@@ -3,8 +3,8 @@
 //! Tall B (d ≤ r): eigenvectors of BᵀB, which are V. Wide B: eigenvectors U of BBᵀ, and Y' = W B, W = ((Λ − δ)₊ Λ⁻¹)^½ Uᵀ. The rows
 //! of Y are orthogonal since the last shrink, so their part of BBᵀ is diagonal and known. Sparse rows enter by their entries alone.
 //!
-//! Both work on squares: a direction below 10⁻⁷ of the largest singular value is rounding, where an SVD would still tell it. What the
-//! bound speaks of, ‖XᵀX − YᵀY‖₂ against ‖X‖²_F, keeps its digits: W Wᵀ ≼ 1 to rounding, so XᵀX − YᵀY stays positive
+//! Both work on squares: a direction below 10⁻⁷ of the largest singular value is rounding, where an SVD would still resolve it. What the
+//! bound is about, ‖XᵀX − YᵀY‖₂ against ‖X‖²_F, keeps its digits: W Wᵀ ≼ 1 to rounding, so XᵀX − YᵀY stays positive
 //! semi-definite, and the error of a shrink is of the order 10⁻¹⁶ λ₁ (a test compares with the SVD). The SVD takes at least three times
 //! as long. What is not above λ_t needs no eigenvector.
 //!

@@ -9,7 +9,7 @@
 //! * χ\[P\] = max over i < j of χ(Gᵢⱼ); μ\[P\] = max over i ≤ j of √(Σ_{a ≠ b} σᵢⱼ(a, b)²/n); μ̃\[P\] = max over i < j of
 //!   Σ_a |σᵢⱼ(a, a)|.
 //!
-//! The formulas (5) and (6) are missing in the copy of the paper at hand; μ and μ̃ are those of its sister (Choromanski &
+//! The formulas (5) and (6) are missing in the available copy of the paper; μ and μ̃ are those of its sister (Choromanski &
 //! Sindhwani 2016, definitions of coherence and unicoherence, from memory), with the sum over both orders of a and b, so that a Hankel matrix
 //! has the μ of the Toeplitz matrix it mirrors. The sum over a < b alone is at most this, and at least half of its square.
 

@@ -82,7 +82,7 @@ pub struct DatasetConfig {
     /// Kind of the items, with its settings.
     #[serde(flatten)]
     pub items: Items,
-    /// Place of the name, for complaints about the data itself.
+    /// Place of the name, for errors about the data itself.
     #[serde(skip)]
     pub place: Span,
 }
@@ -201,7 +201,7 @@ pub struct QuestionsConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
     pub limit: Option<usize>,
-    /// Trees of the user's own say it in their file's words.
+    /// Trees of the user's own state it with the keys of their file.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub split: Option<SplitConfig>,

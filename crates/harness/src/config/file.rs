@@ -1,4 +1,4 @@
-//! The file of a configuration, and what to say of one that is none.
+//! The file of a configuration, and what to report of one that is none.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use landmark_yaml::{ConfigError, Problem, Sources, did_you_mean};
 use super::{Config, Subject};
 
 impl Config {
-    /// The file of one's own items, where it is not there; `data` is the folder of the corpora.
+    /// The file of the user's own items, where it is not there; `data` is the folder of the corpora.
     pub fn missing_items(&self, data: Option<&Path>) -> Option<PathBuf> {
         let Subject::Matrix(matrix, _) = &self.subject else { return None };
         let path = matrix.dataset.texts()?.path.at(data)?;

@@ -1,4 +1,4 @@
-//! Kinds of items, by which oracles and proxies say what they read and datasets what they have.
+//! Kinds of items, by which oracles and proxies state what they read and datasets what they have.
 
 use landmark_yaml::Problem;
 
@@ -71,7 +71,7 @@ impl DatasetConfig {
         }
     }
 
-    /// The complaint about an oracle or a proxy that reads none of these kinds.
+    /// The error about an oracle or a proxy that reads none of these kinds.
     pub(super) fn unread_by(&self, reader: &str, reads: &[ItemKind]) -> Option<Problem> {
         let kinds = self.kinds();
         if reads.iter().any(|kind| kinds.contains(kind)) {

@@ -24,7 +24,7 @@ use crate::oracles::{OracleConfig, Orders};
 /// Sweep of methods over one matrix.
 #[derive(Debug, Clone, Serialize)]
 pub struct MatrixSubject {
-    /// Experiment, which says what is measured.
+    /// Experiment, which defines what is measured.
     pub experiment: &'static ExperimentEntry,
     /// The items.
     pub dataset: DatasetConfig,
@@ -137,7 +137,7 @@ impl MatrixSubject {
         method.order.is_some() || self.oracle.orders() == Some(Orders::Random)
     }
 
-    /// True where a call costs money, as far as the configuration says.
+    /// True where a call costs money, as far as the configuration states.
     pub(super) fn costs_money(&self) -> bool {
         self.budget.cost_per_entry.is_some() || self.oracle.settings().is_remote()
     }
@@ -156,7 +156,7 @@ impl MatrixSubject {
         let Reading { known, problems } = *reading;
         let dataset: Option<DatasetConfig> = section.required("dataset");
         let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, known.oracles, problems));
-        // two lists have no factors: a method says which proxy is searched by, and no more
+        // two lists have no factors: a method names which proxy is searched by, and no more
         let is_across = dataset.as_ref().is_some_and(DatasetConfig::has_two_lists);
         let has_methods = section.has("methods") || (experiment.purpose != Purpose::Matrix && !is_across);
         let methods = if has_methods { section.required_node("methods") } else { None };
@@ -188,7 +188,7 @@ impl MatrixSubject {
             search,
             svm,
             target_error: keys.target_error,
-            // factors of one's own come with their error, unless `false` is said
+            // factors of a user's own data come with their error, unless `false` is written
             error_estimate: match keys.error_estimate {
                 Some(ErrorEstimateKey(estimate)) => estimate,
                 None => is_own.then(ErrorEstimateConfig::default),

@@ -37,7 +37,7 @@ pub struct MethodConfig {
     /// Entries that its calls go to, where they are not columns alone.
     #[serde(skip_serializing_if = "EntriesConfig::is_columns")]
     pub entries: EntriesConfig,
-    /// The method itself, checked, its calls divided as `entries` says: what is planned.
+    /// The method itself, checked, its calls divided as in `entries`: what is planned.
     #[serde(skip)]
     pub approximator: Arc<dyn Approximate>,
     /// The same without its entries divided: what a proxy is put around.
@@ -95,7 +95,7 @@ impl MethodConfig {
         Ok(other.unwrap_or_else(|| Arc::clone(&self.approximator)))
     }
 
-    /// The method around its proxies, the first one first, its calls divided as `entries` says; `ratio` is another |S2| / |S1|.
+    /// The method around its proxies, the first one first, its calls divided as in `entries`; `ratio` is another |S2| / |S1|.
     ///
     /// # Errors
     /// A ratio that it refuses.
@@ -149,7 +149,7 @@ impl MethodConfig {
             section.refuse("entries", message);
             return None;
         }
-        // parameters out of range were said where they are read
+        // parameters out of range were reported where they are read
         let approximator = entries.around(Arc::clone(&bare), Vec::new()).ok()?;
         Some(Self {
             id: entry.id,

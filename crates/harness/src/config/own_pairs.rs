@@ -1,4 +1,4 @@
-//! `dataset: { name: pairs, … }` — labelled pairs of the user's own: a file with two texts and what people said of them a row.
+//! `dataset: { name: pairs, … }` — labelled pairs of the user's own: a file with two texts and people's judgment of them a row.
 
 use landmark_yaml::{ConfigPath, Section};
 use schemars::JsonSchema;
@@ -44,7 +44,7 @@ pub struct OwnPairsConfig {
     pub vectors: Option<VectorsConfig>,
 }
 
-/// What people said of a pair.
+/// People's judgment of a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PairTarget<'a> {
     /// A grade, in any scale, in this column.
@@ -82,7 +82,7 @@ impl OwnPairsConfig {
         Some(own)
     }
 
-    /// What people said of a pair.
+    /// People's judgment of a pair.
     pub fn target(&self) -> PairTarget<'_> {
         match &self.label {
             Some(label) => PairTarget::Label { label, yes: self.yes.as_deref() },

@@ -63,7 +63,7 @@ pub static PROXIES: &[Entry] = &[
     },
 ];
 
-/// How proxies are fitted to the oracle; the first of a list says it for all.
+/// How proxies are fitted to the oracle; the first of a list states it for all.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Fitted {
@@ -162,7 +162,7 @@ impl ProxyLink {
     }
 }
 
-/// One proxy is a map, several are a list, whose first says how they are fitted.
+/// One proxy is a map, several are a list, whose first states how they are fitted.
 impl Serialize for ProxyConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -284,7 +284,7 @@ impl ProxyConfig {
         Link { degree }
     }
 
-    /// `is_first`: it may say how all of them are fitted.
+    /// `is_first`: it may state how all of them are fitted.
     fn read_one(node: &Node, path: &str, problems: &Problems, is_first: bool) -> Option<Self> {
         let (kind, place, section) = Section::tagged(node, path, "kind", problems)?;
         let kind = match kind.as_str() {

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::own_section::OwnSection;
 use super::values::Tuned;
 
-/// Hard limits of one run; a run that reaches one writes what it has and says so, and the next one may spend as much again.
+/// Hard limits of one run; a run that reaches one writes what it has and reports it, and the next one may spend as much again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
@@ -51,13 +51,13 @@ impl Budget {
         keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)
     }
 
-    /// Price of so many evaluations, where that of one is known.
+    /// Price of this number of evaluations, where that of one is known.
     pub fn price(&self, evaluations: u64) -> Option<f64> {
         self.cost_per_entry.map(|cost| cost * evaluations as f64)
     }
 }
 
-/// `store:` — its address, or a section that says more.
+/// `store:` — its address, or a section with more keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StoreConfig {
@@ -67,7 +67,7 @@ pub struct StoreConfig {
     pub sync: Option<SyncPolicy>,
 }
 
-/// The store: an address, or a section that says more.
+/// The store: an address, or a section with more keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreKey(pub StoreConfig);
 
@@ -82,7 +82,7 @@ impl FromNode for StoreKey {
 
 read_from_node!(StoreKey, json!({ "anyOf": [{ "type": "string" }, schema_of::<StoreConfig>()] }));
 
-/// Output of `experiment: own_data` beside its tables.
+/// Output of `experiment: own_data` in addition to its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputConfig {

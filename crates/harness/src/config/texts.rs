@@ -143,7 +143,7 @@ pub struct LabelsConfig {
 pub enum RowSplit {
     /// In each replicate a random share to learn from.
     Train(#[serde(deserialize_with = "super::split::share")] f64),
-    /// A column that says `train` or `test`.
+    /// A column that holds `train` or `test`.
     Column(String),
     /// A second file of the same columns, whose rows are judged.
     File(ConfigPath),
@@ -214,7 +214,7 @@ pub enum TextsFormat {
     Folder,
 }
 
-/// The name of a file without the ending that says how it is packed.
+/// The name of a file without the ending that shows how it is packed.
 pub fn unpacked_name(name: &str) -> &str {
     [".gz", ".bz2", ".zip"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
@@ -237,7 +237,7 @@ impl TextsFormat {
     }
 }
 
-/// The format of a file of rows is said, or its ending says it.
+/// The format of a file of rows is stated, or its ending shows it.
 pub(super) fn check_format(section: &Section<'_>, key: &str, path: &ConfigPath, format: Option<TextsFormat>) {
     if format.is_none() && TextsFormat::of(&path.resolved).is_none() {
         let message = format!(

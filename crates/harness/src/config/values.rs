@@ -15,7 +15,7 @@ use serde_json::json;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Rank {
-    /// So many.
+    /// This number.
     Count(usize),
     /// A share of n, above 0 and at most 1.
     Fraction(f64),

@@ -1,7 +1,7 @@
-//! The errors of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
+//! The errors of an approximation: exact where all of K is available, estimated from a sample of extra entries otherwise.
 //!
 //! Off the diagonal first, since neighbors, pairs and clusters leave the diagonal out; then over all entries; over the entries that the fit did not
-//! evaluate, which says what was learned rather than read; and at sampled entries of those the error of large scores, and the correlation.
+//! evaluate, which shows what was learned rather than read; and at sampled entries of those the error of large scores, and the correlation.
 
 use landmark_core::approximation::Approximation;
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
@@ -20,10 +20,10 @@ use crate::sweep::context::{OTHER_ORDER, SweepContext, whole};
 /// Cells of K evaluated at a time: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
-/// Unevaluated entries that agreement is measured at where all of K is at hand.
+/// Unevaluated entries that agreement is measured at where all of K is available.
 const AGREEMENT_SAMPLES: usize = 20_000;
 
-/// One evaluated pair is sampled for so many unevaluated ones, where columns hold one order a pair.
+/// One evaluated pair is sampled for this number of unevaluated ones, where columns hold one order a pair.
 const EVALUATED_SHARE: usize = 4;
 
 /// Mark in the variant of rows that read less than all of K̃.
@@ -200,7 +200,7 @@ fn agreement_rows(
     measured.into_iter().filter_map(|(metric, value)| value.map(|value| blank(metric, value)))
 }
 
-/// Parts of K̃ that are measured beside the whole of it, by name: what it predicts in the place of its scattered entries, and where a cheap
+/// Parts of K̃ that are measured in addition to the whole of it, by name: what it predicts in the place of its scattered entries, and where a cheap
 /// matrix is added to its core the inner products of its embedding, whose vectors only approximate that matrix.
 pub fn readings(approximation: &Approximation) -> Result<Vec<(&'static str, Approximation)>, JobError> {
     let mut readings = Vec::new();

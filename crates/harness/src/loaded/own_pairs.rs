@@ -1,4 +1,4 @@
-//! Labelled pairs of the user's own, from a file with two texts and what people said of them a row.
+//! Labelled pairs of the user's own, from a file with two texts and people's judgment of them a row.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +20,7 @@ struct Row {
     first: String,
     second: String,
     target: String,
-    /// True where its column says that it is learned from.
+    /// True where its column states that it is learned from.
     is_train: bool,
     number: usize,
 }
@@ -91,7 +91,7 @@ fn rows(
             let seen = format!("`{}` is blank", wanted[column]);
             cell(column).map(str::to_owned).ok_or_else(|| file.row(number, seen, "give it a text, or remove the row"))
         };
-        // a pair of which nobody said anything judges nothing
+        // a pair without people's judgment judges nothing
         let Some(target) = cell(2) else {
             left_out += 1;
             continue;

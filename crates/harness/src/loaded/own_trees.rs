@@ -32,7 +32,7 @@ pub(super) fn read(dataset: &str, own: &OwnTreesConfig, data: Option<&Path>) -> 
     Ok(KelpExamples::of(dataset, examples)?)
 }
 
-/// The side that a column or a comment says.
+/// The side that a column or a comment names.
 fn side(own: &OwnTreesConfig, path: &Path, id: &str, said: Option<&str>) -> Result<Option<Part>, LoadError> {
     let RowSplit::Column(column) = &own.rows else { return Ok(None) };
     match said {

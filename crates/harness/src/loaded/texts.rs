@@ -43,7 +43,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// All of so many.
+    /// All of this number of items.
     pub fn all(items: usize) -> Self {
         Self { places: (0..items).collect(), of: Some(items) }
     }
@@ -53,7 +53,7 @@ impl Chosen {
 pub struct TextPairs {
     /// Pairs to judge by.
     pub pairs: Vec<(usize, usize)>,
-    /// What people said of each, between 0 and 1.
+    /// People's judgment of each, between 0 and 1.
     pub targets: Vec<f64>,
     /// True where that is a grade rather than yes or no.
     pub are_graded: bool,
@@ -102,7 +102,7 @@ pub(super) fn load(
     Ok(Loaded { dataset: dataset.to_owned(), items, stamps: Vec::new(), notes })
 }
 
-/// All texts of the file, or the first of them, as the commands on one's own matrix read them; one without a label is of a class without a name.
+/// All texts of the file, or the first of them, as the commands on a user's own matrix read them; one without a label is of a class without a name.
 fn unsplit(
     config: &TextsConfig,
     labels: Option<&LabelsConfig>,
@@ -271,7 +271,7 @@ pub(super) fn load_pairs(
 }
 
 impl Texts {
-    /// Puts texts among their word vectors where `words` says what becomes of one without; vectors that are learned are learned from `all`.
+    /// Puts texts among their word vectors where `words` states what becomes of one without; vectors that are learned are learned from `all`.
     ///
     /// # Errors
     /// Word vectors that cannot be read, a text without a known word.

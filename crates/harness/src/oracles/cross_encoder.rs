@@ -272,7 +272,7 @@ pub struct Sentences {
     /// Rule by which both orders become one score.
     pub order: Order,
     pub pairs: Vec<(usize, usize)>,
-    /// Target of each pair: what people said of it, between 0 and 1.
+    /// Target of each pair: people's judgment of it, between 0 and 1.
     pub targets: Vec<f64>,
     /// True where targets are grades rather than yes or no.
     pub are_graded: bool,
@@ -346,7 +346,7 @@ enum Prepared {
 }
 
 impl Prepared {
-    /// The score of these texts, each pair as it is asked for, and what is to be said of it.
+    /// The score of these texts, each pair as it is asked for, and what is to be reported about it.
     fn over(
         &self,
         texts: &[String],

@@ -49,7 +49,7 @@ impl Scorer {
         }
     }
 
-    /// Price of so many calls by what those so far have cost, where it has one.
+    /// Price of this number of calls by what those so far have cost, where it has one.
     pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
         match self {
             Self::Program(_) => None,
@@ -65,7 +65,7 @@ impl Scorer {
         }
     }
 
-    /// True where it can score an item that it was not told of.
+    /// True where it can score an item that it does not know yet.
     pub fn takes_new_items(&self) -> bool {
         match self {
             Self::Program(program) => program.greeting().pairs != PairForm::Index,
@@ -73,7 +73,7 @@ impl Scorer {
         }
     }
 
-    /// The scorer apart from its items, and these; `None` where they are compared by their numbers, which say nothing of them in another list.
+    /// The scorer apart from its items, and these; `None` where they are compared by their numbers, which do not identify them in another list.
     pub fn item_list(&self) -> Option<ItemList> {
         let (identity, symmetry, items, form) = match self {
             Self::Program(program) => {
@@ -88,7 +88,7 @@ impl Scorer {
         Some(ItemList::new(Itemless { identity, symmetry }, seen.iter().map(|seen| seen.as_bytes())))
     }
 
-    /// Faults on the way that were mended, in sentences.
+    /// Faults on the way that were repaired, in sentences.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         match self {

@@ -88,7 +88,7 @@ impl OracleSettings for SubprocessConfig {
         let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, SUBPROCESS.entry.id)) };
         let (params, scored) = (self.params.clone(), Arc::clone(&texts.scored));
         if opening.preparation.training != Training::Now && !opening.preparation.quiet {
-            // whose code runs is said before it does
+            // whose code runs is printed before it does
             eprintln!("starting `{}` for its greeting", escaped(&redacted(&params.command.join(" "))));
         }
         let program = Arc::new(Subprocess::start(params, scored)?);

@@ -191,7 +191,7 @@ impl OracleSettings for TreeKernelConfig {
 }
 
 impl TreeKernelConfig {
-    /// Fragments of at most so many nodes that two questions may share, written out.
+    /// Fragments of at most `size` nodes that two questions may share, written out.
     ///
     /// # Errors
     /// A representation that the questions do not have, trees that cannot be numbered.

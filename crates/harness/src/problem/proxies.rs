@@ -17,7 +17,7 @@ use crate::models::{Models, or_tiny};
 use crate::oracles::OracleConfig;
 use crate::oracles::tree_kernel::TreeKernelConfig;
 
-/// Up to so many items a proxy's matrix is computed once and kept (8n² bytes: 288 MB at most); above, entries are computed as they are read.
+/// Up to this number of items a proxy's matrix is computed once and kept (8n² bytes: 288 MB at most); above, entries are computed as they are read.
 const KEPT_UP_TO: usize = 6_000;
 
 /// Proxies by kind.

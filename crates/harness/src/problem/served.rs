@@ -61,7 +61,7 @@ impl Oracle for Served {
         match self.cosine() {
             Ok(cosine) => Oracle::vectors(cosine),
             Err(error) => {
-                // whoever reads an entry is told
+                // whoever reads an entry gets the error
                 tracing::debug!("{error}");
                 None
             }

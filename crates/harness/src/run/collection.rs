@@ -10,7 +10,7 @@ use crate::catalogue::Catalogue;
 use crate::config::{Collection, Config, Overlays, Shown, Subject};
 use crate::provenance;
 
-/// Runs every member; a failure stops the rest, unless the run goes on after failures.
+/// Runs every member; a failure stops the rest, unless the run continues after failures.
 pub(super) fn run(
     config: &Config,
     collection: &Collection,
@@ -101,7 +101,7 @@ pub(super) fn report_again(
 ) -> Result<Vec<ReportSection>, RunError> {
     let mut sections = Vec::new();
     let has_any = has_results(config, options);
-    // where there is nothing at all, the first member says so
+    // where there is nothing at all, the first member reports it
     for member in collection.members.iter().filter(|member| !has_any || has_results(member, options)) {
         sections.extend(report::sections_again(member, options)?);
     }

@@ -15,7 +15,7 @@ pub struct Cost {
     pub is_exact: bool,
     /// Evaluations that all of its matrices take.
     pub all: u64,
-    /// The planned ones beside all: `45,900 of 124,750 pairs (37 %)`.
+    /// The planned ones next to all: `45,900 of 124,750 pairs (37 %)`.
     pub share: Option<String>,
     /// Evaluations at most of pairs outside the matrices.
     pub outside: u64,

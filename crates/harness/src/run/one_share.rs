@@ -17,7 +17,7 @@ use crate::share::{Entries, Share};
 use crate::study::StudyContext;
 use crate::sweep::context::SweepContext;
 
-/// Does a share, and says what was done.
+/// Does a share, and prints what was done.
 pub(super) fn run(config: &Config, options: &RunOptions, share: Share) -> Result<(), RunError> {
     let start = Instant::now();
     let done = match &config.subject {

@@ -109,7 +109,7 @@ impl ReportSection {
             let is_new = |claim: &JudgedClaim| one.claims.iter().all(|known| known.id != claim.id);
             let new: Vec<_> = section.claims.into_iter().filter(is_new).collect();
             one.claims.extend(new);
-            // what was reduced in one member is said of its datasets by the member's own stamps
+            // what was reduced in one member is stated for its datasets by the member's own stamps
             one.stamps
                 .extend(section.stamps.into_iter().filter(|stamp| !one.stamps.contains(stamp)).collect::<Vec<_>>());
             section.tables.into_iter().for_each(|table| add_table(&mut one.tables, table));
@@ -234,7 +234,7 @@ fn add_names(names: &mut Vec<String>, more: Vec<String>) {
     }
 }
 
-/// Claims of the paper that a run has a part in, or all of them; the rows at hand count before those that are published.
+/// Claims of the paper that a run has a part in, or all of them; the available rows count before those that are published.
 pub(super) fn claims(
     config: &Config,
     of: Option<&str>,

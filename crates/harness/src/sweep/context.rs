@@ -148,7 +148,7 @@ impl SweepContext<'_> {
         self.fit_to(self.target(cell), cell, self.landmarks(cell)?, setting)
     }
 
-    /// The same at the rank of the cell, whatever the configuration says of growing.
+    /// The same at the rank of the cell, whatever the configuration states of growing.
     pub fn fit_at(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
         self.fit_to(None, cell, self.landmarks(cell)?, setting)
     }
@@ -182,7 +182,7 @@ impl SweepContext<'_> {
         };
         let mut spent = oracle.spent();
         if is_wme {
-            // no cell of K, but so many distances to random documents
+            // no cell of K, but this number of distances to random documents
             spent.evaluations = (self.problem.items() * cell.rank) as u64;
         } else if let Some(choice) = self.sweep.choice(&landmarks, self.metered.shape())? {
             let rank = if grows { approximation.report().rank.clamp(1, cell.rank) } else { cell.rank };

@@ -1,7 +1,8 @@
 //! Landmarks that stay when a list grows: those of the factors that a run wrote before.
 //!
 //! A uniform sample of a list that grew from n to n + m items exchanges about s·m/(n + m) of its s landmarks, each for n + m calls. Landmarks that stay
-//! cost the m·s calls of the new items alone. They are no uniform sample of the new list: what needs one (a stated recall of lists from factors) says so.
+//! cost the m·s calls of the new items alone. They are no uniform sample of the new list: what needs one (a stated recall of lists from factors)
+//! states that.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

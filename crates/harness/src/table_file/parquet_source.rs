@@ -136,7 +136,7 @@ mod tests {
         (path, usize::try_from(page).unwrap())
     }
 
-    /// What reading says where these bytes stand at a place of the file.
+    /// The error of reading where these bytes stand at a place of the file.
     fn said(path: &Path, place: usize, bytes: &[u8]) -> String {
         let mut file = fs::read(path).unwrap();
         file[place..place + bytes.len()].copy_from_slice(bytes);

@@ -2,7 +2,7 @@
 //!
 //! A refused request of several pairs is halved until the pairs that are refused alone are found. An item that was refused alone with two
 //! others, more often than it was answered and at least as often as those others, is a *suspect*: its pairs leave the requests of other pairs.
-//! A server may refuse a text as a query and take it as a document, so that the two sides of a pair are told apart.
+//! A server may refuse a text as a query and take it as a document, so that the two sides of a pair are distinguished.
 //! A suspect that a status of 400, 413 or 422 refused with two texts gets no request with a text that is at least as long as both: such a
 //! pair fails as they did. Judges that answer without sense do so for reasons of their own, so that their pairs are always asked for.
 

@@ -10,8 +10,8 @@
 //! A run that was killed in between picks the job up: by its name, or by the digest among the server's own jobs. The file goes when its scores
 //! were handed on and this ends, so that a run killed before they were stored collects them again, at no price.
 //!
-//! Every line must come back. Those that did not, or that say 408, 409, 425, 429 or 5xx, are asked for again, `rounds` times in all; then their pairs
-//! fail by name. 413, 422 and answers without sense halve a line of several pairs.
+//! Every line must come back. Those that did not, or whose status is 408, 409, 425, 429 or 5xx, are asked for again, `rounds` times in all; then
+//! their pairs fail by name. 413, 422 and answers without sense halve a line of several pairs.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;

@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server whose every answer is scripted; on request it speaks TLS. The tests of `landmark-fetch` use it, too.
+//! A small HTTP/1.1 server whose every answer is scripted; on request it uses TLS. The tests of `landmark-fetch` use it, too.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

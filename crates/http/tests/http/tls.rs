@@ -1,4 +1,4 @@
-//! Certificates: those of one's own authority, and of nobody's.
+//! Certificates: those of a user's own authority, and of one that nobody named.
 
 use super::*;
 

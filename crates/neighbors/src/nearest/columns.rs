@@ -1,4 +1,4 @@
-//! The evaluated columns of a search: their pairs, their scores, and what they tell of popularity and of the proxies.
+//! The evaluated columns of a search: their pairs, their scores, and what they show about hubness and the proxies.
 
 use ndarray::Array2;
 
@@ -108,7 +108,7 @@ impl Columns {
         RankTransform::of(self.known().into_iter().map(|(_, score)| score).collect())
     }
 
-    /// What column a says of item i, where it says anything.
+    /// The score of item i in column a, where there is one.
     pub(super) fn score(&self, i: usize, a: usize) -> Option<f64> {
         Some(self.scores[[i, a]]).filter(|score| score.is_finite())
     }

@@ -148,7 +148,7 @@ impl<'a> Kernel<'a> {
             .and_then(|factor| factor.solution(left));
         let weights = match solved {
             Ok(weights) => weights,
-            // a proxy that is no kernel among these items says nothing of the row: the link alone stands
+            // a proxy that is no kernel among these items predicts nothing about the row: the link alone stands
             Err(error) if error.is_finite() => return Ok(()),
             Err(error) => {
                 return Err(OracleError::Failed { what: "kriging by the proxy".to_owned(), source: Box::new(error) });
@@ -267,7 +267,7 @@ mod tests {
     fn pairs_in_order_are_counted_without_those_of_equal_scores_and_half_where_predicted_equal() {
         assert_eq!(in_order(&[1.0, 2.0, 3.0], &[0.1, 0.2, 0.3]), (3.0, 3.0));
         assert_eq!(in_order(&[1.0, 2.0, 3.0], &[0.3, 0.2, 0.1]), (0.0, 3.0));
-        // 1 and the second 1 say nothing, 2 against both is right once and undecided once
+        // 1 and the second 1 give no order, 2 against both is right once and undecided once
         assert_eq!(in_order(&[1.0, 1.0, 2.0], &[5.0, 6.0, 6.0]), (1.5, 2.0));
         assert_eq!(in_order(&[], &[]), (0.0, 0.0));
     }

@@ -33,7 +33,7 @@ mod solver;
 #[cfg(test)]
 mod tests;
 
-/// Of the known pairs, one in so many is hidden to choose weights.
+/// Of the known pairs, one in this number is hidden to choose weights.
 const HIDDEN: u64 = 10;
 
 /// Hidden pairs that weights can be chosen by.
@@ -42,7 +42,7 @@ const FEWEST_HIDDEN: usize = 50;
 /// A weight, at most.
 const MOST_WEIGHT: f64 = 1.2;
 
-/// How strongly weights of which the hidden pairs say nothing are drawn to 0 and 1.
+/// How strongly weights that the hidden pairs do not determine are drawn to 0 and 1.
 const DRAW: f64 = 1e-6;
 
 /// Rows of proxies that are read at a time.
@@ -120,7 +120,7 @@ pub(super) struct Pairwise {
     rounds: u64,
 }
 
-/// What the process says of any pair.
+/// What the process predicts for any pair.
 pub(super) struct Process {
     items: Items,
     solution: Solution,
@@ -220,7 +220,7 @@ impl Pairwise {
         if hidden.len() < FEWEST_HIDDEN { Vec::new() } else { hidden }
     }
 
-    /// Weights for what is left over at hidden pairs, by what kriging and the process say of them.
+    /// Weights for what is left over at hidden pairs, by what kriging and the process predict for them.
     pub(super) fn weigh(&mut self, left: &[f64], kriged: &[f64], process: &[f64]) {
         self.weights = Weights::of(left, kriged, process);
     }
@@ -315,7 +315,7 @@ fn residuals(pool: &Pool, linked: &[f64]) -> Residuals {
     Residuals::new(pool.len(), pairs, values)
 }
 
-/// Writes what the process says of every slot without a score; 0 in the others.
+/// Writes what the process predicts for every slot without a score; 0 in the others.
 pub(super) fn predict(process: &Process, pool: &Pool) -> Vec<f64> {
     let mut predicted = vec![0.0; pool.slots()];
     by_rows(pool.starts(), &mut predicted).enumerate().for_each(|(i, row)| {

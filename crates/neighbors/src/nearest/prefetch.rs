@@ -19,7 +19,7 @@ use landmark_core::entries::PairMap;
 use landmark_core::oracle::{Oracle, OracleShape, Pair, ask_pairs};
 use landmark_core::rank::RankCmp;
 
-/// Candidates that an item keeps beside its k.
+/// Candidates that an item keeps in addition to its k.
 const AHEAD: usize = 64;
 
 /// Rows and columns of a block of the scan.
@@ -31,7 +31,7 @@ const ROUNDING: f64 = 1e-9;
 /// Exact neighbors, and what they took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proven {
-    /// The k most similar other items of every item, best first; equal scores at the k-th place are told apart by nothing.
+    /// The k most similar other items of every item, best first; the order of equal scores at the k-th place is arbitrary.
     pub lists: Vec<Vec<Neighbor>>,
     /// Pairs that were evaluated.
     pub pairs: u64,

@@ -34,7 +34,7 @@ pub struct RoundsParams {
     /// Calls an item that the proxy's best pairs get before the first round.
     pub first: usize,
     /// Columns; by default a fifth of the calls an item, at least 2, none where plain reranking is better. Where there is a proxy, a twelfth of
-    /// the rows of the default ones is evaluated first, and the rest of them only if items differ in popularity beyond what the proxies tell.
+    /// the rows of the default ones is evaluated first, and the rest of them only if items differ in hubness beyond what the proxies predict.
     pub columns: Option<usize>,
     /// Candidates an item, as a multiple of the calls an item.
     pub candidates: usize,
@@ -248,7 +248,7 @@ impl Rounds {
         }
     }
 
-    /// Rows of the columns that are looked at first; none where the columns were asked for, or popularity was not.
+    /// Rows of the columns that are looked at first; none where the columns were asked for, or hubness was not.
     pub(super) fn trial_rows(&self, n: usize, columns: usize) -> usize {
         if columns == 0 || self.0.columns.is_some() || !self.0.popularity || self.0.left.is_some() {
             return 0;
@@ -258,7 +258,7 @@ impl Rounds {
         if 2 * rows + columns > n { 0 } else { rows }
     }
 
-    /// Pairs of each round, with so many of all left.
+    /// Pairs of each round, with `left` of all `pairs` left.
     fn rounds(&self, pairs: u64, mut left: u64) -> Vec<u64> {
         let mut rounds = Vec::new();
         while left > 0 {
@@ -269,7 +269,7 @@ impl Rounds {
         rounds
     }
 
-    /// Pairs of the next round, after so many rounds and pairs, with so many left.
+    /// Pairs of the next round, after `before` rounds and `asked` pairs, with `left` pairs left.
     fn round(&self, before: usize, asked: u64, left: u64) -> u64 {
         match self.0.growth {
             // a count far below 2^52; at least one
@@ -278,7 +278,7 @@ impl Rounds {
         }
     }
 
-    /// Columns at so many pairs; they never take more than half of these where there is a proxy.
+    /// Columns at a budget of `pairs` pairs; they never take more than half of these where there is a proxy.
     fn columns(&self, n: usize, pairs: u64, has_proxy: bool) -> usize {
         let most = self.0.left.map_or(n, |left| 2 * left.min(n.saturating_sub(left)));
         let counts = || (2..=most).step_by(if self.0.left.is_some() { 2 } else { 1 });

@@ -80,7 +80,7 @@ pub struct Neighbor {
 pub struct RoundReport {
     /// Pairs that were handed out before it.
     pub asked: u64,
-    /// True where the link and kriging see the ranks of scores, which then tell the order of known pairs better than the scores.
+    /// True where the link and kriging see the ranks of scores, which then predict the order of known pairs better than the scores.
     pub ranks: bool,
     /// λ of kriging; `None` where the link alone predicted better, or no proxy gives a kernel.
     pub lambda: Option<f64>,
@@ -112,11 +112,11 @@ pub struct Found {
     pub rounds: Vec<RoundReport>,
 }
 
-/// A search under way.
+/// A search in progress.
 ///
 /// [`next_batch`](Self::next_batch), evaluate, [`record`](Self::record), until there is no further batch; then
 /// [`finish`](Self::finish), which may also come earlier. Which pairs come next is a pure function of the settings, the landmarks
-/// and the scores: a search that is begun anew asks for the same pairs, so that with a store nothing is evaluated twice. Whoever has
+/// and the scores: a search that is begun again asks for the same pairs, so that with a store nothing is evaluated twice. Whoever has
 /// scores that the search is not to see (audit columns) answers from them and does not call; [`record`](Self::record) also takes
 /// pairs that were never asked for, when they are to be revealed.
 #[derive(Clone)]
@@ -129,7 +129,7 @@ pub struct Search {
     /// Numbers of the proxies as they were handed over, the main one first.
     proxy_order: Vec<usize>,
     columns: Columns,
-    /// Popularity in the scores of the columns, and in their ranks.
+    /// Hubness in the scores of the columns, and in their ranks.
     popularity: [ColumnPopularity; 2],
     /// True while the link and kriging see ranks.
     by_rank: bool,
@@ -153,7 +153,7 @@ pub struct Search {
     reports: Vec<RoundReport>,
     /// True where the main proxy, or the second, was fitted to the columns.
     is_seeded: bool,
-    /// Pairs that each way of choosing would take, of a round under way of a search with a seed.
+    /// Pairs that each way of choosing would take, of the current round of a search with a seed.
     looks: Vec<(Arm, Vec<Pair>)>,
     /// Candidates that the caller brought, one list an item; none at all where there are none.
     given: Vec<Vec<u32>>,
@@ -163,7 +163,7 @@ pub struct Search {
     has_index: bool,
     /// Its lists, until they are part of the pool.
     indexed: Vec<Vec<u32>>,
-    /// True where there are so many items that all pairs are looked at as seldom as can be, in single precision.
+    /// True where the number of items is so large that all pairs are looked at as seldom as can be, in single precision.
     pub(super) is_large: bool,
     /// Mean gain of each way in the round before.
     gains: Vec<(Arm, f64)>,
@@ -279,17 +279,17 @@ impl Search {
         self.asked * self.price + self.orders.as_ref().map_or(0, OneOrder::second_orders)
     }
 
-    /// True where pairs of the round under way are still to be handed out.
+    /// True where pairs of the current round are still to be handed out.
     pub(crate) fn is_within_round(&self) -> bool {
         matches!(self.next, Next::Estimate(_, left) if left > 0)
     }
 
-    /// No more than so many pairs in all, of a search that has not begun.
+    /// No more than `pairs` pairs in all, of a search that has not begun.
     pub(crate) fn limit(&mut self, pairs: u64) {
         self.call_plan = self.rounds.limited(&self.call_plan, pairs);
     }
 
-    /// One more round of so many pairs, of a search that has handed out all of its own; false if its last round found no pair to ask for.
+    /// One more round of `pairs` pairs, of a search that has handed out all of its own; false if its last round found no pair to ask for.
     pub(crate) fn extend(&mut self, pairs: u64) -> bool {
         let is_spent = self.asked < self.call_plan.pairs;
         if !is_spent {
@@ -449,8 +449,8 @@ impl Search {
         self.rounds.universe(self.columns.rows())
     }
 
-    /// The `depth` best candidates of every item, or of every item of the first of two lists, as they stand now, best first; within a round, by the estimates that it began with. The search
-    /// goes on as if nobody had asked: they are made on a copy of it, in as much memory again.
+    /// The `depth` best candidates of every item, or of every item of the first of two lists, as they stand now, best first; within a round,
+    /// by the estimates that it began with. The search continues as if nobody had asked: they are made on a copy of it, in as much memory again.
     ///
     /// # Errors
     /// A proxy that fails or is not finite.

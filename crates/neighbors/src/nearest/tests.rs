@@ -95,12 +95,12 @@ fn every_batch_lambda_and_list_is_that_of_the_numpy_twin() {
     }
 }
 
-/// A score of popularity and of vectors, and a proxy that sees the vectors badly.
+/// A score of hubness and of vectors, and a proxy that sees the vectors badly.
 fn problem(n: usize, seed: u64) -> (Precomputed, EmbeddingProxy) {
     problem_of(n, seed, 0.4)
 }
 
-/// The same with another weight of popularity.
+/// The same with another weight of hubness.
 fn problem_of(n: usize, seed: u64, weight: f64) -> (Precomputed, EmbeddingProxy) {
     let mut rng = stream(seed, "neighbours", "test", n as u64);
     let mut normal = |n: usize, d: usize| Array2::from_shape_fn((n, d), |_| rng.gen_range(-1.0..1.0));
@@ -112,7 +112,7 @@ fn problem_of(n: usize, seed: u64, weight: f64) -> (Precomputed, EmbeddingProxy)
     (Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap(), proxy)
 }
 
-/// A score that the proxy tells but for noise: no item is more popular than its proxy says.
+/// A score that the proxy predicts but for noise: no item has a higher hubness than its proxy shows.
 fn told_by(proxy: &EmbeddingProxy) -> Precomputed {
     let mut rng = stream(3, "neighbours", "test", 0);
     let all: Vec<usize> = (0..proxy.len()).collect();

@@ -1,11 +1,11 @@
-//! Whether columns are worth their calls: they tell how popular an item is, and that is worth a fifth of all calls only where items differ in
-//! it by more than the proxies tell.
+//! Whether columns are worth their calls: they show the hubness of an item, and that is worth a fifth of all calls only where items differ in
+//! it by more than the proxies predict.
 //!
 //! ```text
 //! r_il = K_il − link(p_il) of some rows i of every column l, less the mean of column l
 //! share = mean of r_il r_im over rows and pairs l < m of columns, over the variance of K
 //! ```
-//! Two columns see the same popularity of a row and nothing else in common, so that the share is the part of the variance of K that popularity
+//! Two columns see the same hubness of a row and nothing else in common, so that the share is the part of the variance of K that hubness
 //! explains beyond the proxies. Below a tenth, columns cost recall@10: .01 to .04 at 10 and 20 calls an item (tweets and recipes, by RWMD or WCD).
 //! Without them it is lower where the share is high, by .15 to .25 on a cross-encoder of sentences. The share of some hundred rows errs by about
 //! .1, and the wrong no costs more than the wrong yes: columns are left out below a sixteenth.
@@ -17,12 +17,12 @@ use super::pool::Pool;
 /// The share from which on columns are evaluated.
 const WORTH: f64 = 0.0625;
 
-/// Rows of a trial: so many of the items that are no columns, evenly spaced.
+/// Rows of a trial: `count` of the items that are no columns, evenly spaced.
 pub(super) fn rows(count: usize, free: &[usize]) -> Vec<usize> {
     (0..count.min(free.len())).map(|k| free[k * free.len() / count]).collect()
 }
 
-/// True where popularity explains enough of K in the evaluated rows of `columns`, which are all that `pool` holds.
+/// True where hubness explains enough of K in the evaluated rows of `columns`, which are all that `pool` holds.
 pub(super) fn is_worth_columns(pool: &Pool, columns: &[usize], proxies: usize) -> bool {
     let evaluated = |l: usize| pool.row(l).filter(|&slot| pool.scores[slot].is_finite());
     let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {

@@ -6,7 +6,7 @@
 //!         g of m' uniform candidates:        G ≥ C − (m' − g) − U', with U' negatives unseen at level δ/2, and U at δ/2
 //! lists   shares of the true k nearest of v uniform items: a lower bound of their mean (spacings; Clopper–Pearson for k = 1)
 //! ```
-//! Nothing is assumed of the candidates or of the score. Both statements are of the items at hand.
+//! Nothing is assumed of the candidates or of the score. Both statements are about the given items.
 
 use super::hypergeometric::most_unseen;
 use super::shares::Bound;

@@ -4,7 +4,7 @@
 //! true top-k of l: the items whose score is at least l's k-th best, so that ties are as good as each other
 //! share = min(k, found among them) / k
 //! static form: 5 folds over uniform columns; a held-out landmark's candidates at depth r are the r best by a fit without its fold,
-//!              beside the landmarks of that fit, whose scores are known
+//!              and the landmarks of that fit, whose scores are known
 //! ```
 
 use std::collections::HashSet;

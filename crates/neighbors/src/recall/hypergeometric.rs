@@ -4,7 +4,7 @@
 //! u(G) = ⌊G (1 − ρ)/ρ⌋ + 1                    unseen positives that make "recall ≥ ρ" false if G are found
 //! p(N, m, u, X) = P(Hyp(N, u + X, m) ≤ X)     chance that a sample of m of N pairs holds at most X of u + X positives; 0 for u > N − m
 //! ```
-//! The sum starts at its first term by logarithms, Σ ln(1 − max(M, m)/(N − i)), and goes on by ratios; ln Γ alone would lose five digits at
+//! The sum starts at its first term by logarithms, Σ ln(1 − max(M, m)/(N − i)), and continues by ratios; ln Γ alone would lose five digits at
 //! N = 5·10¹⁰. Cost: min(M, m) + X operations.
 
 use landmark_core::stats::regularized_beta;
@@ -81,7 +81,7 @@ pub fn sample_size(pairs: u64, unseen: u64, tolerated: u64, delta: f64) -> u64 {
     least(0, pairs, |sample| p_value(pairs, sample, unseen, tolerated) <= delta)
 }
 
-/// Most positives that can be unseen beside `missed` sampled ones, at level `delta`.
+/// Most positives that can be unseen in addition to `missed` sampled ones, at level `delta`.
 pub fn most_unseen(pairs: u64, sample: u64, missed: u64, delta: f64) -> u64 {
     // the first number that is refuted, less one; nothing unseen is never refuted
     least(1, pairs - sample + 1, |unseen| p_value(pairs, sample, unseen, missed) <= delta) - 1

@@ -1,4 +1,4 @@
-//! All pairs with K ≥ t, up to a recall that is guaranteed: evaluate by estimate, audit a uniform sample of the rest, go on if it shows too much.
+//! All pairs with K ≥ t, up to a recall that is guaranteed: evaluate by estimate, audit a uniform sample of the rest, continue if it shows too much.
 //!
 //! ```text
 //! 1  evaluate unknown pairs in the order of their estimates down to a cut; G positives are found, N pairs are left

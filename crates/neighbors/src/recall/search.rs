@@ -1,7 +1,7 @@
-//! Neighbors with a stated recall: a search in rounds that stops when audited rows say so.
+//! Neighbors with a stated recall: a search in rounds that stops when audited rows show it.
 //!
 //! ```text
-//! v uniform items beside the columns → their rows evaluated, and hidden: the search treats them as any other item, and a pair
+//! v uniform items apart from the columns → their rows evaluated, and hidden: the search treats them as any other item, and a pair
 //!     of it that an audited row has costs nothing
 //! rounds of a fifth of what was asked so far, until LCB(share of true neighbors among the pairs asked for) ≥ ρ'
 //! the lists: scores that were evaluated come first, the audited rows revealed
@@ -35,7 +35,7 @@ const COLUMNS: usize = 4;
 const KEPT: usize = 4;
 /// Pairs asked of the oracle at a time: what is answered is stored before the next.
 const PAIRS_AT_A_TIME: usize = 1 << 12;
-/// Samples so many times as large are looked at when a bound is too low.
+/// Samples up to this number of times as large are considered when a bound is too low.
 const LARGEST_SAMPLE: usize = 64;
 /// Calls that the search left over make one more round if they are at least this part of the items.
 const WORTH_A_ROUND: u64 = 20;
@@ -59,7 +59,7 @@ pub struct Audit {
 pub struct AuditedSearch<'a> {
     /// Cheap similarities over the same items, the best first.
     pub proxies: &'a [Arc<dyn Oracle>],
-    /// Columns are 4 and the growth of the effort a fifth if they say nothing.
+    /// Columns are 4 and the growth of the effort a fifth where they are not set.
     pub params: RoundsParams,
     /// Uniform.
     pub landmarks: &'a Landmarks,
@@ -83,9 +83,9 @@ pub struct AuditStep {
 /// Pairs or rows that would have been enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enough {
-    /// So many further pairs, by the estimates as they stand.
+    /// This number of further pairs, by the estimates as they stand.
     Pairs(u64),
-    /// So many audited rows.
+    /// This number of audited rows.
     Rows(usize),
     /// Nothing that is known here: the true neighbors are no candidates.
     Unknown,
@@ -144,7 +144,7 @@ struct Hidden {
     place: HashMap<usize, usize>,
     /// Row of each audited item.
     rows: Vec<Vec<f64>>,
-    /// Items that the search asked for beside each.
+    /// Items that the search asked for in a pair with each.
     asked: Vec<HashSet<usize>>,
 }
 
@@ -298,7 +298,7 @@ fn calls_of_rows(shape: OracleShape, items: &[usize], contents: Option<&Contents
     shape.evaluations(pairs_of(groups, audited.len()) - known_of_two, of_themselves)
 }
 
-/// Pairs that have one of so many items.
+/// Pairs that have one of `rows` items.
 fn pairs_of(n: usize, rows: usize) -> u64 {
     let (n, rows) = (n as u64, rows as u64);
     rows * n.saturating_sub(1) - rows * rows.saturating_sub(1) / 2
@@ -319,7 +319,8 @@ fn whole_columns(known: Known, n: usize) -> Known {
     Known { columns, pairs, seed }
 }
 
-/// Parameters of a search among n items whose effort is not known before: columns are 4, and the growth of the effort a fifth, where `params` say nothing.
+/// Parameters of a search among n items whose effort is not known before: columns are 4, and the growth of the effort a fifth,
+/// where `params` leave them unset.
 pub fn growing(params: RoundsParams, n: usize) -> RoundsParams {
     let columns = params.columns.unwrap_or(COLUMNS).min(n.saturating_sub(1) / 2);
     let columns = if columns < 2 { 0 } else { columns };
@@ -382,7 +383,7 @@ impl Hidden {
         self.place.get(&i).map(|&row| (row, j)).or_else(|| self.place.get(&j).map(|&row| (row, i)))
     }
 
-    /// The first of these pairs that take no more than so many pairs of the oracle; all of them without a limit.
+    /// The first of these pairs that take no more than `left` pairs of the oracle; all of them without a limit.
     fn first_within<'a>(&self, pairs: &'a [Pair], left: Option<u64>) -> &'a [Pair] {
         let Some(mut left) = left else { return pairs };
         let is_within = |&&pair: &&Pair| {

@@ -193,7 +193,7 @@ impl AuditPath {
         Ok(path)
     }
 
-    /// Static form: the `landmarks` themselves, uniform and held out of the fit that judges them, speak for the other items.
+    /// Static form: the `landmarks` themselves, uniform and held out of the fit that judges them, represent the other items.
     ///
     /// # Errors
     /// As [`new`](Self::new), for landmarks.

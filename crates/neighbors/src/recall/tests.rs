@@ -1,4 +1,4 @@
-//! The bounds against SciPy (tests/golden/recall.json, made by recall.py beside it), and what they refuse.
+//! The bounds against SciPy (tests/golden/recall.json, made by recall.py next to it), and what they refuse.
 
 use landmark_core::stats::{beta_quantile, regularized_beta};
 use serde_json::Value;

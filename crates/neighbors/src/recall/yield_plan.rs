@@ -8,7 +8,7 @@
 //! ```
 //! The audit starts after the first batch without a lower price. If no x does, another batch is evaluated. An audit that starts early continues
 //! in the order of the estimates, pair by pair, until it passes; a plan that continues for too long evaluates whole batches. So M̂ is two thirds of
-//! what the regression says. All constants were chosen on four matrices at one number of similar pairs each; on five matrices at 14 other numbers of
+//! what the regression gives. All constants were chosen on four matrices at one number of similar pairs each; on five matrices at 14 other numbers of
 //! similar pairs, calls are 0.89 of those of a ratio of the last four batches (geometric mean, three targets; the worst cell is 1.20 times as many).
 
 use super::Target;
@@ -33,7 +33,7 @@ const LOWER: f64 = 0.999;
 pub(super) enum Next {
     /// Evaluate another batch.
     Batch,
-    /// Audit the rest by a sample that tolerates so many positives.
+    /// Audit the rest by a sample that tolerates this number of positives.
     Audit(u64),
 }
 

@@ -5,7 +5,7 @@
 //! F_j = link(p_qj, h_j, 0) + Σ_a w_a R_ja,             w = P_qA (P_AA + ρI)⁻¹
 //! round: E = F + G[:, O] (G[O, O] + ρI)⁻¹ (y − F)[O];  ask for the best unknown items, a fifth of them by P, the others by E
 //! ```
-//! O are the items asked so far and y their scores; ρ = .3. Without a proxy G = (ZZᵀ + YYᵀ)/2 and F is popularity alone. The estimates of a query are
+//! O are the items asked so far and y their scores; ρ = .3. Without a proxy G = (ZZᵀ + YYᵀ)/2 and F is hubness alone. The estimates of a query are
 //! so those of a Gaussian process over pairs of queries and items, in two steps: over queries in F, over items in E. Its kernel of the rows Y is that of
 //! [`nearest`](crate::nearest). All of b goes to candidates, none to uniform
 //! items. This project's own method; ANNCUR and AXN solve the same problem. Scores stay as they are: learning from their ranks, which [`nearest`](crate::nearest)

@@ -1,10 +1,10 @@
-//! Popularity and link: how an item's score with any query depends on the proxy and on how well both score with everybody.
+//! Hubness and link: how an item's score with any query depends on the proxy and on how well both score with everybody.
 //!
 //! ```text
 //! h_i = mean over anchors of (C_ia − mean of column a) / sd(h)      h_a = (mean of column a − mean of all) / its own sd
 //! link(p, h_i, h_q) = t₀ + t₁ p + t₂ p² + t₃ h_i + t₄ h_q + t₅ h_i h_q
 //! ```
-//! fitted by least squares on all of C, an item's popularity taken without the column that is predicted. A pairwise proxy cannot see popularity, and it
+//! fitted by least squares on all of C, an item's hubness taken without the column that is predicted. A pairwise proxy cannot see hubness, and it
 //! costs no call. Ridge 1e-4 a pair on all but the constant. Cost: O(36 n·a).
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, aview1};
@@ -35,7 +35,7 @@ pub struct PopularityLink {
     pub deviation: f64,
 }
 
-/// Popularity of the items and of the anchors.
+/// Hubness of the items and of the anchors.
 pub(super) struct Popularity {
     /// h of the items, length n.
     pub items: Array1<f64>,
@@ -46,7 +46,7 @@ pub(super) struct Popularity {
 }
 
 impl Popularity {
-    /// Popularity in the scores of n items with a anchors.
+    /// Hubness in the scores of n items with a anchors.
     pub(super) fn of(scores: ArrayView2<'_, f64>) -> Self {
         let count = scores.ncols() as f64;
         let means = scores.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(scores.ncols()));
@@ -95,7 +95,7 @@ impl PopularityLink {
         Ok((link, residual))
     }
 
-    /// Scores of a query of middling popularity (h_q = 0) with all items; without a proxy their popularity alone.
+    /// Scores of a query of middling hubness (h_q = 0) with all items; without a proxy their hubness alone.
     pub(super) fn prior(&self, proxy: Option<&[f64]>, popularity: ArrayView1<'_, f64>) -> Array1<f64> {
         let at = |(item, &h): (usize, &f64)| {
             let terms = self.terms(proxy.map_or(self.mean, |proxy| proxy[item]), h, 0.0);

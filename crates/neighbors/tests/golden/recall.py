@@ -1,4 +1,4 @@
-"""Bounds on recall by SciPy and NumPy, independent of the Rust code: writes recall.json beside this file.
+"""Bounds on recall by SciPy and NumPy, independent of the Rust code: writes recall.json next to this file.
 
     python3 recall.py        # needs numpy and scipy
 """

@@ -23,7 +23,7 @@ fn audited_rows_state_a_recall_that_is_true() {
             let bound = Bound::of(k, false);
             let rows = bound.rows(target);
             let seen = Coverage::of(DRAWS, target, |rng| search.stop(rows, target, bound, rng));
-            // rows that differ much are too few for .95 now and then, which is said
+            // rows that differ much are too few for .95 now and then, which is reported
             assert!(f64::from(seen.stated) > 0.6 * DRAWS as f64, "k {k} {target:?}: {seen:?}");
             assert!(seen.share() >= seen.least(target), "k {k} spread {spread} {target:?}: {}", seen.share());
         }

@@ -2,10 +2,10 @@
 //!
 //! - [`Goal::Mentions`]: every candidate span of a topic, is it a gold mention?
 //! - [`Goal::Pairs`]: all coreferent pairs of a topic in the order of the text, and `negatives` times as many of the others, drawn
-//!   anew in every epoch.
+//!   again in every epoch.
 //!
 //! Every draw follows from (seed, dataset, purpose, epoch). The checkpoint holds weights and moments, so a training that was
-//! stopped goes on after its last whole epoch and ends in the same weights. Settings: Cattan et al. 2021 (Adam 10⁻⁴, dropout 0.3,
+//! stopped continues after its last whole epoch and ends in the same weights. Settings: Cattan et al. 2021 (Adam 10⁻⁴, dropout 0.3,
 //! batch 32, 10 epochs, hidden layers of 1024, width embedding of 20).
 
 use std::collections::{BTreeMap, HashMap};
@@ -108,7 +108,7 @@ impl Training<'_> {
         ])
     }
 
-    /// Trains below `folder`, goes on with a training that was interrupted, or finds the result of one that was not. `judge` says
+    /// Trains below `folder`, resumes a training that was interrupted, or finds the result of one that was not. `judge` returns
     /// how good an epoch is (the best one is the result), `on_epoch` hears of each as it ends.
     ///
     /// # Errors
@@ -293,7 +293,7 @@ fn coreferent_pairs(group: &Group) -> Vec<(usize, usize)> {
     members.into_values().flat_map(pairs).collect()
 }
 
-/// So many distinct pairs i < j that do not corefer; all of them where there are not so many.
+/// `wanted` distinct pairs i < j that do not corefer; all of them where there are fewer.
 fn other_pairs(group: &Group, wanted: f64, rng: &mut Rng) -> Vec<(usize, usize)> {
     let n = group.spans.len();
     let all = n * n.saturating_sub(1) / 2;
@@ -319,7 +319,7 @@ fn other_pairs(group: &Group, wanted: f64, rng: &mut Rng) -> Vec<(usize, usize)>
 }
 
 /// Writes the state of a training: the checkpoint under the number of its epoch, then the curve that refers to it. What is stopped
-/// in between goes on from the epoch before.
+/// in between continues from the epoch before.
 fn write_down(folder: &Path, network: &Network, adam: &AdamW, curve: &[ScorerEpoch]) -> Result<(), CorefError> {
     let (first, second, steps) = adam.state();
     let mut tensors = BTreeMap::new();

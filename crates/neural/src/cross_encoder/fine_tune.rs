@@ -38,7 +38,7 @@ use average::Average;
 use checkpoint::{Checkpoint, PartOfEpoch};
 use trainable::Trainable;
 
-/// Trains, or goes on with a training that was interrupted, or finds the result of one that was not. `on_progress` hears of
+/// Trains, or resumes a training that was interrupted, or finds the result of one that was not. `on_progress` hears of
 /// each step and each epoch as it ends.
 ///
 /// # Errors
@@ -103,7 +103,7 @@ struct PairTokens {
     target: f64,
 }
 
-/// Precision where nothing is said: bf16 where there are instructions for it.
+/// Precision where none is set: bf16 where there are instructions for it.
 fn quick_precision(device: Device) -> Precision {
     if device.is_cuda() || Precision::Bf16.is_native() { Precision::Bf16 } else { Precision::F32 }
 }

@@ -38,7 +38,7 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    /// Reads the model once for every device; a device that is named several times has so many lanes.
+    /// Reads the model once for every device; a device that is named several times has that number of lanes.
     pub(super) fn start(files: &ModelFiles, precision: Precision, devices: &[Device]) -> Result<Self, ModelError> {
         let mut models: Vec<Classifier> = Vec::with_capacity(devices.len());
         for &device in devices {

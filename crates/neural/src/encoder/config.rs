@@ -83,7 +83,7 @@ fn gelu() -> String {
 }
 
 impl EncoderConfig {
-    /// Reads the bytes of a `config.json`; `path` is for complaints.
+    /// Reads the bytes of a `config.json`; `path` is for error messages.
     ///
     /// # Errors
     /// [`ModelError::Config`], [`ModelError::Architecture`].

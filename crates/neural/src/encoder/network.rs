@@ -176,7 +176,7 @@ impl Layer {
     }
 }
 
-/// So many projections that stand side by side in the rows of sequences of one length, each sequences × heads × tokens × head.
+/// `count` projections that stand side by side in the rows of sequences of one length, each sequences × heads × tokens × head.
 fn heads(rows: &Tensor, sequences: i64, count: i64, config: &EncoderConfig) -> Result<Vec<Tensor>, ModelError> {
     let shape = [sequences, -1, count, config.heads, config.hidden / config.heads];
     Ok(rows.f_view(shape)?.f_permute([2, 0, 3, 1, 4])?.f_unbind(0)?)

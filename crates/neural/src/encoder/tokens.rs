@@ -44,7 +44,7 @@ impl Tokenizer {
         Self::parse(&files.tokenizer_bytes()?, &files.tokenizer(), &config)
     }
 
-    /// Reads the bytes of a `tokenizer.json` for a model of this shape; `path` is for complaints. Truncation and padding
+    /// Reads the bytes of a `tokenizer.json` for a model of this shape; `path` is for error messages. Truncation and padding
     /// written in the file are ignored: both are ours to do.
     pub fn parse(bytes: &[u8], path: &Path, config: &EncoderConfig) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Tokenizer { path: path.to_owned(), why };

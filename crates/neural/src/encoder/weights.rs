@@ -25,7 +25,7 @@ impl Weights {
         Self::parse(&files.weights_bytes()?, &files.weights(), device)
     }
 
-    /// Reads the bytes of a safetensors file; `path` is for complaints. What holds no floating-point numbers is left out.
+    /// Reads the bytes of a safetensors file; `path` is for error messages. What holds no floating-point numbers is left out.
     ///
     /// # Errors
     /// [`ModelError::Weights`] for a file that is cut off, [`ModelError::Torch`].

@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Scores, and median microseconds a pair on one thread: of processor time where the system tells it (Linux), of the clock
+/// Scores, and median microseconds a pair on one thread: of processor time where the system reports it (Linux), of the clock
 /// elsewhere.
 fn time(oracle: &dyn Oracle, pairs: &[Pair], rounds: usize) -> Result<(Vec<f64>, f64), Box<dyn Error>> {
     let mut scores = vec![0.0; pairs.len()];

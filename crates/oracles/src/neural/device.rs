@@ -1,4 +1,4 @@
-//! The device that computes, and what a result says of the libtorch that made it.
+//! The device that computes, and what a result states of the libtorch that made it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub enum DeviceChoice {
 /// The libtorch that made a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TorchReport {
-    /// Its own version (`2.11.0`, `2.11.0+cu130`), where the file `build-version` lies beside it.
+    /// Its own version (`2.11.0`, `2.11.0+cu130`), where the file `build-version` lies next to it.
     pub version: Option<String>,
     /// Number of usable GPUs.
     pub gpus: usize,

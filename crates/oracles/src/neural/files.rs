@@ -9,7 +9,7 @@ use super::ModelFileError;
 
 /// The environment variable that names the folder of models.
 pub const MODELS_VARIABLE: &str = "LANDMARK_MODELS";
-/// The folder of models where nothing else is said.
+/// The folder of models where no other is set.
 const MODELS: &str = "models";
 
 const NAMES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
@@ -171,17 +171,17 @@ impl ModelFiles {
         self.folder.is_none()
     }
 
-    /// Path of `config.json`, for complaints.
+    /// Path of `config.json`, for error messages.
     pub fn config(&self) -> PathBuf {
         self.path(0)
     }
 
-    /// Path of `tokenizer.json`, for complaints.
+    /// Path of `tokenizer.json`, for error messages.
     pub fn tokenizer(&self) -> PathBuf {
         self.path(1)
     }
 
-    /// Path of `model.safetensors`, for complaints.
+    /// Path of `model.safetensors`, for error messages.
     pub fn weights(&self) -> PathBuf {
         self.path(2)
     }

@@ -85,7 +85,7 @@ impl FineTune<'_> {
     /// The result, if it is there.
     ///
     /// # Errors
-    /// [`ModelFileError`]: a folder that says it is finished and is not.
+    /// [`ModelFileError`]: a folder that is marked as finished and is not.
     pub fn finished(&self, models: &Path) -> Result<Option<FineTuned>, ModelFileError> {
         let folder = self.folder(models)?;
         let path = folder.join(CURVE);

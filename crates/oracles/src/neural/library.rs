@@ -1,9 +1,9 @@
 //! The library that runs models, opened at the first need.
 //!
 //! libtorch takes 0.4 s to load. A program that links it pays that before `main`, whatever it is asked; so the program links only
-//! [`Neural`], and `landmark-neural` is a shared object beside it. What crosses is Rust: traits, and types of the standard library and
-//! of this house alone, so that two builds of the same sources by the same compiler agree on them, whatever features other crates have
-//! in either. The [`STAMP`] tells any other build, which is refused before anything of it is called.
+//! [`Neural`], and `landmark-neural` is a shared object next to it. What crosses is Rust: traits, and types of the standard library and
+//! of this workspace alone, so that two builds of the same sources by the same compiler agree on them, whatever features other crates have
+//! in either. The [`STAMP`] identifies any other build, which is refused before anything of it is called.
 
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub fn open(device: DeviceChoice, threads: Option<usize>) -> Result<Arc<dyn Neur
     opened(file)?(device, threads, |text| tracing::warn!("{text}"))
 }
 
-/// The file that the variable names; else `deps/` below the program (a build, always fresh), beside it, and `lib/` next to its folder.
+/// The file that the variable names; else `deps/` below the program (a build, always fresh), the program's folder, and `lib/` next to that folder.
 fn places() -> Vec<PathBuf> {
     if let Some(file) = std::env::var_os(LIBRARY_VARIABLE) {
         return vec![PathBuf::from(file)];

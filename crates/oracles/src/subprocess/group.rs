@@ -12,7 +12,7 @@ pub(super) struct Group {
     pub(super) child: Child,
     #[cfg(unix)]
     id: libc::pid_t,
-    /// The process that started it: a forked child has no say in it.
+    /// The process that started it: a forked child does not end the group.
     owner: u32,
 }
 

@@ -31,7 +31,7 @@ pub enum PairForm {
 }
 
 impl PairForm {
-    /// What a program sees of each item; `None` where that is its number, which says nothing of it in another list.
+    /// What a program sees of each item; `None` where that is its number, which does not identify it in another list.
     pub fn seen(self, items: &ScoredItems) -> Option<Vec<Cow<'_, str>>> {
         // an id stands for its text: with another text it is another item
         let named = |(id, text): (&String, &String)| format!("{}\n{id}{text}", id.len()).into();

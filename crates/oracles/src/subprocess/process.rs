@@ -108,7 +108,7 @@ impl Process {
         let start = Instant::now();
         while start.elapsed() < FAREWELL {
             if let Ok(Some(status)) = self.group.child.try_wait() {
-                // what it said last may still be on its way
+                // what it wrote last may still be on its way
                 thread::sleep(Duration::from_millis(20));
                 return Some(status);
             }
@@ -169,7 +169,7 @@ pub(super) fn read_answers(mut stdout: impl BufRead, heard: &SyncSender<Heard>) 
             line.drain(..BYTE_ORDER_MARK.len());
         }
         if !is_whole && line.len() < LONGEST_LINE {
-            // ended in the middle of a line: how it ended says more
+            // ended in the middle of a line: the report of how it ended is more informative
             return;
         }
         if line.iter().all(u8::is_ascii_whitespace) {

@@ -2,7 +2,7 @@
 //! `size` nodes (productions in `st` and `sst`) add to the kernel.
 //!
 //! A tree kernel is Σ_f w_f(x) w_f(y) over all fragments f, far too many to write out; those of few nodes are few, and weigh most
-//! where λ and µ are below 1. Counting them costs nothing beside the kernel, so they are a proxy: landmarks have only to explain
+//! where λ and µ are below 1. Counting them costs nothing next to the kernel, so they are a proxy: landmarks have only to explain
 //! the larger ones. With `size` nodes or fewer in every tree the inner product is the kernel itself.
 //!
 //! Weights, a fragment's being the root of what a pair of them counts: `st` and `sst` √λ a production; `ptk` √µ λ for a node

@@ -1,6 +1,6 @@
 //! Similarity of two labels: it makes a partial tree kernel a smoothed one.
 //!
-//! Labels fall into groups (parts of speech, say); labels of different groups are not alike, equal labels are alike
+//! Labels fall into groups (parts of speech, for example); labels of different groups are not alike, equal labels are alike
 //! exactly, and what lies between is asked of a [`LabelSimilarity`] pair by pair.
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use ndarray::Array2;
 
 use super::forest::Forest;
 
-/// A similarity of node labels, symmetric, between 0 and 1. Implement it to bring one's own.
+/// A similarity of node labels, symmetric, between 0 and 1. Implement it to bring your own.
 pub trait LabelSimilarity: Send + Sync {
     /// A digest of everything that moves a similarity.
     fn identity(&self) -> Identity;
@@ -140,7 +140,7 @@ impl Labels for EqualLabels {
     }
 }
 
-/// Labels are alike as a [`LabelSimilarity`] says.
+/// Labels with the similarity that a [`LabelSimilarity`] returns.
 pub(super) struct SmoothedLabels {
     groups: Vec<u32>,
     similarity: Box<NumberedSimilarity>,

@@ -16,8 +16,8 @@ use super::points::{Selection, distances};
 use super::word_clouds::{Cloud, WordClouds};
 use crate::scratch_pool::ScratchPool;
 
-/// Distances held at a time, 8 bytes each. Allocators hand 16 MiB out again; a larger table would be mapped and zeroed anew for each call,
-/// which cost a buyer of half a second's pairs at a time a tenth of its rate.
+/// Distances held at a time, 8 bytes each. Allocators hand 16 MiB out again; a larger table would be mapped and zeroed again for each call,
+/// which cost a caller that evaluates half a second's pairs at a time a tenth of its rate.
 const TABLE_ENTRIES: usize = 1 << 21;
 
 /// Words whose distances one thread computes at a time; their vectors fit in the second cache.

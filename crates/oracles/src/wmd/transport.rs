@@ -27,7 +27,7 @@ const ROWS_PRICED: usize = 4;
 /// improves.
 const TOLERANCE: f64 = 1e-12;
 
-/// Pivots after which potentials are computed anew from the tree.
+/// Pivots after which potentials are computed again from the tree.
 const REFRESH: u32 = 256;
 
 const NONE: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! A look at a file of one's own: its columns, what they hold, and what each is likely to be.
+//! A look at a user's file: its columns, what they hold, and what each is likely to be.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -29,12 +29,12 @@ const LABELS: [&str; 9] = ["label", "class", "category", "topic", "intent", "tag
 const SPLITS: [&str; 4] = ["split", "part", "fold", "set"];
 /// Names that columns of grades go by.
 const SCORES: [&str; 6] = ["score", "similarity", "rating", "grade", "sim", "value"];
-/// Endings by which the two texts of a pair are told apart.
+/// Endings by which the two texts of a pair are distinguished.
 const SIDES: [(&str, &str); 5] = [("1", "2"), ("_1", "_2"), ("_a", "_b"), ("A", "B"), ("a", "b")];
 /// Names of two texts of a pair that are none of these.
 const COUPLES: [(&str, &str); 4] =
     [("first", "second"), ("premise", "hypothesis"), ("query", "document"), ("question", "answer")];
-/// Labels that nobody calls so are told by how few they are.
+/// Labels that nobody calls so are recognized by how few they are.
 const FEW_LABELS: usize = 50;
 
 /// A column as it was found.
@@ -82,7 +82,7 @@ pub(super) struct Inspected {
     pub(super) columns: Vec<ColumnFacts>,
 }
 
-/// The two texts of a pair, and what people said of it.
+/// The two texts of a pair, and the judgment of people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Couple<'a> {
     pub(super) first: &'a ColumnFacts,
@@ -153,13 +153,13 @@ impl Inspected {
         self.called(&LABELS, is_label).or_else(|| few.next().filter(|_| few.next().is_none()))
     }
 
-    /// The column that says `train` or `test`.
+    /// The column that holds `train` or `test`.
     pub(super) fn split(&self) -> Option<&ColumnFacts> {
         let is_split = |column: &ColumnFacts| column.is_split && column.filled == self.rows;
         self.called(&SPLITS, is_split).or_else(|| self.columns.iter().find(|column| is_split(column)))
     }
 
-    /// Two columns of texts and what was said of them, where the rows are pairs.
+    /// Two columns of texts and the judgment of them, where the rows are pairs.
     pub(super) fn couple(&self) -> Option<Couple<'_>> {
         let is_text = |column: &&ColumnFacts| !column.is_number;
         let by_sides = self.columns.iter().flat_map(|column| {

@@ -95,7 +95,7 @@ impl Across<'_, '_> {
         self.left.unwrap_or(self.context.problem.items()).max(1) as u64
     }
 
-    /// Rounds of so many calls in all.
+    /// Rounds of `calls` calls in all.
     fn rounds(&self, calls: u64) -> Result<(SearchScores, Rounds)> {
         let calls_per_item = usize::try_from(calls.div_ceil(self.listed())).unwrap_or(usize::MAX).max(1);
         let params = RoundsParams {

@@ -1,4 +1,4 @@
-//! `--budget` of `mine` without `--target-recall` and `--rerank`: a search at so many calls.
+//! `--budget` of `mine` without `--target-recall` and `--rerank`: a search at this number of calls.
 //!
 //! The calls go to the pairs that are likely the most similar of all, in rounds that stand on the factors; what does not make a call per item goes to the
 //! best of all other pairs by the factors. Every evaluated pair takes part, whichever command evaluated it.

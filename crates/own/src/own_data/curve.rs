@@ -282,7 +282,7 @@ pub(super) fn chapter(rows: &[ResultRow]) -> Option<Chapter> {
     })
 }
 
-/// The curve of a metric, and what its law says of twice the landmarks; of a recall the law is one of what is missed.
+/// The curve of a metric, and what its law gives for twice the landmarks; of a recall the law is one of what is missed.
 fn plot(points: &[&ResultRow], rank: f64, label: &str, is_recall: bool) -> (Plot, Option<f64>) {
     let places: Vec<(f64, f64)> = points.iter().map(|row| (row.along("rank"), row.value)).collect();
     let missed = |value: f64| if is_recall { 1.0 - value } else { value };

@@ -368,7 +368,7 @@ mod tests {
         let wanted = (&factors.vectors * &factors.signature).dot(&factors.vectors.t());
         // all of these numbers are exact in float32
         assert_eq!(product, wanted);
-        // the header says float32 in C order
+        // the header states float32 in C order
         let bytes = fs::read(folder.path().join("items.npy")).unwrap();
         let header = String::from_utf8_lossy(&bytes[..128]).into_owned();
         assert!(header.contains("'<f4'") && header.contains("'fortran_order': False"), "{header}");

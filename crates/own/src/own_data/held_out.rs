@@ -33,7 +33,7 @@ pub struct Judged<'a> {
     pub columns: &'a [usize],
 }
 
-/// Reason why columns say nothing of the others, in words; `None` where they do.
+/// Reason why columns show nothing of the others, in words; `None` where they do.
 pub fn not_uniform(matrix: &MatrixSubject) -> Option<String> {
     if let Some(method) = matrix.methods.iter().find(|method| method.chooses_pairs()) {
         return Some(format!(

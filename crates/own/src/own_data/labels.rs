@@ -1,4 +1,4 @@
-//! Confusion and doubt of labels that a linear machine gives: what `classify` leaves for the page beside its table.
+//! Confusion and doubt of labels that a linear machine gives: what `classify` leaves for the page next to its table.
 
 use std::collections::BTreeSet;
 

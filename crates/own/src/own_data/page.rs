@@ -1,4 +1,4 @@
-//! The page of one's own matrix: what it cost, a map of the items, curves, spectrum, similarities, and what was made from the factors.
+//! The page of a user's matrix: what it cost, a map of the items, curves, spectrum, similarities, and what was made from the factors.
 //!
 //! What needs texts or stored scores is gathered once, when a run ends ([`Gathered`]); the page is made from that file, the rows, and the tables
 //! next to them. It shows up to [`DRAWN`] items, a uniform sample if there are more. Cost of gathering: m²r flops and 9m² bytes for m items, and

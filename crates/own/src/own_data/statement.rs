@@ -1,4 +1,4 @@
-//! Recall of an answer as far as it is known: a file beside the answer for programs, and a table of the page for people.
+//! Recall of an answer as far as it is known: a file next to the answer for programs, and a table of the page for people.
 
 use std::path::Path;
 

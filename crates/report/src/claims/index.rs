@@ -44,7 +44,7 @@ fn exhibits_table(claims: &Claims, published: &Published) -> String {
                 }
             };
             let _ = writeln!(out, "{head} {cells} |");
-            head = "| | | |".to_owned(); // said once for all runs of a place
+            head = "| | | |".to_owned(); // written once for all runs of a place
         }
     }
     let reasons = claims.shows.iter().filter_map(|exhibit| Some((&exhibit.place, exhibit.reason.as_ref()?)));

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A metric stands for the means of the rows that its axes select, one for each place along the axes that are left free. Both sides are matched
-//! along what both leave free; `columns=any` leaves an axis free and matches nothing, `columns=largest` and `columns=smallest` are what they say for
+//! along what both leave free; `columns=any` leaves an axis free and matches nothing, `columns=largest` and `columns=smallest` are what they name for
 //! each dataset, number of its items and comparison. `min`, `max` and `mean` take all places together; so does `share_within`, the share of places
 //! that are nearer to zero than a number. `entry_share` is what such rows cost instead of what they measure: entries asked for over the n² of K, a fraction. A `run` and
 //! a `rank` are no place unless they are written.
@@ -73,7 +73,7 @@ pub(super) enum Fold {
     Mean,
 }
 
-/// Axis along which rows are told apart.
+/// Axis along which rows are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Axis {
     Dataset,

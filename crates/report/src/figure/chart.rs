@@ -126,7 +126,7 @@ impl Chart {
             let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
             chart.caveat = format!("{so_far}pale rim: another curve coincides with this one");
         }
-        // one entry says what the heading says already
+        // one entry states what the heading states already
         if chart.legend.len() == 1 && !matches!(spec.kind, FigureKind::Curve { .. }) {
             chart.legend.clear();
         }
@@ -193,7 +193,7 @@ fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
     names
 }
 
-/// A mean so many times the middle one has exploded: it is cut, and an arrow says where it is.
+/// A mean this number of times the middle one has exploded: it is cut, and an arrow shows where it is.
 const EXPLODES: f64 = 30.0;
 
 /// The middle of some numbers.
@@ -206,7 +206,7 @@ fn middle(values: impl Iterator<Item = f64>) -> f64 {
 fn x_axis(part: &[Group<'_>], across: &'static str) -> Axis {
     let xs = part.iter().map(|group| group.row.along(across));
     let (low, high) = limits(xs, (None, None));
-    // sizes start at 0: nothing bought
+    // sizes start at 0: nothing evaluated
     if Along::of(across).is_logarithmic {
         let positive = part.iter().map(|group| group.row.along(across)).filter(|x| *x > 0.0);
         let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), x| (a.min(x), b.max(x)));
@@ -300,7 +300,7 @@ fn curves(
     Panel { title: title(part[0].row), x, y, series, labels: Vec::new(), above }
 }
 
-/// Share of the height of a plot below which two points cannot be told apart.
+/// Share of the height of a plot below which two points cannot be distinguished.
 const SAME_PLACE: f64 = 0.015;
 
 /// Leaves the intervals of the two curves that end best: more of them hide each other.
@@ -354,7 +354,7 @@ fn above(series: &[Series], x: &Axis, y: &Axis, notation: Notation) -> Vec<(f64,
         // one below the other where they stand at the same place
         let near = |other: &f64| (x.place(*other).unwrap_or(0.0) - x.place(highest.0).unwrap_or(0.0)).abs() < 0.12;
         let lines = all.iter().filter(|(other, ..)| near(other)).count();
-        // decimals of thousands say nothing
+        // decimals of thousands carry no information
         let value = if highest.1 < 1000.0 { notation.show(highest.1) } else { count(highest.1.round() as u64) };
         all.push((highest.0, lines as f64, format!("↑ {value}"), one.style.colour));
     }

@@ -70,7 +70,7 @@ impl Layout {
         let gaps = GAP * (columns - 1) as f64;
         let mut left = LEFT;
         for (_, tick) in chart.panels.iter().step_by(columns).flat_map(|panel| &panel.y.ticks) {
-            // the upright label, the ticks, and a space beside either
+            // the upright label, the ticks, and a space next to either
             left = left.max(SIDE + 8.0 + 6.0 + width(tick, TICK, false)? + 8.0);
         }
         let plot_width = (whole - left - SIDE - gaps) / columns as f64;

@@ -21,7 +21,7 @@ const TEXT_BYTES: usize = 2_000_000;
 const LONGEST: usize = 400;
 /// Bytes of the longest id.
 const LONGEST_ID: usize = 120;
-/// Place that says that there is no neighbor.
+/// Place that marks that there is no neighbor.
 const NOBODY: u16 = u16::MAX;
 
 /// Items in the plane.
@@ -70,7 +70,7 @@ pub struct Near {
     pub place: usize,
     /// Similarity.
     pub score: f64,
-    /// True where the similarity was evaluated, false where the factors say it.
+    /// True where the similarity was evaluated, false where the factors estimate it.
     pub is_exact: bool,
 }
 

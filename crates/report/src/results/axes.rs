@@ -285,7 +285,7 @@ impl Axes {
         self.in_column(column).and_then(whole)
     }
 
-    /// Axes as the columns alone tell them; 0 is the size of what has none.
+    /// Axes as the columns alone give them; 0 is the size of what has none.
     pub(super) fn of_columns(columns: u64, rank: u64, position: Option<u64>) -> Self {
         let mut axes = Self::default();
         if columns > 0 || rank > 0 {
@@ -298,7 +298,7 @@ impl Axes {
         axes
     }
 
-    /// Axes that tell the groups of a size apart, ascending: rank, position, and those that no stored column holds.
+    /// Axes that distinguish the groups of a size, ascending: rank, position, and those that no stored column holds.
     pub(crate) fn place(&self) -> (Option<Place>, Option<Place>, Vec<(&str, &Place)>) {
         let others = self.iter().filter(|(name, _)| columns_of(name).is_empty());
         let in_column = |column| self.in_column(column).map(Place::Number);

@@ -66,7 +66,7 @@ pub fn refuse_links(folder: &Path) -> Result<(), FileError> {
 /// these bytes is left alone.
 ///
 /// # Errors
-/// Names the file, what the system said and the next step.
+/// Names the file, what the system reported and the next step.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());

@@ -28,7 +28,7 @@ pub struct ResultRow {
     /// 95 % interval over items, where the metric has one.
     pub interval: Option<Interval>,
     /// Its places along the axes of the experiment. A sweep has two: `columns`, s of the comparison (the rank itself at equal rank, the number of
-    /// full columns that may be bought at equal entries), and `rank`, that handed to the method (s1 of the papers).
+    /// full columns that may be evaluated at equal entries), and `rank`, that handed to the method (s1 of the papers).
     pub axes: Axes,
     /// Cost of the figure.
     pub cost: Cost,

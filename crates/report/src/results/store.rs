@@ -135,7 +135,7 @@ impl ResultStore {
         let path = self.folder.join("cells.jsonl");
         let before = self.log.metadata().map_err(FileError::new("read", &path))?.len();
         if let Err(error) = self.log.write_all(&line).and_then(|()| self.log.sync_data()) {
-            // half a line on a full disk must not swallow the next one; if this fails too, opening mends it
+            // half a line on a full disk must not swallow the next one; if this fails too, opening repairs it
             let _ = self.log.set_len(before);
             return Err(FileError::new("append to", &path)(error).into());
         }

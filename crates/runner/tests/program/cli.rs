@@ -124,7 +124,7 @@ fn the_example_of_every_name_is_part_of_a_good_configuration() {
 fn a_mistyped_command_is_guessed() {
     // behind a flag as well
     assert!(complaint(&["--quiet", "chekc"]).contains("the command `check`?"));
-    // clap complains of the second word
+    // clap reports an error at the second word
     for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`landmark --help`")]
     {
         let complaint = complaint(&words);

@@ -1,4 +1,4 @@
-//! A whole configuration, and what is said about a broken one.
+//! A whole configuration, and what is reported about a broken one.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn what_is_set_by_hand_is_said_of_the_results_of_a_paper() {
     let paper = format!("paper: sms-nystrom\n{GOOD}");
     assert_eq!(said(&paper, &set).as_deref(), Some("set by hand: other methods, ranks 7 instead of 50, 0.1"));
     assert_eq!(said(&paper, &[]), None);
-    // one's own data has no settings to depart from
+    // a user's own data have no settings to depart from
     assert_eq!(said(GOOD, &set), None);
 }
 

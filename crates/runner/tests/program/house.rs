@@ -75,7 +75,7 @@ fn arrows_only_go_down_and_the_papers_stand_alone() {
             assert!(below < *floor, "`{folder}` (floor {floor}) uses `{used}` (floor {below})");
         }
     }
-    // every member stands on a floor
+    // every member has a level in `FLOORS`
     for parent in ["crates", "experiments"] {
         for entry in fs::read_dir(repository().join(parent)).unwrap() {
             let folder = format!("{parent}/{}", entry.unwrap().file_name().into_string().unwrap());

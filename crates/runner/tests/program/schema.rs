@@ -1,4 +1,4 @@
-//! The JSON Schema that editors check configurations with: it is what the structs say, every shipped configuration names it and satisfies it,
+//! The JSON Schema that editors check configurations with: it is derived from the structs, every shipped configuration names it and satisfies it,
 //! and it refuses what the program refuses.
 
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ impl<O: Oracle> Stored<O> {
         self.state().failures.len()
     }
 
-    /// True where failed pairs are told from scored ones.
+    /// True where failed pairs are kept apart from scored ones.
     pub fn keeps_failures_apart(&self) -> bool {
         self.is_apart
     }

@@ -43,7 +43,7 @@ impl<O: Oracle> Stored<O> {
             // threads of the parent, and a batch that it is at work on
             std::mem::forget(state.pool.take());
             state.is_evaluating = false;
-            // files that the parent goes on to write
+            // files that the parent continues to write
             state.unpublished.clear();
             let folder = self.store.backend.folder().map(|root| root.join(&state.manifest.identity));
             std::mem::forget(std::mem::replace(&mut state.log, CallLog::new(folder, self.store.sync)));

@@ -1,5 +1,5 @@
 //! Tiles that other runs, or this one before, have published, and logs of calls that are in no tile: listed, read, checked, and taken into the entries
-//! at hand.
+//! in memory.
 
 use std::collections::HashMap;
 use std::time::Instant;

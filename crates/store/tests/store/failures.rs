@@ -1,4 +1,4 @@
-//! Pairs that cannot be scored: kept beside the scores, and asked again when somebody says so.
+//! Pairs that cannot be scored: kept next to the scores, and asked again on request.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use object_store::ObjectStore;
 
 use crate::faulty::{Fault, Faults, Faulty};
 
-/// f(i, j) = i + j/100; pairs with i = 4 fail, as long as `fails` says so.
+/// f(i, j) = i + j/100; pairs with i = 4 fail, as long as `fails` is true.
 #[derive(Clone)]
 struct Choosy {
     stand_in: Option<f64>,
@@ -121,7 +121,7 @@ fn a_stand_in_is_set_changed_and_unset_without_a_call() {
     let strict = attach(folder.path(), Choosy::new(None));
     let error = asked(&strict, &column()).unwrap_err();
     assert!(error.contains("no score for (4, 3)") && error.contains("gc --failures"), "{error}");
-    // without the pair that failed there is nothing to complain of
+    // without the pair that failed there is no error
     assert_eq!(asked(&strict, &column()[..4]), Ok(wanted(0.0)[..4].to_vec()));
     assert_eq!(strict.inner().calls(), 0);
     let mut set = EntrySet::new(OracleShape::of(&strict));

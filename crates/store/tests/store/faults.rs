@@ -272,7 +272,7 @@ fn child_on_a_read_only_folder() {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     assert_eq!(causes.map(ToString::to_string).collect::<Vec<_>>(), ["Read-only file system (os error 30)"]);
     assert_eq!(stored.inner().calls().0, 0, "it cost something that could not be kept");
-    // what another list has is at hand, although it can't be written for this one
+    // what another list has is available, although it can't be written for this one
     let longer = attach(Path::new(&folder), Counting::symmetric(21));
     assert_eq!((longer.carry_over(&numbers(21), true).unwrap(), longer.entries()), (12, 12));
     longer.evaluate(&[(0, 5)], &mut [0.0]).unwrap();

@@ -63,7 +63,7 @@ fn merging_small_tiles_keeps_every_entry() {
         assert_eq!(scores[0], after.inner().score(0, k));
     }
     assert_eq!(after.inner().calls().0, 0);
-    // a run that had read the small ones goes on with the large one
+    // a run that had read the small ones continues with the large one
     before.refresh().unwrap();
     assert_eq!(before.entries(), after.entries());
     // and putting in order what is in order changes nothing

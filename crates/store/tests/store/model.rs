@@ -1,6 +1,6 @@
 //! The store against a model: a script of operations, faults and kills, given as bytes, and after each step the promises.
 //!
-//! The model is the score itself, what each store has been told (`known`, which it must not ask for again), what no kill may take
+//! The model is the score itself, what each store has been given (`known`, which it must not ask for again), what no kill may take
 //! (`secure`, what landed without a fault) and what stands in tiles (`tiled`). Checked at every step: each answer is the score, each error has a
 //! cause and names the file that is at fault, nothing known is asked for again; at the end: all of the matrix is answered,
 //! nothing secure is asked for, and the store is sound. `proof.rs` draws scripts.
@@ -220,7 +220,7 @@ struct Model {
     secure: HashSet<Pair>,
     tiled: HashSet<Pair>,
     open: Vec<Open>,
-    /// Files that were bad before the operation: it may mend one after it met it.
+    /// Files that were bad before the operation: it may repair one after it met it.
     bad_before: BTreeSet<String>,
 }
 
@@ -396,7 +396,7 @@ impl Model {
         self.attach().unwrap();
     }
 
-    /// All processes are killed: what goes on is what lies in the store at this moment. A log may have lost its end.
+    /// All processes are killed: what remains is what lies in the store at this moment. A log may have lost its end.
     fn kill(&mut self, script: &mut Script<'_>) {
         let place = self.place.copy();
         let faults = Arc::new(Faults::default());

@@ -1,4 +1,4 @@
-//! What a run is told about its store, and what a closed store answers. Values, calls and kills are those of the [model](crate::model).
+//! What a run learns about its store, and what a closed store answers. Values, calls and kills are those of the [model](crate::model).
 
 use landmark_core::entries::{EntryPlan, EntrySet};
 use landmark_core::oracle::{Oracle, OracleShape, Symmetry};

@@ -9,7 +9,7 @@ use crate::linear_svm::{LinearSvm, LinearSvmValidParams};
 use crate::svm::{Features, SparseRows, SvmError, TrainingSet};
 
 /// As [`classify`](super::classify), on sparse rows. Columns that no training row uses carry no weight and are left out, so that a hash of
-/// 2²⁰ columns costs no more than the words at hand.
+/// 2²⁰ columns costs no more than the words that occur.
 ///
 /// # Errors
 /// As [`classify`](super::classify); a scaling, which would have to fill rows or move their zeros.

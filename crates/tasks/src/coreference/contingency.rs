@@ -35,7 +35,7 @@ pub(super) struct Contingency {
 }
 
 impl Contingency {
-    /// Looks every mention up; empty clusters fall out, and those of one mention if the policy says so.
+    /// Looks every mention up; empty clusters fall out, and those of one mention if the policy drops them.
     pub(super) fn new<M: Hash + Eq + Display>(
         key: &[Vec<M>],
         response: &[Vec<M>],

@@ -11,7 +11,7 @@
 //! On an indefinite matrix a may be ≤ 0. Then τ = 1e-12 stands in for it (LIBSVM's rule), the step runs to the box, the objective still
 //! improves with every step, and the end is a stationary point, not a global optimum.
 //!
-//! Cost: three passes over n numbers and two rows of K a step; memory O(n) beside the rows.
+//! Cost: three passes over n numbers and two rows of K a step; memory O(n) in addition to the rows.
 
 use crate::svm::dual_descent::TAU;
 use crate::svm::{DenseRows, SolveReport, Tolerance};
@@ -44,7 +44,7 @@ impl<'a> Smo<'a> {
         &self.beta
     }
 
-    /// Goes on from the present β to a stationary point for these costs C_i; answers the bias and how it was found.
+    /// Continues from the present β to a stationary point for these costs C_i; answers the bias and how it was found.
     pub(super) fn solve(&mut self, costs: &[f64], tolerance: Tolerance, max_epochs: usize) -> (f64, SolveReport) {
         self.rescale(costs);
         let n = self.signs.len();
@@ -170,7 +170,7 @@ impl<'a> Smo<'a> {
         let factor = if quadratic > 0.0 { (linear / quadratic).min(room) } else { room };
         for (i, &cost) in costs.iter().enumerate() {
             let scaled = self.beta[i] * factor;
-            // rounding may leave a bounded β one ulp beside its bound: put it there
+            // rounding may leave a bounded β one ulp off its bound: put it there
             let at_bound = scaled.abs() > cost * (1.0 - 1e-15);
             self.beta[i] = if at_bound { self.signs[i] * cost } else { scaled };
             self.residuals[i] = self.signs[i] - factor * (self.signs[i] - self.residuals[i]);

@@ -8,7 +8,7 @@
 //! α_i^m = min(C_i [m = y_i], (β − B_m) / A), where β is found by sorting. Classes whose α is at its bound and whose gradient is
 //! below every gradient that may still rise are set aside for that sample until the next audit.
 //!
-//! Cost: a visit is k dot products, a sort of k numbers, and one addition for each α that moves; memory O(n·k + k·d) beside the
+//! Cost: a visit is k dot products, a sort of k numbers, and one addition for each α that moves; memory O(n·k + k·d) in addition to the
 //! rows. Samples are visited one after the other, so one machine uses one thread.
 
 use std::ops::Range;
@@ -52,7 +52,7 @@ impl<'a, R: Rows> CrammerSinger<'a, R> {
         &self.weights
     }
 
-    /// Goes on from the present α to the optimum for these costs C_i.
+    /// Continues from the present α to the optimum for these costs C_i.
     pub(super) fn solve(&mut self, costs: &[f64], rng: &mut Rng) -> SolveReport {
         self.rescale(costs);
         let (n, k) = self.alpha.dim();

@@ -6,8 +6,8 @@
 //! M = 1 + 2c Σ_i q_i x_i x_iᵀ,  q_i the mean over the folds of u_i where row i is trained on and pays, else 0
 //!
 //! Every product with the rows then serves all folds, at the speed of a matrix product. The factor is kept from step to step and from C to C, and only
-//! made anew when the iterations would cost more than it does. A machine that no shared factor serves (C so large that the rows that one fold
-//! lacks decide) goes on alone.
+//! made again when the iterations would cost more than it does. A machine that no shared factor serves (C so large that the rows that one fold
+//! lacks decide) continues alone.
 //!
 //! Cost: 4 f·(d·|I| + d²/2) flops an iteration for f folds, of which a step takes some; the Gram matrix and factor of one machine for all.
 //! Memory a class at work: d² twice, the rows that pay, and f·n.
@@ -125,7 +125,7 @@ impl<'a> FoldMachines<'a> {
         self.weights.row(fold).to_vec()
     }
 
-    /// Goes on from the present w to the optima for the costs C_i = c·u_i. Violations are not measured.
+    /// Continues from the present w to the optima for the costs C_i = c·u_i. Violations are not measured.
     pub(super) fn solve(&mut self, c: f64) -> Result<Vec<SolveReport>, SvmError> {
         let mut open: Vec<usize> = (0..self.units.len()).collect();
         let (mut gradients, mut reports, mut paying) = self.measure(c, &open);

@@ -97,7 +97,7 @@ impl<'a> Newton<'a> {
         Self { rows, signs, unit, options, weights, margins, gram, paying }
     }
 
-    /// Goes on from (w, margins) with what no longer fits a factor shared with others.
+    /// Continues from (w, margins) with what no longer fits a factor shared with others.
     pub(super) fn resume(
         rows: &'a DenseRows<'a>,
         signs: Vec<f64>,
@@ -119,7 +119,7 @@ impl<'a> Newton<'a> {
         &self.weights
     }
 
-    /// Goes on from the present w to the optimum for the costs C_i = c·u_i.
+    /// Continues from the present w to the optimum for the costs C_i = c·u_i.
     pub(super) fn solve(&mut self, c: f64) -> Result<SolveReport, SvmError> {
         let by_violation = matches!(self.options.tolerance, Tolerance::Violation(_));
         let mut steps = 0;

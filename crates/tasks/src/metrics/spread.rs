@@ -98,7 +98,7 @@ pub fn bootstrap_mean(values: &[f64], level: f64, resamples: usize, rng: &mut Rn
 }
 
 /// The percentile bootstrap interval of the mean of `left[i] − right[i]`: two methods on the same items, or on the same
-/// replicates. An interval that excludes 0 says that the methods differ.
+/// replicates. An interval that excludes 0 shows that the methods differ.
 ///
 /// # Errors
 /// Different lengths, or as [`bootstrap_mean`].
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_normal_mean_matches_theory() {
-        // 400 values with sd 1 (two-point, ±1): theory says ±1.96/20 = ±0.098
+        // 400 values with sd 1 (two-point, ±1): theory gives ±1.96/20 = ±0.098
         let values: Vec<f64> = (0..400).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let interval = bootstrap_mean(&values, 0.95, 4000, &mut stream(1, "test", "bootstrap", 0)).unwrap();
         // the quantiles of 4,000 resamples have a standard error of about 0.0025; 5 of those

@@ -7,7 +7,7 @@
 //! (Morozov & Babenko 2018, "Non-metric similarity graphs for maximum inner product search"): the search compares distances and adds none, so that no triangle
 //! inequality is wanted, and an item that is searched for lies among those that the graph was made of, whatever the signs.
 //!
-//! The index holds f32; every candidate is scored anew in f64, known pairs by what is known, and ties go to the smaller index.
+//! The index holds f32; every candidate is scored again in f64, known pairs by what is known, and ties go to the smaller index.
 //! What the graph misses is measured, always: some items, drawn uniformly, are also compared with all others.
 //!
 //! The graph is made by one thread, in a random order of the items, since it depends on the order in which they come; the searches run on all. So lists
@@ -90,8 +90,8 @@ pub enum IndexError {
 }
 
 /// The `k` most similar other items of every item, approximately, and their measured recall. Where no more than `ef` others are there, and for an item of
-/// which the graph finds fewer than `k` others, the search is exact. `done` is told now and then how much of the searching is behind, from 0 to 1; the
-/// building, which comes before, tells nothing.
+/// which the graph finds fewer than `k` others, the search is exact. `done` gets, now and then, how much of the searching is behind, from 0 to 1; the
+/// building, which comes before, reports nothing.
 ///
 /// # Errors
 /// [`IndexError`].
@@ -364,7 +364,7 @@ mod tests {
         assert!(truth > 0.95, "{truth}");
         assert!((recall.mean - truth).abs() < 1e-9, "{recall:?}, {truth}");
         assert_eq!(recall.interval, (recall.mean, recall.mean));
-        // fewer candidates find fewer, and a sample of the items says so; a wrong interval in one of twenty
+        // fewer candidates find fewer, and a sample of the items shows it; a wrong interval in one of twenty
         let few = search(vectors, 8, ApproximateParams { ef: 9, checked: 300, ..ApproximateParams::default() });
         let (truth, recall) = (shares(&few.lists), few.recall.unwrap());
         let (lower, upper) = recall.interval;

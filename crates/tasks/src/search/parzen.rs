@@ -86,7 +86,7 @@ fn coordinate(dimension: &Dimension, value: &Value) -> f64 {
 }
 
 fn value_at(dimension: &Dimension, coordinate: f64) -> Value {
-    // a coordinate within `0..len`: its floor is an index
+    // a coordinate within `0..len`: rounded down, it is an index
     let index = coordinate.floor() as usize;
     match dimension {
         Dimension::Values(values) => Value::Float(values[index.min(values.len() - 1)]),

@@ -8,7 +8,7 @@ use landmark_core::stream::Rng;
 
 use super::{Loss, SolveReport, Tolerance};
 
-/// Audits of a gap tolerance come at least every so many epochs' worth of visits; one costs about half an epoch.
+/// Audits of a gap tolerance come at least once in this number of epochs' worth of visits; one costs about half an epoch.
 const EPOCHS_BETWEEN_AUDITS: usize = 4;
 
 #[derive(Debug, Clone, Copy)]

@@ -5,12 +5,12 @@
 //! G = y_i w·x_i − 1 + D_i α_i,  α_i ← clip(α_i − G / (x_i·x_i + D_i), 0, U_i),  w ← w + Δα_i y_i x_i
 //!
 //! with D_i = 0, U_i = C_i (hinge) or D_i = 1/2C_i, U_i = ∞ (squared hinge). Coordinates that the gradients of the last epoch
-//! say will stay at their bound are set aside (shrinking, §3.2 there) until the next audit (see [`descent`](super::descent)).
+//! predict to stay at their bound are set aside (shrinking, §3.2 there) until the next audit (see [`descent`](super::descent)).
 //!
 //! A coordinate with x_i·x_i + D_i ≤ 0 (an indefinite Gram matrix) uses a tiny positive curvature instead, which
 //! takes the step to the end of the box: the objective still decreases with every step.
 //!
-//! Cost: 4d flops a visit (the second half only where α moves); memory O(n + d) beside the rows.
+//! Cost: 4d flops a visit (the second half only where α moves); memory O(n + d) in addition to the rows.
 
 use rand::Rng as _;
 
@@ -61,7 +61,7 @@ impl<'a, R: Rows> DualDescent<'a, R> {
         self.alpha.iter().zip(&self.signs).map(|(a, y)| a * y).collect()
     }
 
-    /// Goes on from the present α to the optimum for these costs C_i.
+    /// Continues from the present α to the optimum for these costs C_i.
     pub(crate) fn solve(&mut self, costs: &[f64], rng: &mut Rng) -> SolveReport {
         self.rescale(costs);
         self.active = (0..self.rows.len()).collect();
@@ -86,7 +86,7 @@ impl<'a, R: Rows> DualDescent<'a, R> {
         let factor = if quadratic > 0.0 { (linear / quadratic).min(room) } else { room.min(1.0) };
         self.state.iter_mut().for_each(|s| *s *= factor);
         for (alpha, &cost) in self.alpha.iter_mut().zip(costs) {
-            // rounding may leave a bounded α one ulp beside its bound: put it there
+            // rounding may leave a bounded α one ulp off its bound: put it there
             let (upper, scaled) = (box_of(self.options.loss, cost).0, *alpha * factor);
             *alpha = if scaled > upper * (1.0 - 1e-15) { upper } else { scaled };
         }

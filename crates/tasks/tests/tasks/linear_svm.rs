@@ -322,7 +322,7 @@ fn kernel_features(rows: usize, landmarks: usize, seed: u64) -> (Array2<f64>, Ve
 
 #[test]
 fn the_costs_of_the_paper_up_to_1e12_are_solved() {
-    // 380 features tell the 400 rows apart, 60 do not
+    // 380 features separate the 400 rows, 60 do not
     for landmarks in [60, 380] {
         let (x, labels) = kernel_features(400, landmarks, 18);
         let set = TrainingSet::new(&x, &labels, 3).unwrap();

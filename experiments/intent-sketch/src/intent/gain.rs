@@ -18,7 +18,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Items won and lost of so many.
+    /// Items won and lost out of `items`.
     pub(super) fn new(wins: f64, losses: f64, items: usize) -> Self {
         Self { wins, losses, items }
     }

@@ -193,7 +193,7 @@ impl Lines<'_> {
     }
 }
 
-/// The row of the paper's table that a representation stands beside.
+/// The row of the paper's table that a representation is compared with.
 fn published_id(representation: &Representation) -> &str {
     match representation {
         // averaged word vectors of 50 and of 300 numbers

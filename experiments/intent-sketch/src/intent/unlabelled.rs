@@ -21,7 +21,7 @@ use super::Intent;
 
 /// The stream from templates.
 pub(super) const SYNTHETIC: &str = "synthetic";
-/// Texts of that stream where the configuration does not say.
+/// Texts of that stream where the configuration sets no number.
 const SYNTHETIC_TEXTS: usize = 4000;
 /// Blocks sketched side by side end at each of these per cents, and at those asked for.
 const BLOCK: usize = 10;
@@ -73,7 +73,7 @@ impl Unlabelled {
         Ok(Self { texts, made: Mutex::default() })
     }
 
-    /// Texts at hand.
+    /// Number of texts available.
     pub(super) fn len(&self) -> usize {
         self.texts.len()
     }

@@ -1,7 +1,8 @@
-//! A sketch of a stream in a file, with the place where the stream stood: what an interrupted run goes on from.
+//! A sketch of a stream in a file, with the place where the stream stood: what an interrupted run resumes from.
 //!
 //! `LMSTREAM`, the length of a JSON object in 8 bytes (little-endian), the object, its blake3, and the sketch as
-//! [its own bytes](landmark_features::sketch::FrequentDirections::to_bytes). The file is written beside its place and renamed, so that a crash leaves the old one.
+//! [its own bytes](landmark_features::sketch::FrequentDirections::to_bytes). The file is written next to its place and renamed, so
+//! that a crash leaves the old one.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 const MAGIC: &[u8; 8] = b"LMSTREAM";
 const CHECKSUM: usize = 32;
 
-/// A saved sketch that cannot be gone on from.
+/// A saved sketch that cannot be resumed from.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot go on from `{path}`; remove it to start the stream again")]
 pub(super) struct SavedSketchError {
@@ -30,7 +31,7 @@ pub(super) struct SavedSketchError {
 pub(super) struct SavedStream {
     /// The sketch of everything before `place`.
     pub(super) sketch: FrequentDirections,
-    /// Place to go on from.
+    /// Place to resume from.
     pub(super) place: StreamPlace,
     /// Number of bytes at the beginning of the stream's file that `fingerprint` was made of.
     pub(super) head_bytes: u64,

@@ -247,7 +247,7 @@ fn share_name(number: usize, of: usize) -> String {
     format!("{number}-of-{of}.sketch")
 }
 
-/// The number of shares that the name of a sketch tells.
+/// The number of shares that the name of a sketch states.
 fn shares_of(name: &str) -> Option<usize> {
     name.strip_suffix(".sketch")?.split_once("-of-")?.1.parse().ok().filter(|&of| of > 0)
 }

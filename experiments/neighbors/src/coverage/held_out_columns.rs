@@ -9,8 +9,8 @@
 //!        at most ΣT/(1 − s/n), times (z(δ)/t(δ; m − 1))², m = (ΣT)²/ΣT²; LCB(θ) = BetaInv(δ; R n*, n* − R n* + 1)
 //! ```
 //! The answer is the highest θ whose bound, and that of all lower ones, reaches ρ': pairs with E ≥ θ are evaluated. A landmark's positives stand
-//! or fall together, which is what n* is for. Its variance is itself an estimate, from as many landmarks as m says, which is what Student's t is for
-//! (Korn & Graubard 1998). Coverage is checked by simulation.
+//! or fall together, which is what n* is for. Its variance is itself an estimate, from as many landmarks as m counts, which is what Student's t is
+//! for (Korn & Graubard 1998). Coverage is checked by simulation.
 //!
 //! Cost: ΣT log ΣT for sorting, s for each θ.
 
@@ -21,7 +21,7 @@ use landmark_core::rank::RankCmp;
 
 /// Sizes n(θ) whose median counts.
 const LAST: usize = 10;
-/// R below which n(θ) says little about the θ that decides.
+/// R below which n(θ) shows little about the θ that decides.
 const LEAST_RECALL: f64 = 0.3;
 
 /// Positives of the landmarks, as fits that have not seen them estimate them.
@@ -59,7 +59,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Landmarks that would say as much if each had as many positives as the others; 0 without a positive.
+    /// Number of landmarks that would carry as much information if each had as many positives as the others; 0 without a positive.
     fn telling(&self) -> f64 {
         self.positives.powi(2) / self.squares.max(1.0)
     }
@@ -67,7 +67,7 @@ impl Totals {
     /// Worth of independent finds whose number was estimated from few landmarks: (z/t)².
     fn trust(&self, delta: f64) -> f64 {
         let degrees = (self.telling() - 1.0).max(1.0);
-        // at δ = ½ and beyond both quantiles are 0 or have no tail to speak of
+        // at δ = ½ and beyond both quantiles are 0 or have no usable tail
         if delta >= 0.5 { 1.0 } else { (upper_normal(delta) / upper_student_t(delta, degrees)).powi(2) }
     }
 }

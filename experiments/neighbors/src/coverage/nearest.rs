@@ -1,5 +1,5 @@
-//! Lists of neighbors: a search in rounds goes on until it states a recall of ρ (`recall::nearest_to`), by the default bound and by one that is a theorem.
-//! Beside them: the same search believing the plain estimate of 30 audited rows, which are not charged.
+//! Lists of neighbors: a search in rounds continues until it states a recall of ρ (`recall::nearest_to`), by the default bound and by one that is a
+//! theorem. Compared with them: the same search believing the plain estimate of 30 audited rows, which are not charged.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -5,8 +5,8 @@
 //! no columns           the same, with the proxy alone for an estimate
 //! held-out columns     θ by `held_out_columns`, the rule that audited pairs replaced
 //! columns believed     θ by the same columns, without a bound
-//! labels               no columns: so many labels an item, drawn by the proxy; θ on the proxy by `recall::LabelSample` (SUPG, LOTUS)
-//! told the truth       the highest θ on the estimate that finds the share
+//! labels               no columns: a number of labels an item, drawn by the proxy; θ on the proxy by `recall::LabelSample` (SUPG, LOTUS)
+//! truth                the highest θ on the estimate that finds the share
 //! ```
 
 use std::collections::HashSet;
@@ -257,7 +257,7 @@ fn labelled(draw: &Draw<'_>, at_least: f64) -> Result<Arc<Vec<Labelled>>, JobErr
 }
 
 impl Labels {
-    /// Samples of so many labels an item.
+    /// Samples of each of these numbers of labels an item.
     fn draw(draw: &Draw<'_>, pairs: &Arc<Vec<Labelled>>, per_item: &[usize]) -> Vec<Self> {
         let proxies: Vec<f64> = pairs.iter().map(|pair| pair.proxy).collect();
         let sampled = |&labels: &usize| {

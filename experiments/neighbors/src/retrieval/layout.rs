@@ -6,7 +6,7 @@ use super::METRICS;
 use super::rivals::Rival;
 use landmark_harness::layout::Layout;
 
-/// Layout of rows of recall against calls, of a score that an unordered pair takes so many calls of.
+/// Layout of rows of recall against calls, of a score of which an unordered pair takes `calls_per_pair` calls.
 pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
     let caption = "Mean over items of the share of their true nearest that is in the list, exact scores where a call was made. A call is an unordered \
                    pair and serves both of its items. Perfect candidates are the best pairs of K itself: no choice of candidates finds more.";

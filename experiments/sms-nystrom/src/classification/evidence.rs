@@ -28,7 +28,7 @@ pub(crate) enum Evidence {
 }
 
 impl Evidence {
-    /// As `svm.on` says.
+    /// The evidence that `svm.on` names.
     pub(super) fn of(context: &SweepContext<'_>, approximation: Approximation) -> Result<Self, JobError> {
         match context.matrix.svm.on {
             TrainedOn::Embedding => Ok(Self::Factors(approximation.into_embedding()?.vectors)),

@@ -117,7 +117,7 @@ fn paper_tables(run: &FinishedRun<'_>, rows: &[ResultRow]) -> Vec<TableSpec> {
     tables
 }
 
-/// Accuracies of a tree kernel beside the one that KeLP states for it.
+/// Accuracies of a tree kernel next to the one that KeLP states for it.
 fn tree_kernel_tables(run: &FinishedRun<'_>) -> Vec<TableSpec> {
     let Some(kernel) = run.matrix.oracle.settings_of::<TreeKernelConfig>() else { return Vec::new() };
     if run.settings.paper.is_none() {

@@ -205,7 +205,7 @@ impl PairScoring {
         Ok(self.states.get_or_init(|| states).as_ref())
     }
 
-    /// The network that says which spans are mentions, judged by the share of gold mentions among those it keeps.
+    /// The network that decides which spans are mentions, judged by the share of gold mentions among those it keeps.
     fn span_scorer(&self, states: &dyn TokenStates, progress: &Progress) -> Result<Box<dyn MentionScorer>, StudyError> {
         let settings = self.settings.spans.unwrap_or(self.settings.pairs);
         let groups = self.candidates(CorefPart::Train, states)?;
@@ -239,7 +239,7 @@ impl PairScoring {
         Ok(scorer)
     }
 
-    /// Number of spans that are kept of so many words.
+    /// Number of spans that are kept in a text of `words` words.
     fn kept(&self, words: usize) -> usize {
         // at most the number of words
         (self.settings.top * words as f64) as usize
@@ -414,7 +414,7 @@ pub(super) fn score(
     Ok(score_coreference(&documents, singletons)?)
 }
 
-/// A mention with a name for complaints.
+/// A mention with a name for error messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Span(Name);
 

@@ -1,4 +1,4 @@
-//! Figures 4 and 6 of the paper, its numbers beside ours, and the other figures of the scorer.
+//! Figures 4 and 6 of the paper, its numbers next to ours, and the other figures of the scorer.
 
 use landmark_harness::layout::Layout;
 use landmark_neighbors_experiment::retrieval::{self, METRICS};

@@ -13,10 +13,10 @@ use landmark_tasks::retrieval::Judgement;
 
 use super::bench::Topic;
 
-/// Rounds of the rivals that work in rounds.
+/// Rounds of the methods that work in rounds.
 const ROUNDS: usize = 4;
 
-/// Worth of a rival's lists over the topics where a number of calls leaves something to be found.
+/// Worth of a method's lists over the topics where a number of calls leaves something to be found.
 pub(super) struct Pooled {
     pub(super) rival: Rival,
     pub(super) calls: usize,
@@ -28,7 +28,7 @@ pub(super) struct Pooled {
     pub(super) mentions: usize,
 }
 
-/// Findings of all rivals in every topic, pooled by its mentions.
+/// Findings of all methods in every topic, pooled by its mentions.
 pub(super) fn pooled(
     topics: &[Topic],
     calls: &[usize],
@@ -65,7 +65,7 @@ pub(super) fn pooled(
     Ok(all)
 }
 
-/// Dataset and name of a rival's rows.
+/// Dataset and name of a method's rows.
 pub(super) fn subject(title: String, rival: Rival) -> Subject {
     let mut variant = Variant::default();
     variant.set("proxy", ProxyKind::MentionCosine.id());

@@ -145,7 +145,7 @@ impl Clustering {
         let dendrograms =
             proxies.iter().map(|matrix| self.scoring.link(matrix.view())).collect::<Result<Vec<_>, _>>()?;
         let of = |metric, value| blank("proxy", "proxy alone, its best threshold", 0, metric, value);
-        // a cosine has a scale of its own, so the threshold of the scores says nothing about it; the best one bounds it from above
+        // a cosine has a scale of its own, so the threshold of the scores does not apply to it; the best one bounds it from above
         let mut best: Option<(f64, Vec<Vec<usize>>)> = None;
         for step in 1..40 {
             let threshold = 0.025 * f64::from(step);
@@ -235,7 +235,7 @@ fn method_id(entry: &MethodConfig) -> String {
     if rescaled { format!("{}_rescaled", entry.id) } else { entry.id.to_owned() }
 }
 
-/// Departures from the authors' form; those rows have no number of theirs beside them.
+/// Departures from the authors' form; those rows have no number of theirs to compare with.
 fn variant(entry: &MethodConfig) -> Variant {
     let mut variant = Variant::default();
     if entry.known.landmarks || entry.known.diagonal {

@@ -1,4 +1,4 @@
-//! Table 6 beside the paper's, what compares between machines (ratios), and what a distance costs.
+//! Table 6 next to the paper's, what compares between machines (ratios), and what a distance costs.
 
 use landmark_core::stats::median;
 use landmark_harness::layout::Layout;
@@ -28,7 +28,7 @@ pub(super) fn layout(rows: &[ResultRow], paper: Option<&Reference>, max_words: u
     let beside = TableSpec {
         id: "table6".to_owned(),
         title: "Table 6 of the paper. Seconds to make the features".to_owned(),
-        // whoever draws the table again has other threads: `run.json` says those of the run
+        // whoever draws the table again has other threads: `run.json` states those of the run
         caption: "From word vectors in memory to n × rank features, on all threads of the machine, without a store; mean over repetitions of the \
                   same work. Not the paper's machine, program or word vectors: what compares is the ratio below."
             .to_owned(),

@@ -129,7 +129,7 @@ impl ClassificationSettings {
             folds: self.choices.folds,
             ..ClassificationParams::default()
         };
-        // both machines are made once here, so that a bad cost is said before anything runs
+        // both machines are made once here, so that a bad cost is reported before anything runs
         machines.clone().check()?;
         let mut cases = vec![Case::Kernel, Case::Linear];
         cases.extend(self.choices.families.iter().map(|&family| Case::Features(family)));

@@ -189,7 +189,7 @@ struct Estimates {
 }
 
 impl Estimates {
-    /// The panel of a case: only what differs is said.
+    /// The panel of a case: only what differs is named.
     fn panel(&self, case: Case) -> String {
         let mut name = kernel_name(case.kernel);
         if self.settings.items.len() > 1 {

@@ -1,6 +1,6 @@
 //! Seconds an item and memory of the map against the dimension n, with m = n features: one thread, the shortest of some runs.
 //!
-//! A replicate is another matrix and another measurement. The dense matrix stops where `largest_dense` says.
+//! A replicate is another matrix and another measurement. The dense matrix stops at `largest_dense`.
 
 use std::time::Instant;
 

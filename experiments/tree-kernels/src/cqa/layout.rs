@@ -1,4 +1,4 @@
-//! Table 1 of the paper, and the methods beside each other.
+//! Table 1 of the paper, and the methods next to each other.
 
 use landmark_harness::layout::Layout;
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};

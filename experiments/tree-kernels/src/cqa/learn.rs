@@ -67,7 +67,7 @@ impl Task<'_> {
         })
     }
 
-    /// A linear machine on embedded training pairs, and what it says of embedded test pairs.
+    /// A linear machine on embedded training pairs, and its scores of embedded test pairs.
     pub(super) fn linear(&self, train: &Array2<f64>, test: &Array2<f64>, landmarks: usize) -> Result<Said, StudyError> {
         let svm = LinearSvmParams {
             solver: Solver::DualDescent,
@@ -89,7 +89,7 @@ impl Task<'_> {
         };
         let machine = LinearSvmParams { c, ..svm }.check()?.train(train.view(), self.labels, 2, self.seed)?;
         let scores = machine.decision(test.view())?.column(1).to_owned();
-        // 30 epochs are the paper's; whether they met the tolerance is no complaint
+        // 30 epochs are the paper's; whether they met the tolerance is not reported
         Ok(Said { scores, c, converged: true, compared: landmarks })
     }
 
@@ -173,7 +173,7 @@ impl Task<'_> {
     }
 }
 
-/// A method with the rank that it has at so many landmarks.
+/// A method with the rank that it has at `size` landmarks.
 fn approximator(method: Method, size: usize) -> Result<(Box<dyn Approximate>, usize), StudyError> {
     Ok(match method {
         Method::Nystrom | Method::Stratified | Method::Ensemble => (Box::new(Nystrom), size),

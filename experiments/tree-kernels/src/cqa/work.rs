@@ -194,7 +194,7 @@ impl Ranking {
         Ok(rows)
     }
 
-    /// The test comments by thread, with what was said of them.
+    /// The test comments by thread, with their scores.
     fn answers(&self, scores: &Array1<f64>) -> Vec<Vec<Answer>> {
         let mut threads: Vec<Vec<Answer>> = Vec::new();
         let mut last = None;

@@ -1,11 +1,11 @@
 //! Item effects of the antisymmetric part of a score: (L + 5I) a = b by conjugate gradients.
 //!
 //! Least squares of σ_ij (obs − m)_ij on a_i − a_j over the evaluated pairs, with a ridge as strong as five pairs an item. Full columns are
-//! applied by their sums, so a step costs O(n + pairs beside them).
+//! applied by their sums, so a step costs O(n + pairs outside them).
 
 use crate::entries::EntrySet;
 
-/// Ridge: so many pairs an item count for no effect.
+/// Ridge: acts as this number of pairs per item without an effect.
 const RIDGE: f64 = 5.0;
 
 /// Residual, as a share of b, at which the solution is good to the last digits that any score has.

@@ -93,7 +93,7 @@ fn what_the_items_add_to_one_order_is_removed() {
         relative_errors(&wanted, &fit(method, &oracle, 40, Known::LANDMARKS)).unwrap().off_diagonal
     };
     let (plain, corrected) = (error(method.as_ref()), error(&ByOneOrder::new(Arc::clone(&method), coin)));
-    // nothing but item effects stands between one order and the mean of both: a ridge of 5 beside degrees of 40 and 199 leaves a ninth at most
+    // one order differs from the mean of both by item effects only: a ridge of 5, against degrees of 40 and 199, leaves a ninth at most
     assert!(corrected < 0.35 * plain, "{corrected} against {plain}");
     // effects of another coin are noise to it
     let wrong = error(&ByOneOrder::new(method, Coin::new(2)));

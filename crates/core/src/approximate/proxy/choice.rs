@@ -1,7 +1,7 @@
-//! Choice of the link, where there are several proxies or popularity may take part: whichever predicts a column best that it
+//! Choice of the link, where there are several proxies or hubness may take part: whichever predicts a column best that it
 //! was not fitted to.
 //!
-//! Rivals: q of one proxy alone, for every proxy; all of them; all of them with popularity (three columns at least). The proxies are
+//! Candidates: q of one proxy alone, for every proxy; all of them; all of them with hubness (three columns at least). The proxies are
 //! ordered by how well each predicts alone, so by their R² on columns left out. Cost: at most 16 columns are left out in turn, on
 //! as many entries as the fit of a link needs.
 
@@ -22,10 +22,10 @@ const LEFT_OUT: usize = 16;
 /// Entries that a link is fitted to while a column is left out, at most.
 const FOLD_ENTRIES: usize = 1 << 17;
 
-/// Columns without which the popularity of an item can't be told from a score.
+/// Fewest columns that separate the hubness of an item from a single score.
 const FEWEST_COLUMNS: usize = 3;
 
-/// Evaluated columns and what the proxies say of the same entries.
+/// Evaluated columns and the proxies' values of the same entries.
 pub(super) struct Evidence {
     /// n.
     items: usize,
@@ -78,7 +78,7 @@ impl Evidence {
         Ok(Self { items: n, columns, rows, scores, proxies, popularity, unit })
     }
 
-    /// The link without popularity that predicts best, fitted to all columns; and the one with it where that predicts better.
+    /// The link without hubness that predicts best, fitted to all columns; and the one with it where that predicts better.
     pub(super) fn choose(&self, link: Link) -> (Fitted, Option<Fitted>) {
         let alone: Vec<f64> = (0..self.proxies.len()).map(|number| self.pair_error(link, number)).collect();
         let mut order: Vec<usize> = (0..self.proxies.len()).collect();
@@ -123,7 +123,7 @@ impl Evidence {
         self.left_out().map(of_column).sum()
     }
 
-    /// Squared error of columns that the link of all proxies, and their popularity, was not fitted to.
+    /// Squared error of columns that neither the link of all proxies nor its hubness was fitted to.
     fn all_error(&self, order: &[usize], knows_popularity: bool) -> f64 {
         let of_column = |a: usize| {
             let link = self.fit_all(order, knows_popularity, Some(a));
@@ -154,11 +154,11 @@ impl Evidence {
         HubLink::fit(order.len(), knows_popularity, self.columns.len(), rows)
     }
 
-    /// h of a row and of the a-th column, without what some columns say.
+    /// h of a row and of the a-th column, without the scores of some columns.
     fn popularity_of(&self, row: usize, a: usize, left_out: &[usize]) -> (f64, f64) {
         let Some(popularity) = &self.popularity else { return (0.0, 0.0) };
         let without = left_out.iter().map(|&a| (a, self.scores[[row, a]]));
-        // the row of a column among those left out is not at hand here, and says little of its item
+        // the row of a column among those left out is not available here, and holds little information on its item
         (popularity.without(self.rows[row], without), popularity.values()[self.columns[a]])
     }
 

@@ -132,7 +132,7 @@ impl Fitted {
         }
     }
 
-    /// Values of new items, whose popularity their similarities to the `landmarks` tell.
+    /// Values of new items, whose hubness comes from their similarities to the `landmarks`.
     pub(super) fn of_new(&self, landmarks: &[usize], new: &NewScores<'_, '_>) -> Array2<f64> {
         match self {
             Self::Pair { main, .. } => {
@@ -159,7 +159,7 @@ impl Fitted {
     }
 }
 
-/// `out` = link of the proxies' blocks, the popularity of the rows and that of the columns; in parallel.
+/// `out` = link of the proxies' blocks, the hubness of the rows and that of the columns; in parallel.
 fn fill(link: &HubLink, rows: &[f64], cols: &[f64], blocks: &[ArrayView2<'_, f64>], mut out: ArrayViewMut2<'_, f64>) {
     out.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(a, mut line)| {
         let mut proxies = vec![0.0; blocks.len()];

@@ -75,7 +75,7 @@ fn error(oracle: &Precomputed, approximation: &Approximation) -> f64 {
 
 #[test]
 fn the_known_diagonal_is_neither_evaluated_nor_fitted() {
-    // a diagonal far from what q says of cos = 1
+    // a diagonal far from the value of q at cos = 1
     let mut matrix = cross_encoder(0.15, 0.02).matrix().clone();
     matrix.diag_mut().fill(5.0);
     let oracle = Metered::new(Pinned(Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap(), 5.0));
@@ -197,7 +197,7 @@ conformance!(proxied_sms_nystrom, with_same(corrected_sms(), Link { degree: 1 })
 conformance!(proxied_sicur, with_same(Arc::new(SiCurParams::default().check().unwrap()), Link::default()));
 conformance!(proxied_exact, with_same(Arc::new(Exact), Link::default()));
 
-/// K = q(cos) + popularity of both items, with noise: a proxy of pairs can't see the second part.
+/// K = q(cos) + hubness of both items, with noise: a proxy of pairs can't see the second part.
 fn popular(noise: f64) -> (Precomputed, EmbeddingProxy) {
     let mut matrix = block_of(&cosine(), &all(), &all()).unwrap().mapv(|p| 0.1 + 0.5 * p + 0.6 * p * p);
     let popularity = uniform(N, 1, "popularity").column(0).to_owned();
@@ -226,7 +226,7 @@ fn popularity_explains_what_a_few_columns_cannot() {
             "{with} with popularity, {without} without, at rank {rank}"
         );
     }
-    // two columns can't tell it apart from a score
+    // two columns can't separate it from a score
     assert!(!fit_at(&hub, &oracle, 2).report().knows_popularity);
 }
 

@@ -13,7 +13,7 @@ use crate::linalg::{self, LinalgError};
 /// λ, as a part of the mean eigenvalue.
 const RIDGE: f64 = 1e-4;
 
-/// An eigenvalue of correlations below this says nothing: 8 of the 16 digits are gone.
+/// An eigenvalue of correlations below this carries no information: 8 of the 16 digits are gone.
 const UNDETERMINED: f64 = 1e-8;
 
 /// A deviation below this part of the mean's size is rounding.

@@ -34,7 +34,7 @@ pub(crate) struct Search<'a> {
     pub(crate) proxies: &'a [Arc<dyn Oracle>],
     pub(crate) size: &'a ResidualSize,
     pub(crate) known: &'a Chosen,
-    /// Pairs are looked for among so many nearest of each item under the first proxy, before all are looked at.
+    /// Pairs are searched for among this number of nearest items of each item under the first proxy, before all pairs are.
     pub(crate) nearest: Option<usize>,
 }
 

@@ -158,7 +158,7 @@ fn parameters_out_of_range_are_refused() {
     assert!(error.contains("symmetric") && error.contains("shift_ridge"), "{error}");
 }
 
-/// An oracle that says how many pairs it was handed at once.
+/// An oracle that records how many pairs it was handed at once.
 struct Counting {
     inner: Precomputed,
     largest: Mutex<usize>,

@@ -11,7 +11,7 @@ use crate::linalg::{self, LinalgError, PINV_TOLERANCE};
 pub(super) enum Candidate {
     /// K̃ = 0.
     Zero,
-    /// Multiples of max(0, −λmin) and max|w| of the block at hand.
+    /// Multiples of max(0, −λmin) and max|w| of the current block.
     Relative {
         shift: f64,
         /// Of ρ.

@@ -13,7 +13,7 @@ use crate::approximation::{AdditiveTerm, Embedding, General, NewScores};
 use crate::linalg;
 use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, ask_block, ask_pairs, block_of};
 
-/// The low ranks beside each other, as one product.
+/// The low ranks next to each other, as one product.
 pub(super) fn blend(parts: &[Part]) -> General {
     let beside = |of: fn(&Part) -> &Array2<f64>| {
         let all: Vec<_> = parts.iter().map(|part| of(part).view()).collect();

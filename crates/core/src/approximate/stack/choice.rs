@@ -53,7 +53,7 @@ impl Stack {
         let left = Residuals::of(stage, &fit, &self.proxies)?;
         // counts below 2^52
         let unknown = |rank: usize| ((n - rank) as f64) * ((n - rank) as f64 - 1.0) / 2.0;
-        // what shift_ridge says is a feature of m and gains with it, unless it says more than m does
+        // the prediction of shift_ridge is a feature of m and gains with it, unless it is better than that of m
         let of_base = match error < base {
             true => law.square_at(rank) * (base / error).powi(2),
             false => Fall::of(n, (half, smaller.base_error()), (first.rank, base)).square_at(rank),

@@ -1,4 +1,4 @@
-//! Evaluated columns with the proxies beside them, and what is fitted to their entries.
+//! Evaluated columns with the proxies at the same entries, and what is fitted to their entries.
 
 use std::sync::Arc;
 

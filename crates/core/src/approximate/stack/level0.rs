@@ -86,7 +86,7 @@ impl Level0 {
             let polynomials = Polynomials::fit(columns, proxies, params.degree)?;
             let mut residual = &columns.scores - &polynomials.block(columns.scores.dim(), &columns.proxies);
             let base = shift_ridge(&columns.items, &residual, proxies > 0, rng)?;
-            // a self-similarity says nothing of other pairs
+            // a self-similarity holds no information on other pairs
             columns.items.iter().enumerate().for_each(|(b, &t)| residual[[t, b]] = 0.0);
             if number == 0 {
                 effects = item_effects(&columns.items, &residual);

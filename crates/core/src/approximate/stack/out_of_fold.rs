@@ -62,7 +62,7 @@ impl OutOfFold {
         Ok(stage)
     }
 
-    /// Rows × the columns of a fold, as a fit without them says.
+    /// Rows × the columns of a fold, as predicted by a fit without them.
     fn predict(&mut self, smaller: &Level0, rows: &[usize], fold: &[usize]) {
         let held: Vec<usize> = fold.iter().map(|&place| self.columns.items[place]).collect();
         let proxies: Vec<Array2<f64>> = self.columns.proxies.iter().map(|p| select(p, rows, fold)).collect();

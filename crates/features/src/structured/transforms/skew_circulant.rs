@@ -1,10 +1,10 @@
 //! Products with a skew-circulant matrix of first column h: A[i][j] = h[i − j] for i ≥ j, else −h[n + i − j].
 //!
-//! A is diagonal in the odd frequencies X(k) = Σⱼ xⱼ e^(−2πi j (k + ½)/n). For even n and real x half of them say all, since
+//! A is diagonal in the odd frequencies X(k) = Σⱼ xⱼ e^(−2πi j (k + ½)/n). For even n and real x half of them determine all, since
 //! X(n − 1 − k) is the conjugate of X(k), and the even ones are one complex FFT of half the length:
 //! X(2k) = Σ_{j < n/2} [(xⱼ − i x_{j + n/2}) e^(−πi j/n)] e^(−2πi jk/(n/2)). For odd n all n are computed.
 //!
-//! Cost: two complex FFTs of length n/2 a row (n odd: of length n); n numbers kept beside as many phases.
+//! Cost: two complex FFTs of length n/2 a row (n odd: of length n); n numbers kept, and as many phases.
 
 use std::f64::consts::PI;
 

@@ -7,9 +7,9 @@
 //! the way whose pairs have the largest mean gain gets the rest of the round; a pair that two ways name counts for both
 //! a way that gained less than half as much as the best names a quarter as many in the next round
 //! ```
-//! Which way is best depends on the matrix, on the number of columns and on the round, and no error over all pairs tells it: neighbors are the highest
-//! scores of a row. The link and kriging are fitted to pairs that were chosen for their high estimates, and with few columns they can be worse than the
-//! seed alone (`docs/explanation/neighbors.md`).
+//! Which way is best depends on the matrix, on the number of columns and on the round, and no error over all pairs shows it: neighbors are the
+//! highest scores of a row. The link and kriging are fitted to pairs that were chosen for their high estimates, and with few columns they can be
+//! worse than the seed alone (`docs/explanation/neighbors.md`).
 
 use super::{NeighborError, Pair, Search};
 use crate::nearest::pool::Pool;
@@ -31,7 +31,7 @@ impl Search {
         self.proxy_order.iter().position(|&number| number + 1 == self.proxies.len()).unwrap_or(0)
     }
 
-    /// The pairs that each way would take first, of a round of so many.
+    /// The pairs that each way would take first, of a round of `count` pairs.
     pub(super) fn look(&mut self, count: usize) -> Result<Vec<Pair>, NeighborError> {
         self.learn(false)?;
         // a part of a count that fits in an f64

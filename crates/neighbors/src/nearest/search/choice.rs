@@ -10,7 +10,7 @@ use crate::nearest::rank_transform::RankTransform;
 use crate::nearest::{NeighborError, trial};
 
 impl Search {
-    /// Goes on without columns where they are not worth their calls: what is known of them stays known, and other pairs are evaluated in the
+    /// Continues without columns where they are not worth their calls: what is known of them stays known, and other pairs are evaluated in the
     /// place of the rest.
     pub(super) fn judge_trial(&mut self) -> Result<(), NeighborError> {
         if !self.columns.has_trial() {
@@ -31,7 +31,7 @@ impl Search {
         Ok(())
     }
 
-    /// The pool, made when it is first needed: from here on popularity stands.
+    /// The pool, made when it is first needed: from here on hubness is fixed.
     pub(super) fn pool(&mut self) -> Result<&mut Pool, NeighborError> {
         if self.pool.is_none() {
             self.pool = Some(self.first_pool()?);
@@ -49,7 +49,7 @@ impl Search {
         let mut known = std::mem::take(&mut self.outside);
         known.extend(self.columns.known());
         let is_without = self.columns.items().is_empty();
-        // one column a list says nothing of an item that it leaves out
+        // one column a list holds no information on an item that it leaves out
         let is_single = self.rounds.params().left.is_some() && self.columns.items().len() < 4;
         if self.rounds.params().popularity && !is_without && !is_single {
             self.popularity = [RankTransform::default(), self.columns.ranks()].map(|transform| {

@@ -1,4 +1,4 @@
-//! Estimates of a search: the link of the proxies and of popularity, what kriging adds, and whether both work on scores or on ranks.
+//! Estimates of a search: the link of the proxies and of hubness, what kriging adds, and whether both work on scores or on ranks.
 
 use rayon::prelude::*;
 
@@ -22,7 +22,7 @@ const NEIGHBORS: usize = 8;
 /// Neighbors of each of them: its nearest by the proxy.
 const NEIGHBORS_OF_NEIGHBOR: usize = 8;
 
-/// Popularity of the items by the scores of the columns, or by their ranks.
+/// Hubness of the items by the scores of the columns, or by their ranks.
 #[derive(Clone)]
 pub(super) struct ColumnPopularity {
     pub(super) transform: RankTransform,
@@ -36,7 +36,7 @@ impl ColumnPopularity {
 }
 
 impl Search {
-    /// The link, on all known pairs: those of columns with the popularity that leaves the column out.
+    /// The link, on all known pairs: those of columns with the hubness that leaves the column out.
     pub(super) fn fit_link(&self, pool: &Pool) -> HubLink {
         let n = pool.len();
         let ColumnPopularity { transform, items: popularity } = self.popularity();
@@ -110,7 +110,7 @@ impl Search {
         Ok(())
     }
 
-    /// The link on scores, or on their ranks where they tell the order of known pairs clearly better; the pool and popularity show the same.
+    /// The link on scores, or on their ranks where they predict the order of known pairs clearly better; the pool and hubness show the same.
     fn choose_transform(&mut self) -> Result<HubLink, NeighborError> {
         let by_scores = self.transform(false);
         if !self.rounds.params().rank_transform || self.call_plan.is_plain {
@@ -125,13 +125,13 @@ impl Search {
         Ok(by_scores)
     }
 
-    /// The link on ranks, or on the scores, which the pool and popularity show from now on.
+    /// The link on ranks, or on the scores, which the pool and hubness show from now on.
     fn transform(&mut self, to_ranks: bool) -> HubLink {
         self.show(to_ranks);
         self.fit_link(self.pool.as_ref().expect("made before"))
     }
 
-    /// Makes the pool and popularity show ranks, or the scores.
+    /// Makes the pool and hubness show ranks, or the scores.
     fn show(&mut self, ranks: bool) {
         self.by_rank = ranks;
         if let Some(pool) = &mut self.pool {
@@ -185,7 +185,7 @@ impl Search {
         self.pool.as_ref().is_some_and(|pool| (0..pool.slots()).any(|slot| pool.teaches(slot)))
     }
 
-    /// Popularity as the link sees it.
+    /// Hubness as the link sees it.
     pub(super) fn popularity(&self) -> &ColumnPopularity {
         &self.popularity[usize::from(self.by_rank)]
     }

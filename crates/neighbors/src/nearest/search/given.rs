@@ -145,8 +145,8 @@ impl Search {
         self
     }
 
-    /// Looks at these pairs alone, which an index over the proxies found, in the place of all pairs: for so many items that a pass over all pairs takes
-    /// too long. The most popular items are candidates of everyone, too.
+    /// Looks at these pairs alone, which an index over the proxies found, in the place of all pairs: where the number of items is so large that a
+    /// pass over all pairs takes too long. The items of highest hubness are candidates of everyone, too.
     ///
     /// # Errors
     /// Lists of other items.
@@ -159,7 +159,7 @@ impl Search {
         Ok(self)
     }
 
-    /// These lists with the most popular items in each, as far as popularity is known.
+    /// These lists with the items of highest hubness in each, as far as hubness is known.
     pub(super) fn with_popular(&self, mut lists: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
         let popularity = &self.popularity().items;
         if !popularity.is_known() {

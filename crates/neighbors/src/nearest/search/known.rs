@@ -2,7 +2,7 @@
 //!
 //! Known pairs cost no call, are never asked for, and enter the lists at once: a budget of b calls an item is b *new* calls on top of them.
 //! The estimate of a fit (the seed) chooses candidates, the first pairs, and is a proxy of the link. It was fitted to the known columns and
-//! reproduces them, so that its errors there say nothing: they teach how popular items are, and neither the link nor kriging.
+//! reproduces them, so that its errors there carry no information: those columns teach hubness, and neither the link nor kriging.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
 use landmark_core::popularity::{HubLink, LinkRow};
 
-/// Items that tell whether what was learnt is better than the seed alone: with few pairs an item, more of them than of a search without one.
+/// Items that show whether what was learned is better than the seed alone: with few pairs an item, more of them than of a search without one.
 const JUDGES_OF_SEED: usize = 120;
 
 /// What is known before a search begins.
@@ -27,7 +27,7 @@ pub struct Known {
     /// Known pairs and their scores, those of the columns included; in either order, and as often as they come.
     pub pairs: Vec<(Pair, f64)>,
     /// A similarity that was fitted to the columns ([`factors`](crate::nearest::factors)). Where proxies are handed over too, it counts as the
-    /// last of them; the first pairs that are evaluated say which of the two is the main one.
+    /// last of them; the first pairs that are evaluated show which of the two is the main one.
     pub seed: Option<Arc<dyn Oracle>>,
 }
 

@@ -1,7 +1,7 @@
 //! One order first: a search by an asymmetric score, of which the mean of both orders is wanted.
 //!
 //! ```text
-//! while it explores     obs_ij = f(i, j) or f(j, i), as a coin falls; σ_ij = ±1 says which
+//! while it explores     obs_ij = f(i, j) or f(j, i), as a coin falls; σ_ij = ±1 marks which
 //! after each fit        (L + 5I) a = b,  b_i = Σ_j σ_ij (obs − E)_ij;   K_ij ← obs − σ_ij (a_i − a_j)
 //! at the end            F = .85 K + .15 E; the best pairs by F are asked for in their other order, too, and are exact
 //! ```
@@ -17,7 +17,7 @@ use landmark_core::oracle::{Coin, OracleShape};
 /// Share of its own score that a pair of one order keeps.
 const SHARE: f64 = 0.85;
 
-/// A pair of one order, from its score and what the others say of it.
+/// A pair of one order, from its score and what the others predict for it.
 pub(super) fn blended(score: f64, estimate: f64) -> f64 {
     SHARE * score + (1.0 - SHARE) * estimate
 }

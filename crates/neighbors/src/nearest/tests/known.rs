@@ -123,7 +123,7 @@ impl Fit {
         known
     }
 
-    /// The best by the factors, place by place, until so many pairs are scored.
+    /// The best by the factors, place by place, until `left` pairs are scored.
     fn rescored(&self, mut left: usize) -> Array2<f64> {
         let lists: Vec<Vec<usize>> = (0..N).map(|i| best_of(&self.estimate, i, N - 1)).collect();
         let mut asked: HashSet<Pair> = HashSet::new();
@@ -290,7 +290,7 @@ fn a_search_on_known_pairs_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn a_proxy_makes_a_search_on_a_fit_no_worse_and_a_fit_a_search_with_a_proxy() {
-    // a proxy that tells nothing, one that tells little, and one that tells nearly all
+    // a proxy that predicts nothing, one that predicts little, and one that predicts nearly all
     let mut sums = vec![[0.0; 3]; 3];
     for seed in SEEDS {
         for (_, scores, little) in cases(seed).into_iter().filter(|case| case.0 != "asymmetric") {

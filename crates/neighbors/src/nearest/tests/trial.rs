@@ -25,7 +25,7 @@ fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_t
         assert_eq!(of_columns, if is_popular { call_plan.column_pairs } else { call_plan.trial });
         assert_eq!(search.columns().len(), if is_popular { 2 } else { 0 });
         assert_eq!(search.call_plan().column_pairs, of_columns);
-        // whatever it says, the calls are those planned
+        // whatever it decides, the calls are those planned
         assert_eq!(oracle.spent().evaluations, call_plan.calls);
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 use landmark_core::oracle::{AsymmetryPolicy, Budget, DistinctItems, EmbeddingProxy, Metered, Precomputed, Remembered};
 use landmark_core::stream::stream;
 
-/// Cosines of hidden vectors with the popularity of both items, and a proxy that sees half of their numbers.
+/// Cosines of hidden vectors with the hubness of both items, and a proxy that sees half of their numbers.
 fn problem(n: usize, seed: u64) -> (Array2<f64>, Arc<dyn Oracle>) {
     let mut rng = stream(seed, "recall", "problem", n as u64);
     let vectors = Array2::from_shape_fn((n, 8), |_| rng.gen_range(-1.0..1.0));
@@ -98,7 +98,7 @@ fn every_pair_is_asked_for_once_and_scores_are_the_oracles() {
     let wanted = plain(&proxies, params(5, 100), &landmarks);
     let told = audited_items(shape, wanted, audit(0.9, 0.1), &mut rng).unwrap();
     assert_eq!(told, found.rows);
-    // hidden rows and what was asked for beside them
+    // hidden rows and what was asked for in addition to them
     let rows = found.rows.len() as u64;
     let hidden = rows * 149 - rows * (rows - 1) / 2;
     let asked = found.steps.last().unwrap().asked;

@@ -102,7 +102,7 @@ pub(super) fn keep_best(model: &Trainable, folder: &Path) -> Result<(), ModelErr
 }
 
 /// Makes a model of the folder of a training that is over: the best weights, the files of the base model, and last the
-/// curve, whose being there says that all is there.
+/// curve, whose presence shows that all is there.
 pub(super) fn finish(base: &ModelFiles, folder: &Path, curve: &[u8], curve_name: &str) -> Result<(), ModelError> {
     let put = |name: &str, bytes: &[u8]| {
         let (path, unfinished) = (folder.join(name), folder.join(format!("{name}.unfinished")));

@@ -28,7 +28,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// PTK with gaps; `similar` says how alike two labels are (1 for equal ones).
+/// PTK with gaps; `similar` returns how alike two labels are (1 for equal ones).
 pub(crate) fn ptk(
     (x, y): (&Plain<'_>, &Plain<'_>),
     [lambda, mu, terminal_factor]: [f64; 3],

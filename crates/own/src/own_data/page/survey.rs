@@ -1,5 +1,5 @@
-//! Similarities between the drawn items as well as they are known: evaluated where the store has them, else as the factors say; of a matrix that is given,
-//! its own.
+//! Similarities between the drawn items as well as they are known: evaluated where the store has them, else by the factors; of a matrix that
+//! is given, its own.
 //!
 //! Memory: 9m² bytes for m items, 225 MB for 5,000. Cost: m²r multiply-adds and m² look-ups.
 
@@ -85,7 +85,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// As the factors say, all of it.
+    /// By the factors, all of it.
     pub(super) fn estimated(rows: ArrayView2<'_, f64>, signature: &Array1<f64>) -> Self {
         let scores = linalg::product((&rows * signature).view(), rows.t());
         let is_exact = Array2::from_elem(scores.dim(), false);

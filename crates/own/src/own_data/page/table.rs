@@ -1,4 +1,4 @@
-//! Tables that commands have left beside the factors, read back by their columns.
+//! Tables that commands have left next to the factors, read back by their columns.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,7 +35,7 @@ impl Table {
         Some(self.column(name)?.map(|cell| cell.parse().unwrap_or(f64::NAN)).collect())
     }
 
-    /// True where the column says so; a column that is not there says false.
+    /// True where the column holds `true`; a column that is not there gives false.
     pub(super) fn flags(&self, name: &str) -> Vec<bool> {
         self.column(name).map_or_else(|| vec![false; self.len()], |cells| cells.map(|cell| cell == "true").collect())
     }

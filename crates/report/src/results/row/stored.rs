@@ -1,4 +1,4 @@
-//! A row as it is written: the columns that all results share, and the names of its axes where those columns do not tell them.
+//! A row as it is written: the columns that all results share, and the names of its axes where those columns do not give them.
 //!
 //! Rows that were written before axes had names are read by the same columns: `columns` and `rank` of a size, `position` of a series.
 
@@ -34,12 +34,12 @@ pub(in super::super) struct StoredRow {
     /// The axes by name, where they are not `columns`, `rank` and `position` themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in super::super) axes: Option<Axes>,
-    /// True where it is a cap and its id does not tell.
+    /// True where it is a cap and its id does not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in super::super) is_cap: Option<bool>,
 }
 
-/// Ids of the caps of rows that do not say so themselves.
+/// Ids of the caps of rows that do not state it themselves.
 const CAPS: [&str; 2] = ["optimal", "exact"];
 
 impl From<ResultRow> for StoredRow {
