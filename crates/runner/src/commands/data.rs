@@ -83,7 +83,7 @@ fn fetch(names: &[&str], places: &Places, accept_licenses: bool, quiet: bool) ->
         let text = format!("nothing to fetch: every file is present and verified in {}\n", places.data.display());
         return Ok(Answer::new(text, json!({ "folder": &places.data, "fetched": 0 })));
     }
-    let wish = Wish { fetch: true, accept_licenses: accept_licenses }.or_variables();
+    let wish = Wish { fetch: true, accept_licenses }.or_variables();
     corpora::agree(&missing, &places.data, wish.accept_licenses, &mut console).into_diagnostic()?;
     let downloader = Downloader::new(DownloadSettings::default()).into_diagnostic()?;
     let files = corpora::fetch(names, places, &downloader, &mut console).into_diagnostic()?;
