@@ -2,9 +2,9 @@
 """Checks how the documentation is written: words, and the length of lines, table cells, sentences and pages.
 
 Words that the project does not use (WORDS) are counted in every Markdown file, in the comments of YAML, Rust and
-Python files, in docstrings, and so in the program's help as docs/reference/command-line.md holds it. Sentences are measured over README.md and docs/. Code,
-links' targets and generated tables (`<!-- NAME:begin -->` to `<!-- NAME:end -->`) are not prose. Prints counts, and ends
-with 1 if a rule is broken.
+Python files, in docstrings, and so in the program's help as docs/reference/command-line.md holds it. Sentences are
+measured over README.md and docs/. Code, links' targets and generated tables (`<!-- NAME:begin -->` to `<!-- NAME:end -->`)
+are not prose. Prints counts, and ends with 1 if a rule is broken.
 """
 
 import ast
@@ -131,6 +131,13 @@ def python_comments(text):
 
 def main():
     problems, counts = [], dict.fromkeys(PATTERNS, 0)
+
+    def check(file, number, text):
+        for pattern, use in PATTERNS.items():
+            for word in pattern.findall(plain(text)):
+                counts[pattern] += 1
+                problems.append(f"{file}:{number}: `{word}`: write {use}")
+
     for page in files("*.md"):
         text = page.read_text(encoding="utf-8")
         is_manual = page.parts[0] in ("README.md", "docs")
@@ -138,10 +145,7 @@ def main():
         if is_published:  # tables that runs wrote
             continue
         for number, line in prose(without_code(text)):
-            for pattern, use in PATTERNS.items():
-                for word in pattern.findall(plain(line)):
-                    counts[pattern] += 1
-                    problems.append(f"{page}:{number}: `{word}`: write {use}")
+            check(page, number, line)
         for number, line in prose(text) if str(page) not in GENERATED else ():
             if line.lstrip().startswith("|"):
                 longest = max(len(cell.strip()) for cell in re.split(r"(?<!\\)\|", line))
@@ -161,18 +165,12 @@ def main():
                 problems.append(f"{page}: a sentence of {length} words (at most {LONGEST}): {sentence[:100]}")
     for file in files("*.yaml", "*.yml"):
         for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
-            comment = re.search(r"(?:^|\s)#(.*)", line)
-            for pattern, use in PATTERNS.items():
-                for word in pattern.findall(plain(comment[1])) if comment else []:
-                    counts[pattern] += 1
-                    problems.append(f"{file}:{number}: `{word}`: write {use}")
+            if comment := re.search(r"(?:^|\s)#(.*)", line):
+                check(file, number, comment[1])
     for pattern, comments in (("*.rs", rust_comments), ("*.py", python_comments)):
         for file in files(pattern):
             for number, comment in comments(file.read_text(encoding="utf-8")):
-                for words, use in PATTERNS.items():
-                    for word in words.findall(plain(comment)):
-                        counts[words] += 1
-                        problems.append(f"{file}:{number}: `{word}`: write {use}")
+                check(file, number, comment)
     mean = sum(lengths) / len(lengths)
     if mean > MEAN:
         problems.append(f"README.md and docs: sentences of {mean:.1f} words on average (at most {MEAN})")

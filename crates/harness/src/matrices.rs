@@ -55,8 +55,8 @@ impl<'a> Matrices<'a> {
         self.0.iter().all(|matrix| matrix.metered.is_some())
     }
 
-    /// Calls of one column and of an error estimate with this number of samples.
-    pub fn least(&self, samples: usize) -> u64 {
+    /// Calls of one column and of an error estimate with this number of samples, if no score is stored and no two items are equal.
+    pub fn most_for_one_landmark(&self, samples: usize) -> u64 {
         self.0
             .iter()
             .map(|matrix| matrix.shape.evaluations(samples as u64 + (matrix.shape.len as u64).saturating_sub(1), 0))

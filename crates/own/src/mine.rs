@@ -43,6 +43,8 @@ const PAIRS: usize = 1000;
 /// Warning about pairs that nothing was scored for.
 const PAIRS_BY_ESTIMATES: &str = "warning: these pairs are estimates, and similar pairs may be missing: use `--budget CALLS` to search for more, \
     `--rerank ITEMS` for exact scores, or `--at-least SCORE --target-recall 0.9` for a guarantee\n";
+/// The end of a search that stopped early without a pair: a list of an earlier search stays.
+const UNWRITTEN: &str = "no list was written; the list of an earlier search is unchanged\n";
 /// A group of more than one in this number of items is pointed out: what chains of pairs connect is hardly one thing.
 const CHAINED: usize = 4;
 
@@ -133,7 +135,7 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> 
         return Ok((text, Ended::Done));
     }
     if pairs.is_empty() && is_cut_short {
-        return Ok((text + "no list was written\n", ended(is_cut_short)));
+        return Ok((text + UNWRITTEN, ended(is_cut_short)));
     }
     let path = own.write(own_data::PAIRS, pair_columns(own.named(), &pairs))?;
     own.write_statement(&path, statement.as_ref())?;
@@ -162,6 +164,9 @@ pub fn groups(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)
     let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {
         return Ok((text, Ended::Done));
+    }
+    if pairs.is_empty() && is_cut_short {
+        return Ok((text + UNWRITTEN, ended(is_cut_short)));
     }
     let items = own.factors.info.items;
     let groups = connected(items, pairs.iter().map(|mined| (mined.pair.first, mined.pair.second)));
@@ -297,7 +302,7 @@ impl Own {
         let most = if at_least == f64::NEG_INFINITY { most.unwrap_or(PAIRS) } else { usize::MAX };
         let mut pairs: Vec<Mined> = Vec::new();
         for columns in self.factors.info.landmarks.chunks(COLUMNS_AT_A_TIME) {
-            let block = block_of(oracle, &items, columns).into_diagnostic()?;
+            let block = block_of(oracle, &items, columns).map_err(RunError::from)?;
             for (b, &landmark) in columns.iter().enumerate() {
                 // a pair of two landmarks stands in the column of the later one
                 let is_first = |item: usize| place[item].is_none_or(|other| Some(other) < place[landmark]);

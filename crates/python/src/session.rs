@@ -152,7 +152,7 @@ impl Desk {
         &self.waiters().changed
     }
 
-    /// Scores of these items, `scores` in number, in `room`, from whichever thread serves the desk.
+    /// The scores of these pairs of items, in `room`, by whichever thread calls Python.
     pub(crate) fn ask(&self, rows: Vec<i64>, columns: Vec<i64>, scores: usize, room: Vec<f64>) -> Scores {
         let (reply, answer) = mpsc::channel();
         let mut state = self.state();

@@ -35,9 +35,11 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     let comparison = at_entries.or_else(|| told().next()).map(|row| row.comparison.as_str())?;
     let told: Vec<&ResultRow> = told().filter(|row| row.comparison == comparison).collect();
     let mut means: BTreeMap<(&str, u64), (f64, u64)> = BTreeMap::new();
+    let is_retrieval = matches!(&config.subject, Subject::Matrix(matrix, _)
+        if matrix.queries().is_none() && matrix.own_section::<RetrievalConfig>().is_some());
     let unit = match &config.subject {
         Subject::Matrix(matrix, _) if matrix.queries().is_some() => "calls per query",
-        Subject::Matrix(matrix, _) if matrix.own_section::<RetrievalConfig>().is_some() => "calls per item",
+        _ if is_retrieval => "calls per item",
         _ => "columns",
     };
     for row in &told {
@@ -46,8 +48,10 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     }
     let sign = if metric.spec().better == Direction::Lower { -1.0 } else { 1.0 };
     let mean = |(sum, count): (f64, u64)| sum / count as f64;
-    let is_retrieval = unit == "calls per item" && metric == Metric::RecallAt10;
-    if let Some(line) = is_retrieval.then(|| against_reranking(&means)).flatten() {
+    if is_retrieval
+        && metric == Metric::RecallAt10
+        && let Some(line) = against_reranking(&means)
+    {
         return Some(line);
     }
     let is_choice = means.len() > 1;

@@ -119,11 +119,12 @@ pub(super) fn print_dry_run(
         }
         if let Some(limit) = matrix.budget.limit().filter(|&limit| limit < missing) {
             let samples = matrix.error_estimate.map_or(0, |estimate| estimate.samples);
-            let least = matrices.least(samples);
+            let one_landmark = matrices.most_for_one_landmark(samples);
             let end = match matrix.experiment.makes_factors() {
-                true if limit < least => format!(
-                    "too few for one landmark, which takes {} with the error estimate: raise `budget`, or lower `error_estimate`",
-                    count(least)
+                // stored scores and equal items take fewer
+                true if limit < one_landmark => format!(
+                    "maybe too few for one landmark, which takes up to {} with the error estimate: raise `budget`, or lower `error_estimate`",
+                    count(one_landmark)
                 ),
                 true => "the error estimate comes first, then the largest rank that fits".to_owned(),
                 false => "the run ends there with the best result so far".to_owned(),
@@ -149,7 +150,7 @@ pub(super) fn print_dry_run(
     line(match timing {
         Timing::None(why) => format!("estimated time: unknown, {why}"),
         Timing::Of(timed) => format!(
-            "estimated time of the calls: {} ({} per call, measured on {} of this plan, whose scores are stored); fits and figures come on top",
+            "estimated time of the calls: {} ({} per call, measured on {} of this plan, whose scores are stored), without fits and figures",
             duration(timed.seconds_each() * missing as f64),
             duration(timed.seconds_each()),
             counted(timed.evaluations, "call")

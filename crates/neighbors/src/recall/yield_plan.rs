@@ -8,8 +8,7 @@
 //! ```
 //! The audit starts after the first batch without a lower price. If no x does, another batch is evaluated. An audit that starts early continues
 //! in the order of the estimates, pair by pair, until it passes; a plan that continues for too long evaluates whole batches. So M̂ is two thirds of
-//! what the regression gives. All constants were chosen on four matrices at one number of similar pairs each; on five matrices at 14 other numbers of
-//! similar pairs, calls are 0.89 of those of a ratio of the last four batches (geometric mean, three targets; the worst cell is 1.20 times as many).
+//! what the regression gives. The constants were chosen on the four matrices of docs/explanation/recall.md, at one number of similar pairs each.
 
 use super::Target;
 use super::hypergeometric::{binomial_tail, least_wrong};
@@ -21,7 +20,7 @@ const MOST_TOLERATED: u64 = 20;
 const GROWTH: f64 = 1.08;
 /// Batches of the regression.
 const BATCHES: usize = 8;
-/// Steps of Newton's method at most; one that is above the limit for the intercept or the slope is cut.
+/// Steps of Newton's method at most.
 const STEPS: usize = 30;
 /// Share of the misses of the regression that are expected.
 const EXPECTED: f64 = 0.65;
@@ -103,7 +102,7 @@ impl YieldPlan {
     }
 }
 
-/// Poisson regression of counts on their place, by Newton's method: (expected count at the last place, slope of its logarithm).
+/// Poisson regression of counts + .1 on their place, by Newton's method: (expected count at the last place, slope of its logarithm).
 fn log_linear(counts: &[f64]) -> (f64, f64) {
     let places: Vec<f64> = (0..counts.len()).map(|at| at as f64 - (counts.len() - 1) as f64).collect();
     let (mut intercept, mut slope) = (counts.iter().map(|y| y + 0.1).sum::<f64>() / counts.len() as f64, 0.0);
@@ -125,6 +124,7 @@ fn log_linear(counts: &[f64]) -> (f64, f64) {
         }
         let up = (hessian[2] * gradient[0] - hessian[1] * gradient[1]) / determinant;
         let turn = (hessian[0] * gradient[1] - hessian[1] * gradient[0]) / determinant;
+        // a long step of Newton's method can overflow exp
         let (up, turn) = (up.clamp(-1.0, 1.0), turn.clamp(-0.5, 0.5));
         intercept += up;
         slope += turn;

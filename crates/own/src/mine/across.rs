@@ -19,7 +19,7 @@ use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Result};
 
 use super::audited::Source;
-use super::{Found, Mined, Wanted, listed, most, pair_columns};
+use super::{Found, Mined, UNWRITTEN, Wanted, listed, most, pair_columns};
 use crate::calls::{Place, checks, proxies};
 use crate::known::{SearchScores, stored_pairs, stored_scores};
 use crate::own::{PAIRS_AT_A_TIME, ended, progress_over, write_statement, write_table};
@@ -57,6 +57,9 @@ pub(super) fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, E
         let (one, other) = (one.pair, other.pair);
         other.score.rank_cmp(&one.score).then((one.first, one.second).cmp(&(other.first, other.second)))
     };
+    if pairs.is_empty() && is_cut_short {
+        return Ok((text + UNWRITTEN, ended(is_cut_short)));
+    }
     pairs.sort_by(order);
     pairs.truncate(most(wanted));
     let options = &place.options;

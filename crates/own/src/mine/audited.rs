@@ -88,11 +88,11 @@ impl Own {
             let of = if has_budget {
                 "`--budget`"
             } else {
-                "the limit without `--budget`, the calls of the landmark columns"
+                "the limit without `--budget`: the calls of the landmark columns"
             };
             let verdict = match least > agreed {
-                true => format!("too few: no recall could be stated; pass `--budget {least}` or more"),
-                false => "enough for the least, not for every outcome".to_owned(),
+                true => format!("too few for the expected audit; pass `--budget {least}` or more"),
+                false => "enough if the estimates are good".to_owned(),
             };
             format!("{} calls are allowed ({of}): {verdict}\n", count(agreed))
         });
@@ -272,9 +272,7 @@ fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_bu
     if let Some(refused) = refused {
         let next = match has_budget {
             true => "raise `--budget` to continue",
-            false => {
-                "without `--budget` the limit is the calls of the landmark columns; pass `--budget CALLS` to allow more"
-            }
+            false => "this is the limit without `--budget`; pass `--budget CALLS` to allow more",
         };
         text += &format!("{refused}; {next}\n");
     }

@@ -332,8 +332,8 @@ pub struct PairArgs {
     pub rerank: Option<usize>,
     /// Score pairs until this share of all pairs of `--at-least` is found
     ///
-    /// The recall is judged by a uniform sample of the other pairs. It is lower with probability `--delta` at most. Without `--budget`, a score
-    /// that is not a file is called no more often than for the landmark columns.
+    /// The recall is judged by a uniform sample of the other pairs. It is lower with probability `--delta` at most. Without `--budget` the
+    /// calls have a limit, which `--dry-run` prints.
     #[arg(long, value_name = "RECALL", requires = "at_least", value_parser = number)]
     pub target_recall: Option<f64>,
     /// Probability that the recall is below its bound

@@ -12,7 +12,7 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
 
 /// Calls of a budget.
 pub(super) fn calls(text: &str) -> Result<u64, String> {
-    at_least_one(text).map(|calls| calls as u64)
+    text.parse().map_err(|_| "expected a whole number, 0 or more".to_owned())
 }
 
 /// A folder that exists.

@@ -85,6 +85,11 @@ fn init_with_a_similarity_of_strings_finds_the_copies_with_typos() {
     let none = ["mine", "people.yaml", "--at-least", "60", "--target-recall", "0.9", "--budget", "100"];
     assert_eq!(scratch.say(&none).code, Some(3));
     assert_eq!(std::fs::read_to_string(scratch.path("runs/people/pairs.tsv")).unwrap(), table);
+    assert_eq!(scratch.say(&[&none[..], &["--groups"]].concat()).code, Some(3));
+    assert!(!scratch.path("runs/people/groups.tsv").exists());
+    // a budget that ends before the scores of the columns are there again is no failure
+    let elsewhere = scratch.say(&[&mine[..], &["--budget", "5", "--store", "fresh"]].concat());
+    assert_eq!(elsewhere.code, Some(3), "{}", elsewhere.err);
     // a budget that pays for no landmark is refused by the dry run, and no next step needs factors
     let few = ["people.yaml", "--set", "budget.calls=12", "--set", "ranks=11", "--store", "fresh"];
     let planned = scratch.well(&[&few[..], &["--dry-run"]].concat());
