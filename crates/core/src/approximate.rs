@@ -2,7 +2,7 @@
 //!
 //! Every method is one file: raw parameters that a configuration can hold and `check()` that turns them into the method
 //! itself, where anything can be wrong with them, and one implementation of [`Approximate`]. Approximators of symmetric
-//! matrices only: an asymmetric score is symmetrised first.
+//! matrices only: an asymmetric score is symmetrized first.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,6 +11,7 @@ use crate::approximation::{Approximation, Diagonal, Known};
 use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleShape, Symmetry};
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 mod anchors;
@@ -129,13 +130,7 @@ pub trait Approximate: Send + Sync {
 
     /// K̃ from exactly the entries that [`plan`](Approximate::plan) names, each asked for once; `columns` reads those
     /// that it names in full. The report needs neither id nor seconds, and known entries are put in place later.
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        landmarks: &Landmarks,
-        rank: usize,
-        rng: &mut Rng,
-    ) -> Result<Approximation, ApproximateError>;
+    fn factor(&self, columns: &mut ColumnReader<'_>, rng: &mut Rng) -> Result<Approximation, ApproximateError>;
 
     /// Evaluates exactly what [`plan`](Approximate::plan) names, each entry once, and factors it. `known` names the
     /// entries that the result returns exactly; `rng` serves choices that cost nothing (folds of an internal
@@ -160,8 +155,8 @@ pub trait Approximate: Send + Sync {
             true => Some(oracle.known_diagonal().ok_or(ApproximateError::NoKnownDiagonal)?),
             false => None,
         };
-        let mut reader = ColumnReader::new(oracle, &columns, known);
-        let mut fitted = self.factor(&mut reader, landmarks, rank, rng)?;
+        let mut reader = ColumnReader::new(oracle, &columns, known, (landmarks, rank));
+        let mut fitted = self.factor(&mut reader, rng)?;
         if let Some(columns) = reader.into_kept() {
             fitted = fitted.with_known_columns(columns);
         }
@@ -186,6 +181,13 @@ fn require_symmetric(method: &'static str, symmetry: Symmetry) -> Result<(), App
         Symmetry::Symmetric => Ok(()),
         Symmetry::Asymmetric => Err(ApproximateError::Asymmetric { method }),
     }
+}
+
+/// Refuses a proxy over another number of items than the oracle's.
+fn check_proxies(owner: &str, proxies: &[Arc<dyn Oracle>], len: usize) -> Result<(), ApproximateError> {
+    let Some(proxy) = proxies.iter().find(|proxy| proxy.len() != len) else { return Ok(()) };
+    let value = format!("over {} items, the oracle over {len}", proxy.len());
+    Err(BadParameter::new("proxy", value, "over the items of the oracle").of(owner).into())
 }
 
 /// Refuses a rank of 0 or above n.

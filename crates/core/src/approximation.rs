@@ -23,7 +23,6 @@ use crate::linalg;
 use crate::oracle::{OracleError, Pair};
 
 mod embedding;
-mod evaluated;
 mod factors;
 mod known;
 mod projection;
@@ -33,9 +32,8 @@ mod transformer;
 mod unit;
 
 pub use embedding::{AdditiveTerm, AdditiveTermProjector, Embedding, NewScores};
-pub use evaluated::Evaluated;
 pub use factors::{Factors, General, Signed};
-pub use known::{Diagonal, Known};
+pub use known::{Diagonal, Evaluated, Known};
 pub use scattered::ScatteredEntries;
 pub use transformer::LandmarkTransformer;
 
@@ -46,7 +44,7 @@ const CELLS_PER_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 20 };
 
 /// An approximation K̃ of an n × n similarity matrix.
 ///
-/// Indices beyond n panic, as they do for a slice. Reading fails only where an [`AdditiveTerm`] does.
+/// Indices beyond n and room of another shape panic, as they do for a slice. Reading fails only where an [`AdditiveTerm`] does.
 #[derive(Debug, Clone)]
 pub struct Approximation {
     factors: Factors,
@@ -120,9 +118,6 @@ impl Approximation {
     }
 
     /// Returns evaluated pairs outside the landmarks' columns exactly, in both orders. O(r) a pair, once.
-    ///
-    /// # Errors
-    /// Only where the addend fails.
     pub fn with_scattered(mut self, entries: ScatteredEntries) -> Result<Self, OracleError> {
         self.scattered = None;
         self.scattered = Some(scattered::Placed::new(entries, |pairs, out| self.pairs(pairs, out))?);
@@ -202,22 +197,13 @@ impl Approximation {
     }
 
     /// K̃[i, j]. O(r).
-    ///
-    /// # Errors
-    /// Only where the addend fails.
     pub fn entry(&self, i: usize, j: usize) -> Result<f64, OracleError> {
         let mut value = [0.0];
         self.pairs(&[(i, j)], &mut value)?;
         Ok(value[0])
     }
 
-    /// `out[k]` = K̃[pairs[k]], in parallel: for labelled pairs. O(r) each.
-    ///
-    /// # Errors
-    /// Only where the addend fails.
-    ///
-    /// # Panics
-    /// When `out` is of another length.
+    /// `out[k]` = K̃[pairs[k]], in parallel: for labeled pairs. O(r) each.
     pub fn pairs(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         assert_eq!(pairs.len(), out.len(), "pairs and room for their scores");
         self.pairs_before_diagonal(pairs, out)?;
@@ -256,12 +242,6 @@ impl Approximation {
 
     /// `out` (rows.len() × cols.len()) = K̃[rows, cols], by matrix products. O(r) a cell; copies the rows of the factors
     /// unless the indices are a range.
-    ///
-    /// # Errors
-    /// Only where the addend fails.
-    ///
-    /// # Panics
-    /// When `out` is of another shape.
     pub fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         assert_eq!(out.dim(), (rows.len(), cols.len()), "a block and room for it");
         self.factors.block(rows, cols, out.view_mut());
@@ -289,12 +269,6 @@ impl Approximation {
     }
 
     /// `out` = K̃[i, :], length n. O(nr).
-    ///
-    /// # Errors
-    /// Only where the addend fails.
-    ///
-    /// # Panics
-    /// When `out` is of another length.
     pub fn row(&self, i: usize, out: &mut [f64]) -> Result<(), OracleError> {
         assert_eq!(out.len(), self.len(), "a row and room for it");
         let all: Vec<usize> = (0..self.len()).collect();
@@ -303,12 +277,6 @@ impl Approximation {
     }
 
     /// `out` = K̃ x without forming K̃. O(nr), plus O(nt) for known columns and O(p) for p scattered pairs; O(n²r) within a range.
-    ///
-    /// # Errors
-    /// Only where the addend fails.
-    ///
-    /// # Panics
-    /// When a length is not n.
     pub fn apply(&self, x: &[f64], out: &mut [f64]) -> Result<(), OracleError> {
         assert_eq!((x.len(), out.len()), (self.len(), self.len()), "mat-vec of another length");
         if self.range.is_some() {
@@ -362,9 +330,6 @@ impl Approximation {
     }
 
     /// K̃ itself, n × n: for small n and tests. 8n² bytes.
-    ///
-    /// # Errors
-    /// Only where the addend fails.
     pub fn to_dense(&self) -> Result<Array2<f64>, OracleError> {
         let all: Vec<usize> = (0..self.len()).collect();
         let mut out = Array2::zeros((self.len(), self.len()));

@@ -41,14 +41,14 @@ macro_rules! conformance {
             names_the_pair_that_is_not_finite
             deterministic_whatever_the_thread_count
             refuses_impossible_ranks
-            needs_the_landmarks_it_says
+            needs_the_landmarks_it_states
             duplicate_items_survive
-            every_door_reads_the_same_value
+            every_reader_gives_the_same_value
             returns_known_entries
             embedding_reproduces_the_symmetric_part
             projects_items_as_if_they_had_been_there
-            takes_a_symmetric_matrix_or_says_so
-            rank_for_columns_is_within_the_price
+            takes_a_symmetric_matrix_or_is_an_error
+            rank_for_columns_is_within_the_budget
         );
     };
     (@tests $name:ident, $method:expr; $($promise:ident)*) => {
@@ -169,9 +169,9 @@ pub fn symmetric_where_promised(method: &dyn Approximate) {
     } else {
         assert!((&dense - &dense.t()).iter().any(|difference| difference.abs() > 1e-6), "promised too little");
     }
-    let symmetrized = self::dense(&approximation.symmetrized().expect("a factorisation of a finite matrix"));
+    let symmetrized = self::dense(&approximation.symmetrized().expect("a factorization of a finite matrix"));
     // conditioning of a core that inverts small eigenvalues
-    assert_close(&symmetrized, &((&dense + &dense.t()) * 0.5), 1e-8, "the symmetrised K̃");
+    assert_close(&symmetrized, &((&dense + &dense.t()) * 0.5), 1e-8, "the symmetrized K̃");
 }
 
 /// Renumbering the items renumbers K̃.
@@ -268,7 +268,7 @@ pub fn refuses_impossible_ranks(method: &dyn Approximate) {
 }
 
 /// A fit accepts as many landmarks as the method states it needs, and not one fewer.
-pub fn needs_the_landmarks_it_says(method: &dyn Approximate) {
+pub fn needs_the_landmarks_it_states(method: &dyn Approximate) {
     let (oracle, all) = (Tally::new(indefinite()), landmarks());
     let with = |landmarks: usize, rank: usize| {
         let landmarks = Landmarks::from_orders(N, all.order()[..landmarks].to_vec(), all.independent().to_vec());
@@ -303,7 +303,7 @@ pub fn duplicate_items_survive(method: &dyn Approximate) {
 }
 
 /// `entry`, `pairs`, `row`, `block`, `apply` and `to_dense` agree.
-pub fn every_door_reads_the_same_value(method: &dyn Approximate) {
+pub fn every_reader_gives_the_same_value(method: &dyn Approximate) {
     let oracle = Tally::with_known_diagonal(indefinite());
     for known in [Known::NOTHING, Known::LANDMARKS, Known::ALL] {
         let approximation = fit(method, &oracle, 7, known);
@@ -356,7 +356,7 @@ pub fn returns_known_entries(method: &dyn Approximate) {
 /// Z diag(±1) Zᵀ is the symmetric part of K̃ off the diagonal (on it, a shift may stand).
 pub fn embedding_reproduces_the_symmetric_part(method: &dyn Approximate) {
     let approximation = fit(method, &Tally::new(indefinite()), 8, Known::NOTHING).without_scattered();
-    let embedding = approximation.embedding().expect("a factorisation of a finite matrix");
+    let embedding = approximation.embedding().expect("a factorization of a finite matrix");
     let gram = (&embedding.vectors * &embedding.signature).dot(&embedding.vectors.t());
     let dense = dense(&approximation);
     let mut expected = (&dense + &dense.t()) * 0.5;
@@ -384,7 +384,7 @@ pub fn projects_items_as_if_they_had_been_there(method: &dyn Approximate) {
         let all: Vec<usize> = (0..N).collect();
         let rows = approximation.project(similarities.view(), &all).expect("the core comes from evaluated columns");
         assert_close(&rows, &dense(&approximation).select(Axis(0), &others), 1e-8, "projected rows");
-        let embedding = approximation.embedding().expect("a factorisation of a finite matrix");
+        let embedding = approximation.embedding().expect("a factorization of a finite matrix");
         let new = embedding.project(similarities.view()).expect("no addend takes part");
         // conditioning of the small space
         assert_close(&new, &embedding.vectors.select(Axis(0), &others), 1e-6, "projected vectors");
@@ -392,7 +392,7 @@ pub fn projects_items_as_if_they_had_been_there(method: &dyn Approximate) {
 }
 
 /// An asymmetric score is refused, or reproduced as it is.
-pub fn takes_a_symmetric_matrix_or_says_so(method: &dyn Approximate) {
+pub fn takes_a_symmetric_matrix_or_is_an_error(method: &dyn Approximate) {
     let matrix = gaussian_like(N, N);
     let oracle = Tally { symmetry: Symmetry::Asymmetric, ..Tally::new(matrix.clone()) };
     match method.fit(&oracle, &landmarks(), 8, Known::NOTHING, &mut rng()) {
@@ -405,7 +405,7 @@ pub fn takes_a_symmetric_matrix_or_says_so(method: &dyn Approximate) {
 }
 
 /// At the rank for s columns a method evaluates no more than s columns cost, unless rank 1 already does or it needs all of K.
-pub fn rank_for_columns_is_within_the_price(method: &dyn Approximate) {
+pub fn rank_for_columns_is_within_the_budget(method: &dyn Approximate) {
     let shape = OracleShape::symmetric(N);
     let price = |rank| method.plan(shape, &landmarks(), rank).expect("a possible rank").evaluations(shape);
     let all = price(N) == price(1);

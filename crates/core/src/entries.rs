@@ -92,9 +92,7 @@ impl EntryPlan {
 
     /// Calls of the similarity function if this plan ran alone.
     pub fn evaluations(&self, shape: OracleShape) -> u64 {
-        let mut set = EntrySet::new(shape);
-        set.add(self);
-        set.evaluations()
+        EntrySet::of(shape, self).evaluations()
     }
 }
 
@@ -126,6 +124,13 @@ impl EntrySet {
     pub fn new(shape: OracleShape) -> Self {
         let none = vec![false; shape.len];
         Self { shape, is_column: none.clone(), is_row: none, scattered: PairSet::default(), chosen: 0, contents: None }
+    }
+
+    /// The entries of one plan.
+    pub fn of(shape: OracleShape, plan: &EntryPlan) -> Self {
+        let mut set = Self::new(shape);
+        set.add(plan);
+        set
     }
 
     /// The same where equal items are one item: an entry of copies is that of the first of them, as
@@ -218,9 +223,14 @@ impl EntrySet {
 
     /// Pairs that are chosen on the way, over all plans; no more than are left.
     pub fn chosen(&self) -> u64 {
+        self.chosen.min(self.left())
+    }
+
+    /// Pairs of two items that are not known by name.
+    pub(crate) fn left(&self) -> u64 {
         let n = self.items();
         let all = n * n.saturating_sub(1) / if self.is_symmetric() { 2 } else { 1 };
-        self.chosen.min(all - self.named().0)
+        all - self.named().0
     }
 
     /// Calls of the similarity function for those pairs.

@@ -31,6 +31,6 @@ pub enum ApproximateError {
         "`{method}` chooses pairs by the scores it has seen, and one order a pair takes several fits, each of which would choose its own: read columns alone"
     )]
     ChoosesPairs { method: &'static str },
-    #[error("`{method}` needs a symmetric score, and the order of a pair matters to this one: symmetrise it first")]
+    #[error("`{method}` needs a symmetric score, and the order of a pair matters to this one: symmetrize it first")]
     Asymmetric { method: &'static str },
 }

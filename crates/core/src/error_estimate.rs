@@ -21,4 +21,4 @@ mod tests;
 pub use agreement::Agreement;
 pub use exact::{ExactErrors, relative_error, relative_errors};
 pub use sample::{ErrorEstimate, Estimate, Sample};
-pub use target::{Judged, Step, Stop, TargetError, TargetOutcome};
+pub use target::{ErrorCriterion, Step, Stop, TargetError, TargetOutcome};

@@ -24,8 +24,9 @@ pub struct FitReport {
     pub proxy: Option<String>,
     /// Relative error of the proxy alone on the evaluated columns, off the diagonal.
     pub proxy_error: Option<f64>,
-    /// True where the link of the proxy also uses how popular items are.
-    pub knows_popularity: bool,
+    /// True where the link of the proxy also uses the hubness of the items.
+    #[serde(rename = "knows_popularity")]
+    pub knows_hubness: bool,
     /// True where the method's core was left out, because held-out columns were predicted better by the proxy alone.
     pub core_dropped: bool,
     /// Pairs evaluated outside the columns, chosen by what the columns hold.

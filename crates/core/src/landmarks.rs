@@ -34,23 +34,13 @@ pub struct Landmarks {
 #[non_exhaustive]
 pub enum LandmarkError {
     #[error("landmark {place} is item {item}, but there are {len} items, numbered from 0; remove it")]
-    OutOfRange {
-        /// Position in the list, from 0.
-        place: usize,
-        item: usize,
-        len: usize,
-    },
+    OutOfRange { place: usize, item: usize, len: usize },
     #[error("item {item} is landmark {first} and again landmark {second}; remove one of them")]
-    Repeated {
-        item: usize,
-        /// Position, from 0, where it is listed first.
-        first: usize,
-        second: usize,
-    },
+    Repeated { item: usize, first: usize, second: usize },
     #[error("{size} landmarks are impossible: {available} can be had; ask for at least 1 and at most that many")]
     Size { size: usize, available: usize },
     #[error(
-        "landmark policy `{policy}` needs a symmetric score, and the order of a pair matters to this one: symmetrise it first"
+        "landmark policy `{policy}` needs a symmetric score, and the order of a pair matters to this one: symmetrize it first"
     )]
     Asymmetric { policy: &'static str },
     #[error(transparent)]
@@ -90,13 +80,6 @@ impl Landmarks {
     /// # Errors
     /// [`LandmarkError::OutOfRange`] and [`LandmarkError::Repeated`] for the first item in the list that is wrong,
     /// [`LandmarkError::Size`] for an empty list.
-    ///
-    /// ```
-    /// use landmark_core::landmarks::Landmarks;
-    /// let mut rng = landmark_core::stream::stream(1, "doc", "landmarks", 0);
-    /// let error = Landmarks::given(10, &[3, 1, 3], &mut rng).unwrap_err();
-    /// assert_eq!(error.to_string(), "item 3 is landmark 0 and again landmark 2; remove one of them");
-    /// ```
     pub fn given(len: usize, order: &[usize], rng: &mut Rng) -> Result<Self, LandmarkError> {
         check_order(len, order)?;
         if order.is_empty() {
@@ -106,9 +89,6 @@ impl Landmarks {
     }
 
     /// Two orders, each of distinct items below `len`.
-    ///
-    /// # Errors
-    /// [`LandmarkError::OutOfRange`] and [`LandmarkError::Repeated`].
     pub fn new(len: usize, order: Vec<usize>, independent: Vec<usize>) -> Result<Self, LandmarkError> {
         check_order(len, &order)?;
         check_order(len, &independent)?;
@@ -138,24 +118,10 @@ impl Landmarks {
     }
 
     /// The landmarks of rank `size`.
-    ///
-    /// # Errors
-    /// [`LandmarkError::Size`] for none, or more than were drawn.
     pub fn prefix(&self, size: usize) -> Result<&[usize], LandmarkError> {
-        prefix(&self.order, size)
+        let landmarks = self.order.get(..size).filter(|landmarks| !landmarks.is_empty());
+        landmarks.ok_or(LandmarkError::Size { size, available: self.order.len() })
     }
-
-    /// The first `size` of the independent order.
-    pub fn independent_prefix(&self, size: usize) -> Result<&[usize], LandmarkError> {
-        prefix(&self.independent, size)
-    }
-}
-
-fn prefix(order: &[usize], size: usize) -> Result<&[usize], LandmarkError> {
-    order
-        .get(..size)
-        .filter(|landmarks| !landmarks.is_empty())
-        .ok_or(LandmarkError::Size { size, available: order.len() })
 }
 
 fn permutation(len: usize, rng: &mut Rng) -> Vec<usize> {

@@ -1,4 +1,4 @@
-//! Dense linear algebra in f64, behind one small door: ndarray in, ndarray out.
+//! Dense linear algebra in f64: ndarray in, ndarray out. Functions panic when shapes do not fit.
 //!
 //! The work is done by faer, or with the feature `lapack` by the user's own BLAS and LAPACK; no type of either leaves
 //! this module. Results do not depend on the number of threads: work is always cut into the same pieces.
@@ -91,9 +91,6 @@ fn balanced<T>(
 }
 
 /// The `count` largest eigenvalues of a symmetric n × n matrix, ascending, and their eigenvectors (n × `count`), selected from [`eigh`].
-///
-/// # Panics
-/// When `count` is more than n.
 pub fn eigh_largest(matrix: ArrayView2<'_, f64>, count: usize) -> Result<Eigh, LinalgError> {
     assert!(count <= matrix.nrows(), "{count} eigenvalues of a matrix with {} rows", matrix.nrows());
     let Eigh { values, vectors } = eigh(matrix)?;
@@ -171,25 +168,16 @@ pub fn single_product(left: ArrayView2<'_, f32>, right: ArrayView2<'_, f32>) -> 
 }
 
 /// `out` = α·AB, overwriting what was there.
-///
-/// # Panics
-/// When the shapes do not fit.
 pub fn product_into(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>, alpha: f64, out: ArrayViewMut2<'_, f64>) {
     backend::product(left, right, alpha, false, out);
 }
 
 /// `out` += α·AB.
-///
-/// # Panics
-/// When the shapes do not fit.
 pub fn add_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>, alpha: f64, out: ArrayViewMut2<'_, f64>) {
     backend::product(left, right, alpha, true, out);
 }
 
 /// `out` += AᵀA of an m × n matrix A; only the lower triangle of `out` (n × n) is to be read afterwards. m·n² flops. For AAᵀ hand in Aᵀ.
-///
-/// # Panics
-/// When the shapes do not fit.
 pub fn add_gram(matrix: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
     assert_eq!(out.dim(), (matrix.ncols(), matrix.ncols()), "the Gram matrix of a matrix that does not fit");
     backend::add_gram(matrix, out);
@@ -210,9 +198,6 @@ pub fn gram(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
 
 /// Matrices next to each other: n × r₁, n × r₂, … as one of n × Σr, copied row-major. (`ndarray::concatenate` along the columns is column-major,
 /// and a row of that is a cache miss a number.)
-///
-/// # Panics
-/// When the shapes do not fit, or there is no matrix.
 pub fn hstack(parts: &[ArrayView2<'_, f64>]) -> Array2<f64> {
     let columns = parts.iter().map(ArrayView2::ncols).sum();
     let mut out = Array2::zeros((parts[0].nrows(), columns));
@@ -228,9 +213,6 @@ pub fn hstack(parts: &[ArrayView2<'_, f64>]) -> Array2<f64> {
 const ROWS_PER_TASK: usize = 256;
 
 /// `out` = A x, rows in parallel.
-///
-/// # Panics
-/// When the lengths do not fit.
 pub fn apply(matrix: ArrayView2<'_, f64>, x: &[f64], out: &mut [f64]) {
     assert_eq!((matrix.nrows(), matrix.ncols()), (out.len(), x.len()), "mat-vec of a matrix that does not fit");
     let x = ndarray::aview1(x);
@@ -240,9 +222,6 @@ pub fn apply(matrix: ArrayView2<'_, f64>, x: &[f64], out: &mut [f64]) {
 }
 
 /// Aᵀ x, rows of A in parallel; partial sums are added in a fixed order.
-///
-/// # Panics
-/// When the lengths do not fit.
 pub fn apply_transposed(matrix: ArrayView2<'_, f64>, x: &[f64]) -> Array1<f64> {
     assert_eq!(matrix.nrows(), x.len(), "mat-vec of a matrix that does not fit");
     let partial: Vec<Array1<f64>> = matrix

@@ -1,11 +1,11 @@
 //! Similarity over the indices `0..n`, known only by asking.
 //!
 //! An [`Oracle`] is a function over pairs of indices. Everything else wraps one: counting and budget ([`Metered`]),
-//! symmetrising ([`Symmetrized`]), `exp(−γd)` ([`Kernelized`]), remembering ([`Remembered`]), and, in other crates,
+//! symmetrizing ([`Symmetrized`]), `exp(−γd)` ([`Kernelized`]), remembering ([`Remembered`]), and, in other crates,
 //! storing on disk. No approximator reaches an oracle around the meter.
 //!
 //! Cost model: an *entry* is one cell of the matrix; an *evaluation* is one call of the similarity function.
-//! A symmetric oracle evaluates each unordered pair once, a symmetrised one evaluates both orders, and a
+//! A symmetric oracle evaluates each unordered pair once, a symmetrized one evaluates both orders, and a
 //! self-similarity that is known in advance costs nothing.
 //!
 //! A score is checked for NaN and infinities once, where it enters: by the first wrapper or reader above the function
@@ -226,7 +226,7 @@ pub struct OracleShape {
     pub symmetry: Symmetry,
     /// The self-similarity `f(i, i)` if it is the same for all items and known without a call (0 for a distance, 1 for `exp(−γd)`).
     pub known_diagonal: Option<f64>,
-    /// Calls of the underlying function that one off-diagonal pair costs (2 for a symmetrised asymmetric score).
+    /// Calls of the underlying function that one off-diagonal pair costs (2 for a symmetrized asymmetric score).
     pub evaluations_per_pair: u64,
     /// Number of calls evaluated concurrently, by threads, processes or machines; smaller requests leave some of them idle.
     /// If it is above 1, the oracle takes several requests at a time and fills the end of one with the beginning of the next.
@@ -269,7 +269,7 @@ const BYTES_TO_HASH: usize = 1 << 16;
 pub struct Identity([u8; 32]);
 
 impl Identity {
-    /// Digest of labelled parts; order and labels count, so `[("a", "b")]` and `[("ab", "")]` differ.
+    /// Digest of labeled parts; order and labels count, so `[("a", "b")]` and `[("ab", "")]` differ.
     pub fn of(parts: &[(&str, &[u8])]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for (label, bytes) in parts {
@@ -351,13 +351,7 @@ pub enum OracleError {
     #[error(
         "the budget of {limit} is exhausted: {spent:.4} is spent, and the next request may cost {wanted:.4}. Raise it; what was evaluated is kept"
     )]
-    MoneyExhausted {
-        /// The limit, in the currency of the price.
-        limit: f64,
-        spent: f64,
-        /// The most that the refused request could cost.
-        wanted: f64,
-    },
+    MoneyExhausted { limit: f64, spent: f64, wanted: f64 },
     #[error("index {index} is out of range for an oracle over {len} items")]
     OutOfRange { index: usize, len: usize },
     #[error("{op}: {pairs} pairs but room for {room} scores")]
@@ -369,20 +363,11 @@ pub enum OracleError {
     #[error(
         "the matrix is not symmetric: entry (i = {i}, j = {j}) is {forward}, but (j, i) is {backward}. Make it symmetric, or average its two triangles"
     )]
-    NotSymmetric {
-        /// Row of the first entry, in reading order, that differs from its mirror.
-        i: usize,
-        j: usize,
-        /// `K[i, j]`.
-        forward: f64,
-        /// `K[j, i]`.
-        backward: f64,
-    },
+    NotSymmetric { i: usize, j: usize, forward: f64, backward: f64 },
     #[error(transparent)]
     Parameter(#[from] BadParameter),
     #[error("the oracle failed on {what}")]
     Failed {
-        /// The thing that was being scored or stored.
         what: String,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -397,9 +382,6 @@ impl OracleError {
 }
 
 /// Refuses the first score that is not finite, naming its pair.
-///
-/// # Errors
-/// [`OracleError::NotFinite`].
 pub fn check_finite(pairs: &[Pair], scores: &[f64]) -> Result<(), OracleError> {
     match scores.iter().position(|score| !score.is_finite()) {
         None => Ok(()),
@@ -408,9 +390,6 @@ pub fn check_finite(pairs: &[Pair], scores: &[f64]) -> Result<(), OracleError> {
 }
 
 /// Refuses the first score of a block, in reading order, that is not finite, naming its pair of items.
-///
-/// # Errors
-/// [`OracleError::NotFinite`].
 pub fn check_finite_block(rows: &[usize], cols: &[usize], block: ArrayView2<'_, f64>) -> Result<(), OracleError> {
     // one pass without bookkeeping over the good case, which is nearly every case
     if block.iter().all(|score| score.is_finite()) {
@@ -423,9 +402,6 @@ pub fn check_finite_block(rows: &[usize], cols: &[usize], block: ArrayView2<'_, 
 }
 
 /// Refuses the first index beyond `len` items.
-///
-/// # Errors
-/// [`OracleError::OutOfRange`].
 pub fn check_indices(len: usize, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
     match rows.iter().chain(cols).find(|&&index| index >= len) {
         None => Ok(()),
@@ -434,9 +410,6 @@ pub fn check_indices(len: usize, rows: &[usize], cols: &[usize]) -> Result<(), O
 }
 
 /// Refuses the first pair beyond `len` items, and an output of another length.
-///
-/// # Errors
-/// [`OracleError::OutOfRange`], [`OracleError::ShapeMismatch`].
 pub fn check_pairs(len: usize, pairs: &[Pair], room: usize) -> Result<(), OracleError> {
     if pairs.len() != room {
         return Err(OracleError::ShapeMismatch { op: "evaluate", pairs: pairs.len(), room });

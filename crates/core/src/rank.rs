@@ -6,13 +6,6 @@ use std::cmp::Ordering;
 ///
 /// A score of −0.0 is what a program writes for a small negative number, or what a product with 0 gives. Apart from that this is
 /// [`f64::total_cmp`].
-///
-/// ```
-/// use landmark_core::rank::RankCmp;
-/// let mut places = [(0.0, 2), (-0.0, 1), (0.5, 3)];
-/// places.sort_by(|one: &(f64, i32), other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
-/// assert_eq!(places.map(|place| place.1), [3, 1, 2]);
-/// ```
 pub trait RankCmp {
     /// The order of two scores.
     fn rank_cmp(&self, other: &Self) -> Ordering;

@@ -127,9 +127,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// Pearson's correlation r = Σ(x−x̄)(y−ȳ) / √(Σ(x−x̄)² · Σ(y−ȳ)²), in [−1, 1]; `None` if either list is constant or a number is not finite.
 ///
 /// Each list is scaled by its largest number, centered and scaled by its largest deviation, so that no square leaves the range of f64.
-///
-/// # Panics
-/// When the lists differ in length.
 pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     assert_eq!(x.len(), y.len(), "the correlation of lists of different lengths");
     let (x, y) = (standardized(x)?, standardized(y)?);

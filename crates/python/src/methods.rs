@@ -95,7 +95,7 @@ impl MethodSettings {
         }
         let link = Link { degree: self.degree };
         let proxied = Proxied::new(bare, Arc::clone(first), link).with_more(more.iter().cloned());
-        scatter(Arc::new(if self.popularity { proxied.with_popularity() } else { proxied }), proxies)
+        scatter(Arc::new(if self.popularity { proxied.with_hubness() } else { proxied }), proxies)
     }
 }
 

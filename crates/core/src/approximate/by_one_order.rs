@@ -7,7 +7,7 @@
 //! ```
 //! The coin makes the antisymmetric half of the score noise of mean 0; of that noise the items' own part is estimated and removed. m predicts
 //! the evaluated columns from the method's fit to the other four fifths of them, so that it knows nothing of the noise it is held against.
-//! This project's own method (ALGORITHMS_2 §10 C); half the calls a column, worth it at s/n ≤ .1.
+//! This project's own method; half the calls a column, worth it at s/n ≤ .1.
 //!
 //! Cost: entries as the method, and half the calls; its flops about six times; 16 bytes an evaluated entry during the fit.
 
@@ -17,11 +17,10 @@ use ndarray::{Array2, ArrayViewMut2};
 
 use super::{Approximate, ApproximateError, ColumnReader};
 use crate::approximation::{Approximation, Known};
-use crate::balance::balancing;
 use crate::entries::{EntryPlan, EntrySet};
 use crate::folds::folds;
 use crate::landmarks::Landmarks;
-use crate::oracle::{Coin, Identity, InUnit, Oracle, OracleError, OracleShape, Pair, Remembered, Symmetry, block_of};
+use crate::oracle::{Coin, Identity, Oracle, OracleError, OracleShape, Pair, Remembered, Symmetry, block_of};
 use crate::stream::Rng;
 
 mod effects;
@@ -107,8 +106,7 @@ impl ByOneOrder {
         let whole = || vec![Fold { held: plan.full_columns(), landmarks: landmarks.clone(), rank }];
         let needed = self.method.landmarks_needed(n, rank);
         let order = &landmarks.order()[..needed];
-        let mut entries = EntrySet::new(shape);
-        entries.add(plan);
+        let mut entries = EntrySet::of(shape, plan);
         let mut all = Vec::new();
         for mut held in folds(order, FOLDS) {
             let kept: Vec<usize> = order.iter().copied().filter(|item| !held.contains(item)).collect();
@@ -159,21 +157,13 @@ impl Approximate for ByOneOrder {
         }
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        landmarks: &Landmarks,
-        rank: usize,
-        rng: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, rng: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let (landmarks, rank) = (columns.landmarks(), columns.rank());
         let oracle = Remembered::new(columns.oracle());
         let plan = self.entries(oracle.len(), landmarks, rank);
         oracle.evaluate_plan(&plan)?;
-        let unit = balancing(oracle.largest());
-        if unit != 1.0 {
-            return Ok(self
-                .fit(&InUnit::new(&oracle, unit), landmarks, rank, columns.known(), rng)?
-                .in_unit(1.0 / unit));
+        if let Some(fitted) = columns.fit_in_unit(self, &oracle, rng)? {
+            return Ok(fitted);
         }
         let effects = self.effects(&oracle, landmarks, &plan, rank, rng)?;
         let corrected = Corrected { inner: &oracle, coin: self.coin, effects: &effects };

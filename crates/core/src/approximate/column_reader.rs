@@ -5,9 +5,13 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
-use crate::approximation::Known;
+use super::{Approximate, ApproximateError};
+use crate::approximation::{Approximation, Known};
+use crate::balance::balancing;
+use crate::landmarks::Landmarks;
 use crate::linalg;
-use crate::oracle::{Oracle, OracleError, ask_block, block_of};
+use crate::oracle::{InUnit, Oracle, OracleError, Remembered, ask_block, block_of};
+use crate::stream::Rng;
 
 /// Rows of one streamed block at least: enough for a full-speed product.
 const ROWS_PER_BLOCK: usize = 1 << 10;
@@ -17,11 +21,13 @@ const CELLS_PER_BLOCK: usize = 1 << 16;
 
 const CELLS_PER_TASK: usize = 1 << 16;
 
-/// The planned columns of a fit in the course of being read.
+/// The planned columns of a fit in the course of being read, and what the fit was asked for.
 pub struct ColumnReader<'a> {
     oracle: &'a dyn Oracle,
     columns: &'a [usize],
     known: Known,
+    landmarks: &'a Landmarks,
+    rank: usize,
     is_read: Vec<bool>,
     blocks: Vec<(Vec<usize>, Array2<f64>)>,
     kept: Option<Array2<f64>>,
@@ -66,8 +72,14 @@ impl Map<'_> {
 }
 
 impl<'a> ColumnReader<'a> {
-    pub(super) fn new(oracle: &'a dyn Oracle, columns: &'a [usize], known: Known) -> Self {
-        Self { oracle, columns, known, is_read: vec![false; oracle.len()], blocks: Vec::new(), kept: None }
+    pub(super) fn new(
+        oracle: &'a dyn Oracle,
+        columns: &'a [usize],
+        known: Known,
+        (landmarks, rank): (&'a Landmarks, usize),
+    ) -> Self {
+        let is_read = vec![false; oracle.len()];
+        Self { oracle, columns, known, landmarks, rank, is_read, blocks: Vec::new(), kept: None }
     }
 
     /// The oracle below. What is asked of it directly is not remembered.
@@ -80,9 +92,32 @@ impl<'a> ColumnReader<'a> {
         self.known
     }
 
+    pub fn landmarks(&self) -> &'a Landmarks {
+        self.landmarks
+    }
+
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
     /// T, the columns that the plan names in full.
     pub fn columns(&self) -> &'a [usize] {
         self.columns
+    }
+
+    /// The fit by `method` in a unit in which products of scores are within range; `None` if they already are.
+    pub(super) fn fit_in_unit(
+        &self,
+        method: &dyn Approximate,
+        oracle: &Remembered<&dyn Oracle>,
+        rng: &mut Rng,
+    ) -> Result<Option<Approximation>, ApproximateError> {
+        let unit = balancing(oracle.largest());
+        if unit == 1.0 {
+            return Ok(None);
+        }
+        let fitted = method.fit(&InUnit::new(oracle, unit), self.landmarks, self.rank, self.known, rng)?;
+        Ok(Some(fitted.in_unit(1.0 / unit)))
     }
 
     /// K[T, T]. To be read first, for a symmetric oracle evaluates its pairs once only within a block.

@@ -31,13 +31,7 @@ impl Approximate for Exact {
         EntryPlan::all(n)
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        _: &Landmarks,
-        _: usize,
-        _: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, _: &mut Rng) -> Result<Approximation, ApproximateError> {
         let all = columns.columns();
         let matrix = block_of(columns.oracle(), all, all)?;
         let report = FitReport { rank: all.len(), ..FitReport::default() };

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use super::Approximate;
 use crate::approximation::{Approximation, Known};
 use crate::landmarks::Landmarks;
-use crate::oracle::{AsymmetryPolicy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed};
+use crate::oracle::{AsymmetryPolicy, Precomputed};
 use crate::stream::stream;
 
 /// A fit to a symmetric matrix that keeps no known entries; landmarks and choices from the streams of `name`.
@@ -34,21 +34,4 @@ pub(crate) fn list<T: DeserializeOwned>(value: &serde_json::Value) -> Vec<T> {
 pub(crate) fn matrix(value: &serde_json::Value) -> Array2<f64> {
     let rows: Vec<Vec<f64>> = list(value);
     Array2::from_shape_vec((rows.len(), rows[0].len()), rows.concat()).unwrap()
-}
-
-/// A symmetric matrix whose diagonal is known without a call.
-pub(crate) struct Pinned(pub(crate) Precomputed, pub(crate) f64);
-
-impl Oracle for Pinned {
-    fn shape(&self) -> OracleShape {
-        OracleShape { known_diagonal: Some(self.1), ..self.0.shape() }
-    }
-
-    fn identity(&self) -> Identity {
-        self.0.identity()
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.0.evaluate(pairs, out)
-    }
 }

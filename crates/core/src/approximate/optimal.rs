@@ -33,13 +33,8 @@ impl Approximate for Optimal {
         EntryPlan::all(n)
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        _: &Landmarks,
-        rank: usize,
-        _: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, _: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let rank = columns.rank();
         let all = columns.columns();
         let matrix = block_of(columns.oracle(), all, all)?;
         let eigen = linalg::eigh(matrix.view())?;

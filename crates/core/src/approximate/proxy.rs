@@ -8,7 +8,7 @@
 //! method then factors the residual, whose columns are known because K's and P's are, so no further entry is evaluated. The
 //! zero core competes: a quarter of the evaluated columns is predicted from the others with and without the method, and a
 //! residual that holds nothing to be learned is left alone, so that K̃ does no worse there than the proxy does.
-//! This project's own method (ALGORITHMS §2f). Several proxies, and hubness (`popularity.rs`), compete with q(P): `choice.rs`.
+//! This project's own method. Several proxies, and hubness (`hubness.rs`), compete with q(P): `choice.rs`.
 //!
 //! q(P) is evaluated where it is read. Vectors: the residual's own, next to shift_ridge vectors of q(P) on many more
 //! landmarks, for its entries are free.
@@ -16,14 +16,13 @@
 //! Cost: entries as the method; its flops twice at most; one proxy score a evaluated entry; 16 bytes more a evaluated entry
 //! during the fit.
 
-use std::fmt;
 use std::sync::Arc;
 
 use ndarray::Array2;
 use rand::seq::index::sample;
 
 use super::anchors::{choose_anchors, usual_anchors};
-use super::{Approximate, ApproximateError, ColumnReader, FitReport, require_symmetric};
+use super::{Approximate, ApproximateError, ColumnReader, FitReport, check_proxies, require_symmetric};
 use crate::approximation::{Approximation, Factors, Known, Signed};
 use crate::balance;
 use crate::entries::{EntryPlan, EntrySet, Rows};
@@ -36,16 +35,14 @@ mod choice;
 mod fitted;
 mod link;
 mod linked;
-mod residual;
 #[cfg(test)]
 mod tests;
 
 pub use link::{FittedLink, Link};
 
-use choice::Evidence;
+use choice::{Evidence, FEWEST_COLUMNS};
 use fitted::Fitted;
-use linked::Linked;
-use residual::Residual;
+use linked::{Linked, Residual};
 
 /// Evaluated entries that q is fitted to, at most: far more than its few parameters need.
 const FIT_ENTRIES: usize = 1 << 20;
@@ -82,25 +79,14 @@ pub struct Proxied {
     method: Arc<dyn Approximate>,
     proxies: Vec<Arc<dyn Oracle>>,
     link: Link,
-    knows_popularity: bool,
-}
-
-impl fmt::Debug for Proxied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Proxied")
-            .field("method", &self.method.id())
-            .field("proxies", &self.proxies.iter().map(|proxy| proxy.identity()).collect::<Vec<_>>())
-            .field("link", &self.link)
-            .field("knows_popularity", &self.knows_popularity)
-            .finish_non_exhaustive()
-    }
+    knows_hubness: bool,
 }
 
 impl Proxied {
     /// Any method on the residual of a symmetric proxy over the same items. The proxy goes unmetered; one that is not
     /// quite free is best handed over [`Remembered`].
     pub fn new(method: Arc<dyn Approximate>, proxy: Arc<dyn Oracle>, link: Link) -> Self {
-        Self { method, proxies: vec![proxy], link, knows_popularity: false }
+        Self { method, proxies: vec![proxy], link, knows_hubness: false }
     }
 
     /// More proxies. The link of the one that predicts columns best which it was not fitted to, and a link of all of them,
@@ -111,11 +97,11 @@ impl Proxied {
         self
     }
 
-    /// A link that knows how popular items are, q(p, h_i + h_j, h_i h_j), competes too, from three columns on: whichever predicts
-    /// columns best which it was not fitted to.
+    /// A link with the hubness of items, q(p, h_i + h_j, h_i h_j), competes too, from three columns on: whichever predicts columns best which
+    /// it was not fitted to.
     #[must_use]
-    pub fn with_popularity(mut self) -> Self {
-        self.knows_popularity = true;
+    pub fn with_hubness(mut self) -> Self {
+        self.knows_hubness = true;
         self
     }
 
@@ -124,19 +110,12 @@ impl Proxied {
     }
 
     fn check_proxy(&self, shape: OracleShape) -> Result<(), ApproximateError> {
-        let refuse =
-            |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).of("proxy").into());
         require_symmetric(self.id(), shape.symmetry)?;
-        for proxy in &self.proxies {
-            require_symmetric("proxy", proxy.symmetry())?;
-            if proxy.len() != shape.len {
-                let value = format!("over {} items, the oracle over {}", proxy.len(), shape.len);
-                return refuse("proxy", value, "over the items of the oracle");
-            }
-        }
-        match self.link {
-            Link { degree } if !(1..=3).contains(&degree) => refuse("degree", degree.to_string(), "1, 2 or 3"),
-            _ => Ok(()),
+        self.proxies.iter().try_for_each(|proxy| require_symmetric("proxy", proxy.symmetry()))?;
+        check_proxies("proxy", &self.proxies, shape.len)?;
+        match self.link.degree {
+            1..=3 => Ok(()),
+            degree => Err(BadParameter::new("degree", degree, "1, 2 or 3").of("proxy").into()),
         }
     }
 }
@@ -161,33 +140,28 @@ impl Approximate for Proxied {
         self.method.check_fit(shape, landmarks, rank)
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        landmarks: &Landmarks,
-        rank: usize,
-        rng: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, rng: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let (landmarks, rank) = (columns.landmarks(), columns.rank());
         let plan = self.entries(columns.oracle().len(), landmarks, rank);
         let oracle = Remembered::new(columns.oracle());
         let remembered: Vec<_> = self.proxies.iter().map(|proxy| Remembered::new(&**proxy)).collect();
         let proxies: Vec<&dyn Oracle> = remembered.iter().map(|proxy| proxy as &dyn Oracle).collect();
         oracle.evaluate_plan(&plan)?;
 
-        let Chosen { fitted, error, judgement } = self.choose(&oracle, &proxies, &plan, (landmarks, rank), rng)?;
+        let Chosen { fitted, error, validation } = self.choose(&oracle, &proxies, &plan, (landmarks, rank), rng)?;
         let residual = Residual { oracle: &oracle, proxies: &proxies, fitted: &fitted };
         let on_core = Known { diagonal: false, ..columns.known() };
-        let core = match judgement.core {
-            Core::Method => self.method.fit(&residual, landmarks, rank, on_core, rng)?,
-            Core::Zero => zero_core(&residual, plan.full_columns(), rank, on_core)?,
+        let core = match validation.keeps_core {
+            true => self.method.fit(&residual, landmarks, rank, on_core, rng)?,
+            false => zero_core(&residual, plan.full_columns(), rank, on_core)?,
         };
 
         let report = FitReport {
             proxy: Some(self.proxies[fitted.main()].identity().to_hex()),
             proxy_error: error,
-            knows_popularity: fitted.knows_popularity(),
-            core_dropped: judgement.core == Core::Zero,
-            validation_error: judgement.error,
+            knows_hubness: fitted.knows_hubness(),
+            core_dropped: !validation.keeps_core,
+            validation_error: validation.error,
             ..core.report().clone()
         };
         let anchors = choose_anchors(landmarks, usual_anchors(rank).clamp(1, landmarks.len()), Some(rng));
@@ -200,7 +174,7 @@ impl Approximate for Proxied {
 struct Chosen {
     fitted: Fitted,
     error: Option<f64>,
-    judgement: Judgement,
+    validation: Validation,
 }
 
 fn fewer(rank: usize) -> usize {
@@ -208,27 +182,16 @@ fn fewer(rank: usize) -> usize {
     rank - ((HELD_OUT * rank as f64).round() as usize).max(1)
 }
 
-struct Judgement {
-    core: Core,
+/// How well the method's core predicts held-out columns.
+struct Validation {
+    /// False where no core predicts them better.
+    keeps_core: bool,
     /// Relative error of K̃ on them, where there were any.
     error: Option<f64>,
 }
 
-/// The method's core, or none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Core {
-    Method,
-    Zero,
-}
-
-impl Judgement {
-    fn without_evidence(core: Core) -> Self {
-        Self { core, error: None }
-    }
-}
-
 impl Proxied {
-    /// The link and its judgment. Where hubness predicts left-out columns better, it is judged together with the core,
+    /// The link and its validation. Where hubness predicts left-out columns better, it is validated together with the core,
     /// too: at a higher rank the method finds the same thing by itself, and better.
     fn choose(
         &self,
@@ -239,66 +202,65 @@ impl Proxied {
         rng: &mut Rng,
     ) -> Result<Chosen, ApproximateError> {
         let columns = plan.full_columns();
-        let judge =
-            |fitted: &Fitted, rng: &mut Rng| self.judge(&Residual { oracle, proxies, fitted }, landmarks, rank, rng);
-        if columns.is_empty() || (proxies.len() == 1 && !self.knows_popularity) {
+        let validate =
+            |fitted: &Fitted, rng: &mut Rng| self.validate(&Residual { oracle, proxies, fitted }, landmarks, rank, rng);
+        if columns.is_empty() || (proxies.len() == 1 && !self.knows_hubness) {
             let pairs = scored_by_both(oracle, proxies[0], plan, rng)?;
             let link = self.link.fit(&pairs);
             let error = relative_error(&pairs, &link);
             let fitted = Fitted::Pair { main: 0, link };
-            let judgement = judge(&fitted, rng)?;
-            return Ok(Chosen { fitted, error, judgement });
+            let validation = validate(&fitted, rng)?;
+            return Ok(Chosen { fitted, error, validation });
         }
-        let evidence = Evidence::read(oracle, proxies, columns, self.knows_popularity, rng)?;
-        let (fitted, with_popularity) = evidence.choose(self.link);
+        let fewest = self.knows_hubness.then_some(FEWEST_COLUMNS);
+        let evidence = Evidence::read(oracle, proxies, columns, fewest, rng)?;
+        let (fitted, with_hubness) = evidence.choose(self.link);
         // the same held-out rows for both
         let mut same = rng.clone();
-        let mut chosen = Chosen { judgement: judge(&fitted, rng)?, fitted, error: None };
-        if let Some(fitted) = with_popularity {
+        let mut chosen = Chosen { validation: validate(&fitted, rng)?, fitted, error: None };
+        if let Some(fitted) = with_hubness {
             let training = self.method.plan(OracleShape::of(oracle), landmarks, fewer(rank).max(1))?.full_columns();
-            let less = Evidence::read_from(oracle, proxies, training, Some(1), &mut rng.clone())?;
-            let judgement = judge(&less.fitted(fitted.order(), true), &mut same)?;
+            let less = Evidence::read(oracle, proxies, training, Some(1), &mut rng.clone())?;
+            let validation = validate(&less.fitted(fitted.order(), true), &mut same)?;
             let is_better = |(with, without): (f64, f64)| with < without;
-            if judgement.error.zip(chosen.judgement.error).is_none_or(is_better) {
-                chosen = Chosen { fitted, judgement, error: None };
+            if validation.error.zip(chosen.validation.error).is_none_or(is_better) {
+                chosen = Chosen { fitted, validation, error: None };
             }
         }
-        let (rows, columns) = evidence.places();
-        chosen.error = Evidence::relative_error(oracle, proxies, &chosen.fitted, (&rows, &columns))?;
+        chosen.error = evidence.relative_error(proxies, &chosen.fitted)?;
         Ok(chosen)
     }
 
     /// Fits the method at three quarters of the rank, all of it evaluated already, and predicts the evaluated columns that it
     /// did not use, on rows that it did not use. Where all of K is evaluated there is nothing to predict and the method
     /// stands; where nothing can be held out (rank 1) the proxy does.
-    fn judge(
+    fn validate(
         &self,
         residual: &Residual<'_>,
         landmarks: &Landmarks,
         rank: usize,
         rng: &mut Rng,
-    ) -> Result<Judgement, ApproximateError> {
-        let shape = OracleShape::of(residual);
+    ) -> Result<Validation, ApproximateError> {
+        let (shape, untested) = (OracleShape::of(residual), Validation { keeps_core: true, error: None });
         let plan = self.method.plan(shape, landmarks, rank)?;
-        let mut entries = EntrySet::new(shape);
-        entries.add(&plan);
+        let mut entries = EntrySet::of(shape, &plan);
         if entries.columns().len() == shape.len {
-            return Ok(Judgement::without_evidence(Core::Method));
+            return Ok(untested);
         }
         let fewer = fewer(rank);
         if fewer == 0 {
-            return Ok(Judgement::without_evidence(Core::Zero));
+            return Ok(Validation { keeps_core: false, ..untested });
         }
         let training = self.method.plan(shape, landmarks, fewer)?;
         let price = entries.evaluations();
         entries.add(&training);
         if entries.evaluations() > price {
-            // a method whose smaller fit is no part of the larger one can't be judged for free
-            return Ok(Judgement::without_evidence(Core::Method));
+            // a method whose smaller fit is no part of the larger one can't be validated for free
+            return Ok(untested);
         }
         let (held, rows) = unused(&plan, &training, shape.len, rng);
         if held.is_empty() || rows.is_empty() {
-            return Ok(Judgement::without_evidence(Core::Method));
+            return Ok(untested);
         }
         let (scores, truth) = (block_of(residual.oracle, &rows, &held)?, block_of(residual, &rows, &held)?);
         let smaller = self.method.fit(residual, landmarks, fewer, Known::NOTHING, rng)?;
@@ -307,9 +269,9 @@ impl Proxied {
         let unit = balance::balancing_of(&[scores.view(), truth.view(), predicted.view()]);
         let squares = |values: &Array2<f64>| values.iter().map(|value| (unit * value).powi(2)).sum::<f64>();
         let (with_method, alone) = (squares(&(&truth - &predicted)), squares(&truth));
-        let core = if with_method < alone { Core::Method } else { Core::Zero };
         let norm = squares(&scores);
-        Ok(Judgement { core, error: (norm > 0.0).then(|| (with_method.min(alone) / norm).sqrt()) })
+        let error = (norm > 0.0).then(|| (with_method.min(alone) / norm).sqrt());
+        Ok(Validation { keeps_core: with_method < alone, error })
     }
 }
 

@@ -146,16 +146,14 @@ fn kernels_whose_rows_underflow_to_the_identity_have_finite_errors_by_every_meth
     let distances = Array2::from_shape_fn((ITEMS, ITEMS), |(i, j)| (i as f64 - j as f64).abs());
     for gamma in [50.0, 200.0, 1e4, 1e300] {
         let oracle = Precomputed::new(distances.clone(), AsymmetryPolicy::Reject).unwrap();
-        for kernel in [Kernel::Exponential { gamma }, Kernel::Rbf { gamma }] {
-            let oracle = Kernelized::new(oracle.clone(), kernel).unwrap();
-            let all: Vec<usize> = (0..ITEMS).collect();
-            let matrix = crate::oracle::block_of(&oracle, &all, &all).unwrap();
-            for (name, method) in methods() {
-                let found = errors(method.as_ref(), &matrix);
-                let is_finite = |error: &f64| error.is_finite() && *error <= 2.0 || name == "stacur";
-                assert!(found[..2].iter().flatten().all(is_finite), "{name}, {kernel:?}: {found:?}");
-                assert!(found.iter().flatten().all(|error| !error.is_nan()), "{name}, {kernel:?}: {found:?}");
-            }
+        let oracle = Kernelized::new(oracle, Kernel::Exponential { gamma }).unwrap();
+        let all: Vec<usize> = (0..ITEMS).collect();
+        let matrix = crate::oracle::block_of(&oracle, &all, &all).unwrap();
+        for (name, method) in methods() {
+            let found = errors(method.as_ref(), &matrix);
+            let is_finite = |error: &f64| error.is_finite() && *error <= 2.0 || name == "stacur";
+            assert!(found[..2].iter().flatten().all(is_finite), "{name}, {gamma}: {found:?}");
+            assert!(found.iter().flatten().all(|error| !error.is_nan()), "{name}, {gamma}: {found:?}");
         }
     }
 }

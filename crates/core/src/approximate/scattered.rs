@@ -8,7 +8,7 @@
 //!   evaluate the unevaluated pairs of largest v; they train σ and v of the next round
 //! K̃ = method on s0 columns, exact where evaluated
 //! ```
-//! This project's own method (ALGORITHMS §10 A). Which entries are known decides the error from s/n = .1 on; at s/n ≤ .02, and on
+//! This project's own method. Which entries are known decides the error from s/n = .1 on; at s/n ≤ .02, and on
 //! a matrix that s columns determine, columns alone are better.
 //!
 //! Cost: the entries of s columns in number, so that the call estimate is exact, though not which pairs they are; six fits of the method;
@@ -23,11 +23,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
 use crate::approximation::{Approximation, Known, ScatteredEntries};
-use crate::balance::balancing;
 use crate::entries::{EntryPlan, EntrySet};
 use crate::folds::folds;
 use crate::landmarks::Landmarks;
-use crate::oracle::{InUnit, Oracle, OracleError, OracleShape, Pair, Remembered, block_of};
+use crate::oracle::{Oracle, OracleError, OracleShape, Pair, Remembered, block_of};
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
@@ -73,9 +72,6 @@ impl Default for ScatteredParams {
 
 impl ScatteredParams {
     /// These parameters, if they make sense.
-    ///
-    /// # Errors
-    /// [`BadParameter`].
     pub fn check(self) -> Result<Self, BadParameter> {
         if !(self.columns > 0.0 && self.columns < 1.0) {
             return Err(BadParameter::new("columns", self.columns, "above 0 and below 1"));
@@ -166,12 +162,9 @@ impl Division {
             let middle = (low + high).div_ceil(2);
             if plan(middle)?.evaluations(shape) <= affordable { low = middle } else { high = middle - 1 }
         }
-        let mut named = EntrySet::new(shape);
-        named.add(&plan(low)?);
-        let left = budget.saturating_sub(named.evaluations()) / shape.evaluations_per_pair.max(1);
-        let mut with_all = named;
-        with_all.add(&EntryPlan { chosen: u64::MAX / 2, ..EntryPlan::exact(Vec::new()) });
-        Ok(Self { rank: low, pairs: left.min(with_all.chosen()) })
+        let named = EntrySet::of(shape, &plan(low)?);
+        let affordable = budget.saturating_sub(named.evaluations()) / shape.evaluations_per_pair.max(1);
+        Ok(Self { rank: low, pairs: affordable.min(named.left()) })
     }
 }
 
@@ -197,10 +190,7 @@ impl Approximate for Scattered {
     }
 
     fn check_fit(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
-        if let Some(proxy) = self.proxies.iter().find(|proxy| proxy.len() != shape.len) {
-            let value = format!("over {} items, the oracle over {}", proxy.len(), shape.len);
-            return Err(BadParameter::new("proxy", value, "over the items of the oracle").of("entries").into());
-        }
+        super::check_proxies("entries", &self.proxies, shape.len)?;
         super::require_symmetric(self.id(), shape.symmetry)?;
         self.method.check_fit(shape, landmarks, rank)
     }
@@ -212,13 +202,8 @@ impl Approximate for Scattered {
         Ok(EntryPlan { chosen: plan.chosen + pairs, ..plan })
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        landmarks: &Landmarks,
-        rank: usize,
-        rng: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, rng: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let (landmarks, rank) = (columns.landmarks(), columns.rank());
         let (shape, asked) = (OracleShape::of(columns.oracle()), rank);
         let Division { rank, pairs } = self.division(shape, landmarks, asked)?;
         let known = Known { diagonal: false, ..columns.known() };
@@ -228,33 +213,20 @@ impl Approximate for Scattered {
         let oracle = Remembered::new(columns.oracle());
         let plan = self.method.plan(shape, landmarks, rank)?;
         oracle.evaluate_plan(&plan)?;
-        let unit = balancing(oracle.largest());
-        if unit != 1.0 {
-            return Ok(self
-                .fit(&InUnit::new(&oracle, unit), landmarks, asked, columns.known(), rng)?
-                .in_unit(1.0 / unit));
+        if let Some(fitted) = columns.fit_in_unit(self, &oracle, rng)? {
+            return Ok(fitted);
         }
 
         let fitted = self.method.fit(&oracle, landmarks, rank, known, rng)?;
         // one prediction a pair, whatever its order
         let symmetric = if fitted.is_symmetric() { None } else { Some(fitted.clone().symmetrized()?) };
         let predicted = symmetric.as_ref().unwrap_or(&fitted);
-        let mut table = self.out_of_fold(&oracle, landmarks, rank, rng)?;
-        let mut named = EntrySet::new(shape);
-        named.add(&plan);
-        let mut chosen = Chosen::new(shape.len, named);
-        for round in 0..self.params.rounds {
-            let wanted = (pairs - chosen.len()) / (self.params.rounds - round) as u64;
-            let size = ResidualSize::fit(shape.len, &table, &self.proxies)?;
-            let nearest = self.params.nearest;
-            let search = Search { predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest };
-            let found = search.largest(wanted)?;
-            let scores = evaluate(columns.oracle(), &found)?;
-            table.extend(predicted, &found, &scores)?;
-            chosen.extend(found, scores);
-        }
+        let table = self.out_of_fold(&oracle, landmarks, rank, rng)?;
+        let ScatteredParams { rounds, nearest, .. } = self.params;
+        let chosen = Chosen::new(EntrySet::of(shape, &plan));
+        let chosen = chosen.in_rounds(columns.oracle(), (predicted, &self.proxies), table, (pairs, rounds, nearest))?;
         let report = FitReport { rank: asked, scattered: chosen.pairs.len(), ..fitted.report().clone() };
-        Ok(fitted.with_scattered(chosen.entries(shape.len))?.with_report(report))
+        Ok(fitted.with_scattered(chosen.entries())?.with_report(report))
     }
 }
 
@@ -266,13 +238,34 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    pub(super) fn new(n: usize, named: EntrySet) -> Self {
-        let is_column = (0..n).map(|j| named.has_column(j)).collect();
+    pub(super) fn new(named: EntrySet) -> Self {
+        let is_column = (0..named.shape().len).map(|j| named.has_column(j)).collect();
         Self { named, is_column, pairs: Vec::new(), scores: Vec::new() }
     }
 
-    pub(super) fn len(&self) -> u64 {
-        self.pairs.len() as u64
+    /// Evaluates `pairs` pairs, in each round those of largest size as learned from the rounds before; `table` has rows that the prediction
+    /// has not seen.
+    pub(super) fn in_rounds(
+        mut self,
+        oracle: &dyn Oracle,
+        (predicted, proxies): (&Approximation, &[Arc<dyn Oracle>]),
+        mut table: Table,
+        (pairs, rounds, nearest): (u64, usize, Option<usize>),
+    ) -> Result<Self, ApproximateError> {
+        for round in 0..rounds {
+            let wanted = (pairs - self.pairs.len() as u64) / (rounds - round) as u64;
+            if wanted == 0 {
+                continue;
+            }
+            let size = ResidualSize::fit(oracle.len(), &table, proxies)?;
+            let found = Search { predicted, proxies, size: &size, known: &self, nearest }.largest(wanted)?;
+            let scores = evaluate(oracle, &found)?;
+            table.extend(predicted, &found, &scores)?;
+            found.iter().for_each(|&(i, j)| self.named.add_entry(i, j));
+            self.pairs.extend(found);
+            self.scores.extend(scores);
+        }
+        Ok(self)
     }
 
     pub(super) fn items(&self) -> Vec<usize> {
@@ -284,19 +277,11 @@ impl Chosen {
     }
 
     pub(super) fn left(&self) -> u64 {
-        let mut with_all = self.named.clone();
-        with_all.add(&EntryPlan { chosen: u64::MAX / 2, ..EntryPlan::exact(Vec::new()) });
-        with_all.chosen()
+        self.named.left()
     }
 
-    pub(super) fn extend(&mut self, pairs: Vec<Pair>, scores: Vec<f64>) {
-        pairs.iter().for_each(|&(i, j)| self.named.add_entry(i, j));
-        self.pairs.extend(pairs);
-        self.scores.extend(scores);
-    }
-
-    pub(super) fn entries(&self, n: usize) -> ScatteredEntries {
-        ScatteredEntries::new(n, &self.pairs, &self.scores)
+    pub(super) fn entries(&self) -> ScatteredEntries {
+        ScatteredEntries::new(self.is_column.len(), &self.pairs, &self.scores)
     }
 }
 
@@ -327,9 +312,7 @@ impl Scattered {
     ) -> Result<Table, ApproximateError> {
         let shape = OracleShape::of(oracle);
         let plan = self.method.plan(shape, landmarks, rank)?;
-        let columns = plan.full_columns();
-        let mut evaluated = EntrySet::new(shape);
-        evaluated.add(&plan);
+        let (columns, evaluated) = (plan.full_columns(), EntrySet::of(shape, &plan));
         let mut table = Table::default();
         for fold in drawn_folds(columns.len(), rng) {
             let held: Vec<usize> = fold.into_iter().map(|position| columns[position]).collect();

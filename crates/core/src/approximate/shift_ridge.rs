@@ -5,7 +5,7 @@
 //! ```
 //! (0, 0) is Nyström, ρ = 0 an SMS-like shift of the core, a = 0 a ridge pseudo-inverse. (a, ρ) is chosen by predicting a
 //! quarter of the landmark columns from the others, on rows outside the kept landmarks, all of them evaluated already: no
-//! oracle call is spent on the choice. This project's own method (ALGORITHMS §2b).
+//! oracle call is spent on the choice. This project's own method.
 //!
 //! Plain embeddings clip g at 0; their (a, ρ) is chosen again under the clip, at almost no cost.
 //!
@@ -26,7 +26,6 @@ use super::core_weights::{CoreWeights, count_negative, largest};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
 use crate::approximation::Approximation;
 use crate::balance::balancing_of;
-use crate::landmarks::Landmarks;
 use crate::linalg;
 use crate::oracle::block_of;
 use crate::parameter::BadParameter;
@@ -96,9 +95,6 @@ pub struct ShiftRidge {
 
 impl ShiftRidgeParams {
     /// The method, if the parameters make one.
-    ///
-    /// # Errors
-    /// [`ApproximateError::Parameter`].
     pub fn check(self) -> Result<ShiftRidge, ApproximateError> {
         let refuse = |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).of(ID).into());
         let fine = |values: &[f64]| !values.is_empty() && values.iter().all(|value| value.is_finite() && *value >= 0.0);
@@ -129,13 +125,8 @@ impl Approximate for ShiftRidge {
         ID
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        _: &Landmarks,
-        rank: usize,
-        rng: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, rng: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let rank = columns.rank();
         let corner = columns.corner()?;
         let seen = self.seen(columns, rng)?;
         let (choice, eigen) = rayon::join(|| self.choose(&corner, seen.as_ref(), rng), || linalg::eigh(corner.view()));

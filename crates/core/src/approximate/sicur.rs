@@ -1,7 +1,7 @@
 //! SiCUR, simple CUR: K̃ = K[:,S1] (K[S2,S1])⁺ K[S2,:] with nested sets S1 ⊂ S2, |S2| = ratio·|S1|.
 //!
 //! Ray, Monath, McCallum & Musco, §3: the tall K[S2,S1] is well conditioned where the square W of Nyström is not. Not
-//! symmetric, though K is: symmetrise before clustering or a linear classifier.
+//! symmetric, though K is: symmetrize before clustering or a linear classifier.
 //!
 //! Cost: n·s2 entries; an SVD of s2 × s1 and 2ns1s2 flops; 16ns1 bytes.
 
@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use super::cur::TwoSets;
 use super::{Approximate, ApproximateError, ColumnReader, column_evaluations, largest_rank};
 use crate::approximation::Approximation;
-use crate::landmarks::Landmarks;
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
@@ -38,9 +37,6 @@ pub struct SiCur(SiCurParams);
 
 impl SiCurParams {
     /// The method, if the parameters make one.
-    ///
-    /// # Errors
-    /// [`ApproximateError::Parameter`].
     pub fn check(self) -> Result<SiCur, ApproximateError> {
         if self.ratio.is_finite() && self.ratio >= 1.0 {
             return Ok(SiCur(self));
@@ -62,13 +58,8 @@ impl Approximate for SiCur {
         Ok(Some(Arc::new(SiCurParams { ratio }.check()?)))
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        _: &Landmarks,
-        rank: usize,
-        _: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, _: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let rank = columns.rank();
         let wider = columns.columns();
         TwoSets::new(&wider[..rank], wider).skeleton(columns, rank)
     }

@@ -28,13 +28,8 @@ impl Approximate for Skeleton {
         EntryPlan::columns(&TwoSets::independent(landmarks, rank).union)
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        landmarks: &Landmarks,
-        rank: usize,
-        _: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, _: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let (landmarks, rank) = (columns.landmarks(), columns.rank());
         TwoSets::independent(landmarks, rank).skeleton(columns, rank)
     }
 

@@ -76,9 +76,6 @@ pub struct SmsNystrom(SmsNystromParams);
 
 impl SmsNystromParams {
     /// The method, if the parameters make one.
-    ///
-    /// # Errors
-    /// [`ApproximateError::Parameter`].
     pub fn check(self) -> Result<SmsNystrom, ApproximateError> {
         let refuse = |bad: BadParameter| Err(bad.of(ID).into());
         if !(self.alpha.is_finite() && self.alpha >= 0.0) {
@@ -117,13 +114,8 @@ impl Approximate for SmsNystrom {
         plan
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        landmarks: &Landmarks,
-        rank: usize,
-        _: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, _: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let (landmarks, rank) = (columns.landmarks(), columns.rank());
         let n = columns.oracle().len();
         let (first, extra) = landmarks.order()[..self.landmarks_needed(n, rank)].split_at(rank);
         let corner = columns.corner()?;

@@ -35,15 +35,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::anchors::{choose_anchors, usual_anchors};
-use super::scattered::residual_size::ResidualSize;
-use super::scattered::selection::Search;
-use super::scattered::{Chosen, Division, FEWEST_LANDMARKS, evaluate};
+use super::scattered::{Chosen, Division, FEWEST_LANDMARKS};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, Link, Proxied, ShiftRidgeParams};
 use crate::approximation::{Approximation, Diagonal, Factors, Known, Signed};
-use crate::balance::balancing;
 use crate::entries::{EntryPlan, EntrySet};
 use crate::landmarks::Landmarks;
-use crate::oracle::{InUnit, Oracle, OracleShape, Pair, Remembered, ask_pairs};
+use crate::oracle::{Oracle, OracleShape, Pair, Remembered, ask_pairs};
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
@@ -53,7 +50,6 @@ mod columns;
 mod krige;
 mod level0;
 mod out_of_fold;
-mod polynomials;
 #[cfg(test)]
 mod tests;
 
@@ -92,9 +88,6 @@ impl Default for StackParams {
 
 impl StackParams {
     /// The method, if the parameters make one.
-    ///
-    /// # Errors
-    /// [`ApproximateError::Parameter`].
     pub fn check(self) -> Result<Stack, ApproximateError> {
         let refuse = |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).of(ID).into());
         if let Some(columns) = self.columns.filter(|columns| !(*columns > 0.0 && *columns <= 1.0)) {
@@ -168,13 +161,8 @@ impl Approximate for Stack {
     }
 
     fn check_fit(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
-        for proxy in &self.proxies {
-            super::require_symmetric("proxy", proxy.symmetry())?;
-            if proxy.len() != shape.len {
-                let value = format!("over {} items, the oracle over {}", proxy.len(), shape.len);
-                return Err(BadParameter::new("proxy", value, "over the items of the oracle").of(ID).into());
-            }
-        }
+        self.proxies.iter().try_for_each(|proxy| super::require_symmetric("proxy", proxy.symmetry()))?;
+        super::check_proxies(ID, &self.proxies, shape.len)?;
         self.base()?.check_fit(shape, landmarks, rank)
     }
 
@@ -189,13 +177,8 @@ impl Approximate for Stack {
         Ok(EntryPlan { chosen, ..columns })
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        landmarks: &Landmarks,
-        rank: usize,
-        rng: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, rng: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let (landmarks, rank) = (columns.landmarks(), columns.rank());
         // every evaluated entry is exact, whether that was asked for or not
         let (shape, known) = (OracleShape::of(columns.oracle()), Known::LANDMARKS);
         let first = self.division(shape, landmarks, rank, self.first_share(rank))?;
@@ -205,11 +188,8 @@ impl Approximate for Stack {
         }
         let oracle = Remembered::new(columns.oracle());
         oracle.evaluate_plan(&EntryPlan::columns(&landmarks.order()[..first.rank]))?;
-        let unit = balancing(oracle.largest());
-        if unit != 1.0 {
-            return Ok(self
-                .fit(&InUnit::new(&oracle, unit), landmarks, rank, columns.known(), rng)?
-                .in_unit(1.0 / unit));
+        if let Some(fitted) = columns.fit_in_unit(self, &oracle, rng)? {
+            return Ok(fitted);
         }
         let read = |rank| Columns::read(&oracle, &self.proxies, &landmarks.order()[..rank]);
         let start = read(first.rank)?;
@@ -257,7 +237,6 @@ impl Stack {
         landmarks: &Landmarks,
         (asked, division): (usize, Division),
     ) -> Result<Approximation, ApproximateError> {
-        let shape = OracleShape::of(oracle);
         let order = &landmarks.order()[..division.rank];
         let chosen = self.search(&stage, oracle, order, division.pairs)?;
         let fit = stage.fit_weighted(&chosen.pairs, &chosen.scores, &self.proxies)?;
@@ -288,7 +267,7 @@ impl Stack {
         let least = chosen.scores.iter().copied().fold(least, f64::min);
         let greatest = chosen.scores.iter().copied().fold(greatest, f64::max);
         let approximation = approximation.with_addend(blend).with_range(least, greatest).with_diagonal(diagonal);
-        Ok(approximation.with_scattered(chosen.entries(shape.len))?)
+        Ok(approximation.with_scattered(chosen.entries())?)
     }
 
     /// Rounds of the pairs that m misses most.
@@ -299,26 +278,10 @@ impl Stack {
         columns: &[usize],
         pairs: u64,
     ) -> Result<Chosen, ApproximateError> {
-        let mut named = EntrySet::new(OracleShape::of(oracle));
-        named.add(&EntryPlan::columns(columns));
-        let mut chosen = Chosen::new(oracle.len(), named);
+        let chosen = Chosen::new(EntrySet::of(OracleShape::of(oracle), &EntryPlan::columns(columns)));
         let fit = stage.fit()?;
-        let predicted = self.model(stage, &fit, None)?;
-        let mut table = stage.table(&fit);
-        for round in 0..self.params.rounds {
-            let wanted = (pairs - chosen.len()) / (self.params.rounds - round) as u64;
-            if wanted == 0 {
-                continue;
-            }
-            let size = ResidualSize::fit(oracle.len(), &table, &self.proxies)?;
-            let search =
-                Search { predicted: &predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest: None };
-            let found = search.largest(wanted)?;
-            let scores = evaluate(*oracle.inner(), &found)?;
-            table.extend(&predicted, &found, &scores)?;
-            chosen.extend(found, scores);
-        }
-        Ok(chosen)
+        let (predicted, table) = (self.model(stage, &fit, None)?, stage.table(&fit));
+        chosen.in_rounds(*oracle.inner(), (&predicted, &self.proxies), table, (pairs, self.params.rounds, None))
     }
 
     /// q(P) of m: what is added to the low rank.

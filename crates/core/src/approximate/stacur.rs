@@ -57,13 +57,8 @@ impl Approximate for StaCur {
         EntryPlan::columns(&self.sets(landmarks, rank).union)
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        landmarks: &Landmarks,
-        rank: usize,
-        _: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, _: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let (landmarks, rank) = (columns.landmarks(), columns.rank());
         let sets = self.sets(landmarks, rank);
         let block = columns.corner()?.select(Axis(0), &sets.first).select(Axis(1), &sets.second);
         let [left, mut right] = columns.finish([Map::Columns(&sets.first), Map::Columns(&sets.second)])?;

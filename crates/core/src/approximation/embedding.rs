@@ -82,14 +82,14 @@ impl Embedding {
     }
 
     /// The columns of both; new items need the projectors of both.
-    pub(super) fn beside(self, other: Self, addend: &Arc<dyn AdditiveTerm>) -> Self {
+    pub(super) fn next_to(self, other: Self, addend: &Arc<dyn AdditiveTerm>) -> Self {
         let with_addend = match (self.projector, other.projector) {
             (Some(core), Some(added)) => {
-                let beside = Array2::zeros((core.nrows(), added.ncols()));
+                let next_to = Array2::zeros((core.nrows(), added.ncols()));
                 let before = Array2::zeros((added.nrows(), core.ncols()));
                 Some(AdditiveTermProjector {
                     addend: Arc::clone(addend),
-                    core: linalg::hstack(&[core.view(), beside.view()]),
+                    core: linalg::hstack(&[core.view(), next_to.view()]),
                     added: linalg::hstack(&[before.view(), added.view()]),
                 })
             }
@@ -108,7 +108,7 @@ impl Embedding {
 const CELLS_PER_BLOCK: usize = 1 << 22;
 
 /// A symmetric n × n matrix that is added to the core and takes no calls, only time.
-pub trait AdditiveTerm: Oracle + fmt::Debug {
+pub trait AdditiveTerm: Oracle {
     /// `out` = matrix · x, by blocks of rows unless there is a faster way. O(n²) evaluations, 32 MB.
     fn apply(&self, x: &[f64], out: &mut [f64]) -> Result<(), OracleError> {
         let n = self.len();
@@ -130,6 +130,12 @@ pub trait AdditiveTerm: Oracle + fmt::Debug {
 
     /// Values of this matrix between new items and those that they were scored with, m × items.
     fn link(&self, new: &NewScores<'_, '_>) -> Array2<f64>;
+}
+
+impl fmt::Debug for dyn AdditiveTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AdditiveTerm({})", self.identity().short())
+    }
 }
 
 /// New items, as an addend sees them.

@@ -1,4 +1,4 @@
-//! Entries that are returned exactly, because they were evaluated or cost nothing. ALGORITHMS: an option of the
+//! Entries that are returned exactly, because they were evaluated or cost nothing: an option of the
 //! approximation, not of each method.
 
 use std::collections::HashMap;
@@ -7,6 +7,7 @@ use ndarray::{Array2, ArrayViewMut2};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ScatteredEntries;
 use super::factors::Factors;
 use crate::linalg;
 
@@ -142,6 +143,27 @@ impl KnownColumns {
     /// Approximations of new items' similarities are exact where the similarity was handed over.
     pub(super) fn position(&self, item: usize) -> Option<usize> {
         self.position[item]
+    }
+}
+
+/// Evaluated entries of a symmetric matrix: full columns, by symmetry their rows, and scattered pairs. n bytes.
+#[derive(Debug, Clone)]
+pub struct Evaluated<'a> {
+    is_column: Vec<bool>,
+    scattered: Option<&'a ScatteredEntries>,
+}
+
+impl<'a> Evaluated<'a> {
+    /// These columns of n, and scattered pairs.
+    pub(super) fn new(n: usize, columns: &[usize], scattered: Option<&'a ScatteredEntries>) -> Self {
+        let mut is_column = vec![false; n];
+        columns.iter().for_each(|&t| is_column[t] = true);
+        Self { is_column, scattered }
+    }
+
+    /// True where (i, j) was evaluated.
+    pub fn contains(&self, i: usize, j: usize) -> bool {
+        self.is_column[i] || self.is_column[j] || self.scattered.is_some_and(|scattered| scattered.contains(i, j))
     }
 }
 

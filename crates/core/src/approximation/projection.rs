@@ -48,9 +48,6 @@ impl Approximation {
     /// [`project`](Self::project) where a proxy takes part: K̃ = q(P) + project(similarities − q(P)). In addition to the
     /// similarities to the landmarks (m × t) it takes the scores of every proxy of the new items with the landmarks (m × t) and
     /// with `items` (m × items.len()). `None` where no proxy takes part, or the core does not come from evaluated columns.
-    ///
-    /// # Panics
-    /// When a matrix has another shape.
     pub fn project_with_proxy(
         &self,
         similarities: ArrayView2<'_, f64>,

@@ -187,9 +187,6 @@ impl Placed {
 
 #[cfg(test)]
 mod tests {
-
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -211,6 +208,4 @@ mod tests {
     fn a_pair_in_both_orders_is_refused() {
         ScatteredEntries::new(3, &[(0, 1), (1, 0)], &[1.0, 1.0]);
     }
-
-    proptest! {}
 }

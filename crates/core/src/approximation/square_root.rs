@@ -15,9 +15,6 @@ use crate::linalg::{self, Eigh, LinalgError, PINV_TOLERANCE};
 impl Approximation {
     /// Z and its signature, reproducing the symmetric part of the core, and next to them the addend's own embedding.
     /// Known and scattered entries and a shift of the diagonal have no low rank and are not part of it.
-    ///
-    /// # Errors
-    /// A factorization that did not converge, or an addend that failed.
     pub fn embedding(&self) -> Result<Embedding, ApproximateError> {
         self.join_addend(embed(&self.factors)?)
     }
@@ -56,7 +53,7 @@ impl Approximation {
             let (rows, cols) = added.vectors.dim();
             return Err(LinalgError { op: "joining the addend's embedding", rows, cols }.into());
         }
-        Ok(core.beside(added, addend))
+        Ok(core.next_to(added, addend))
     }
 }
 
@@ -75,7 +72,7 @@ fn from_signed(signed: Signed) -> Embedding {
 
 fn symmetric_part(general: &General) -> Result<Signed, LinalgError> {
     let r = general.left.ncols();
-    let triangle = triangle_beside(general.left.view(), general.right.view())?;
+    let triangle = triangle_next_to(general.left.view(), general.right.view())?;
     // T M Tᵀ, where M swaps the halves of T and halves them
     let (first, second) = (triangle.slice(s![.., ..r]), triangle.slice(s![.., r..]));
     let mut small = linalg::product(first, second.t());
@@ -99,7 +96,7 @@ fn symmetric_part(general: &General) -> Result<Signed, LinalgError> {
 
 /// The triangle of a QR decomposition of [L R], by blocks of rows: the triangle so far takes part in the next block's, so
 /// that no second n × 2r matrix is held.
-fn triangle_beside(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgError> {
+fn triangle_next_to(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgError> {
     let width = 2 * left.ncols();
     let rows_at_a_time = (4 * width).max(256);
     let mut triangle = Array2::zeros((0, width));

@@ -31,7 +31,7 @@ fn run(oracle: &dyn Oracle, plan: &EntryPlan) {
 
 proptest! {
     #[test]
-    fn a_union_of_plans_costs_what_a_memory_really_buys(
+    fn a_union_of_plans_costs_what_a_memory_evaluates(
         plans in prop::collection::vec(prop::collection::vec(block(), 1..4), 1..4),
         symmetric in any::<bool>(), known in any::<bool>(), both_orders in any::<bool>(),
     ) {

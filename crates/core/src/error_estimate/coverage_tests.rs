@@ -237,9 +237,9 @@ fn a_target_is_stated_as_reached_while_it_is_not_in_no_more_draws_than_its_confi
     let landmarks = Landmarks::uniform(n, &mut stream(1, "error interval", "landmarks", 0));
     let method = ShiftRidgeParams::default().check().unwrap();
     let (target, draws) = (0.4, (*DRAWS / 2).min(200));
-    let wrong = |judged: Judged| {
+    let wrong = |criterion: ErrorCriterion| {
         let growth =
-            TargetError { target, first_rank: 10, growth: 1.1, samples: 100, judged, ..TargetError::default() };
+            TargetError { target, first_rank: 10, growth: 1.1, samples: 100, criterion, ..TargetError::default() };
         let run = |seed: u64| {
             let mut rng = stream(seed, "error interval", "growth", 0);
             let outcome = growth.run(&method, &oracle, &landmarks, Known::NOTHING, &mut rng).unwrap();
@@ -249,7 +249,7 @@ fn a_target_is_stated_as_reached_while_it_is_not_in_no_more_draws_than_its_confi
         };
         (0..draws).into_par_iter().map(run).sum::<usize>()
     };
-    let (by_bound, by_estimate) = (wrong(Judged::UpperBound), wrong(Judged::Estimate));
+    let (by_bound, by_estimate) = (wrong(ErrorCriterion::UpperBound), wrong(ErrorCriterion::Estimate));
     println!(
         "a target of {target} is stated as reached and is not, in {draws} draws: {by_bound}; judged by the estimate: {by_estimate}"
     );

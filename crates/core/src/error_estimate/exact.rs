@@ -16,7 +16,7 @@ const CELLS_PER_BLOCK: usize = 1 << 20;
 /// Relative errors against a matrix as it is, and against its symmetric part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExactErrors {
-    /// Against K. For an asymmetric K no symmetric K̃ can be below the error of symmetrising it.
+    /// Against K. For an asymmetric K no symmetric K̃ can be below the error of symmetrizing it.
     pub raw: f64,
     /// Against (K + Kᵀ)/2.
     pub symmetrized: f64,
@@ -27,9 +27,6 @@ pub struct ExactErrors {
 }
 
 /// ‖K − K̃‖_F / ‖K‖_F; 0 where K̃ = K = 0, infinite where only K is 0. Reads all of the reference, each pair once.
-///
-/// # Errors
-/// Whatever the reference answers, or the addend of the approximation.
 pub fn relative_error(reference: &dyn Oracle, approximation: &Approximation) -> Result<f64, OracleError> {
     relative_errors(reference, approximation).map(|errors| errors.raw)
 }
@@ -63,13 +60,15 @@ pub fn relative_errors(reference: &dyn Oracle, approximation: &Approximation) ->
         by_row.iter().for_each(|row| sums.add(row));
         low = high;
     }
+    let error = |part: usize| ratio(sums.squares[part][0], sums.squares[part][1]).sqrt();
+    let [missed, total] = sums.squares[UNEVALUATED];
+    // nothing is relative to 0
+    let is_defined = sums.unevaluated > 0 && (missed == 0.0 || total > 0.0);
     Ok(ExactErrors {
-        raw: ratio(sums.missed, sums.total).sqrt(),
-        symmetrized: ratio(sums.missed_symmetric, sums.total_symmetric).sqrt(),
-        off_diagonal: ratio(sums.missed_off_diagonal, sums.total_off_diagonal).sqrt(),
-        unevaluated: (sums.unevaluated > 0)
-            .then(|| relative(sums.missed_unevaluated, sums.total_unevaluated))
-            .flatten(),
+        raw: error(ALL),
+        symmetrized: error(SYMMETRIC),
+        off_diagonal: error(OFF_DIAGONAL),
+        unevaluated: is_defined.then(|| error(UNEVALUATED)),
     })
 }
 
@@ -84,23 +83,18 @@ pub(super) fn ratio(missed: f64, total: f64) -> f64 {
     if missed == 0.0 { 0.0 } else { missed / total }
 }
 
-/// √(missed / total); none where the total is 0 and something was missed, since nothing is relative to 0.
-pub(super) fn relative(missed: f64, total: f64) -> Option<f64> {
-    (missed == 0.0 || total > 0.0).then(|| ratio(missed, total).sqrt())
-}
+/// Parts of the matrix, by which squares are summed.
+const ALL: usize = 0;
+const SYMMETRIC: usize = 1;
+const OFF_DIAGONAL: usize = 2;
+const UNEVALUATED: usize = 3;
 
 /// Sums of squares of numbers that were multiplied by `scale`, a power of two.
 #[derive(Debug, Clone, Copy)]
 struct Sums {
     scale: f64,
-    missed: f64,
-    total: f64,
-    missed_symmetric: f64,
-    total_symmetric: f64,
-    missed_off_diagonal: f64,
-    total_off_diagonal: f64,
-    missed_unevaluated: f64,
-    total_unevaluated: f64,
+    /// Of K − K̃ and of K, by part.
+    squares: [[f64; 2]; 4],
     /// Entries off the diagonal that were not evaluated.
     unevaluated: u64,
 }
@@ -115,31 +109,7 @@ enum Place {
 impl Sums {
     /// Nothing yet, of numbers that are to be multiplied by `scale`.
     fn new(scale: f64) -> Self {
-        Self {
-            scale,
-            missed: 0.0,
-            total: 0.0,
-            missed_symmetric: 0.0,
-            total_symmetric: 0.0,
-            missed_off_diagonal: 0.0,
-            total_off_diagonal: 0.0,
-            missed_unevaluated: 0.0,
-            total_unevaluated: 0.0,
-            unevaluated: 0,
-        }
-    }
-
-    fn squares(&mut self) -> [&mut f64; 8] {
-        [
-            &mut self.missed,
-            &mut self.total,
-            &mut self.missed_symmetric,
-            &mut self.total_symmetric,
-            &mut self.missed_off_diagonal,
-            &mut self.total_off_diagonal,
-            &mut self.missed_unevaluated,
-            &mut self.total_unevaluated,
-        ]
+        Self { scale, squares: [[0.0; 2]; 4], unevaluated: 0 }
     }
 
     /// The same sums of numbers that were multiplied by `scale`.
@@ -147,7 +117,7 @@ impl Sums {
         let ratio = scale / self.scale;
         if ratio != 1.0 {
             // one factor after the other: its square may be out of range
-            self.squares().into_iter().for_each(|sum| *sum = *sum * ratio * ratio);
+            self.squares.as_flattened_mut().iter_mut().for_each(|sum| *sum = *sum * ratio * ratio);
             self.scale = scale;
         }
         self
@@ -156,35 +126,34 @@ impl Sums {
     /// Adds sums of other cells, in the units of whichever numbers are larger.
     fn add(&mut self, other: &Self) {
         self.unevaluated += other.unevaluated;
-        let is_nothing = |sums: &Self| sums.missed == 0.0 && sums.total == 0.0 && sums.total_symmetric == 0.0;
+        let is_nothing = |sums: &Self| sums.squares[ALL] == [0.0; 2] && sums.squares[SYMMETRIC][1] == 0.0;
         let scale = match (is_nothing(self), is_nothing(other)) {
             (_, true) => return,
             (true, false) => other.scale,
             (false, false) => self.scale.min(other.scale),
         };
-        let (mut sum, mut other) = (self.in_scale(scale), other.in_scale(scale));
-        sum.squares().into_iter().zip(other.squares()).for_each(|(sum, other)| *sum += *other);
+        let (mut sum, other) = (self.in_scale(scale), other.in_scale(scale));
+        let squares = sum.squares.as_flattened_mut().iter_mut().zip(other.squares.as_flattened());
+        squares.for_each(|(sum, other)| *sum += other);
         *self = sum;
     }
 
     /// One cell: K, its mirror, K̃.
     fn cell(&mut self, place: Place, value: f64, mirrored: f64, ours: f64) {
         let [value, mirrored, ours] = [value, mirrored, ours].map(|number| self.scale * number);
-        let mean = 0.5 * (value + mirrored);
-        let missed = (value - ours).powi(2);
+        let mut add = |part: usize, value: f64| {
+            self.squares[part][0] += (value - ours).powi(2);
+            self.squares[part][1] += value * value;
+        };
+        add(ALL, value);
+        add(SYMMETRIC, 0.5 * (value + mirrored));
         if place != Place::Diagonal {
-            self.missed_off_diagonal += missed;
-            self.total_off_diagonal += value * value;
+            add(OFF_DIAGONAL, value);
         }
         if place == Place::Unevaluated {
-            self.missed_unevaluated += missed;
-            self.total_unevaluated += value * value;
+            add(UNEVALUATED, value);
             self.unevaluated += 1;
         }
-        self.missed += missed;
-        self.total += value * value;
-        self.missed_symmetric += (mean - ours).powi(2);
-        self.total_symmetric += mean * mean;
     }
 }
 

@@ -142,9 +142,6 @@ impl Sample {
     ///
     /// The columns of the landmarks are read as well; they are evaluated, so behind a store or a memory they cost nothing. Where
     /// they are sampled ([`with_evaluated`](Self::with_evaluated)), only their self-similarities are.
-    ///
-    /// # Errors
-    /// Whatever the reference answers, or the addend of the approximation.
     pub fn estimate(
         &self,
         reference: &dyn Oracle,

@@ -20,7 +20,7 @@ use crate::stream::Rng;
 
 /// Figure that is held against the target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Judged {
+pub enum ErrorCriterion {
     /// The upper end of the interval. The confidence holds for all ranks that may be tried together.
     #[default]
     UpperBound,
@@ -42,7 +42,7 @@ pub struct TargetError {
     /// Confidence of the intervals of all ranks together, between 0 and 1.
     pub confidence: f64,
     /// Figure that is held against the target.
-    pub judged: Judged,
+    pub criterion: ErrorCriterion,
 }
 
 impl Default for TargetError {
@@ -54,7 +54,7 @@ impl Default for TargetError {
             largest_rank: None,
             samples: 1000,
             confidence: 0.95,
-            judged: Judged::UpperBound,
+            criterion: ErrorCriterion::UpperBound,
         }
     }
 }
@@ -95,9 +95,6 @@ pub struct TargetOutcome {
 impl TargetError {
     /// The ranks that would be tried, the largest last: the largest that the landmarks allow the method, or
     /// [`largest_rank`](Self::largest_rank).
-    ///
-    /// # Errors
-    /// A parameter out of range.
     pub fn ranks(&self, method: &dyn Approximate, landmarks: &Landmarks) -> Result<Vec<usize>, ApproximateError> {
         self.check()?;
         let (n, given) = (landmarks.len(), landmarks.order().len());
@@ -198,9 +195,9 @@ impl TargetError {
     }
 
     fn error(&self, estimate: &ErrorEstimate) -> f64 {
-        match self.judged {
-            Judged::UpperBound => estimate.upper,
-            Judged::Estimate => estimate.relative_error,
+        match self.criterion {
+            ErrorCriterion::UpperBound => estimate.upper,
+            ErrorCriterion::Estimate => estimate.relative_error,
         }
     }
 

@@ -52,17 +52,11 @@ impl Cholesky {
     ///
     /// # Errors
     /// A matrix that is not positive definite, or not finite.
-    ///
-    /// # Panics
-    /// When the matrix is not square.
     pub fn of(matrix: ArrayView2<'_, f64>) -> Result<Self, NotPositiveDefinite> {
         Self::with_tolerance(matrix, SINGULAR)
     }
 
     /// The same where a pivot must exceed `tolerance` times its diagonal entry.
-    ///
-    /// # Panics
-    /// When the matrix is not square.
     pub fn with_tolerance(matrix: ArrayView2<'_, f64>, tolerance: f64) -> Result<Self, NotPositiveDefinite> {
         Self::by_blocks(matrix, tolerance, if matrix.nrows() < BLOCKED_FROM { matrix.nrows() } else { BLOCK_COLUMNS })
     }
@@ -102,9 +96,6 @@ impl Cholesky {
     }
 
     /// A⁻¹ z in the place of each row z, by blocks: the factor is read once for all rows.
-    ///
-    /// # Panics
-    /// When the rows are not as long as the matrix.
     pub fn solve_rows(&self, rows: &mut Array2<f64>) {
         let n = self.lower.nrows();
         assert_eq!(rows.ncols(), n, "right sides of a system that does not fit");
@@ -125,9 +116,6 @@ impl Cholesky {
     }
 
     /// A⁻¹ b in the place of b.
-    ///
-    /// # Panics
-    /// When b is not as long as the matrix.
     pub fn solve(&self, right: &mut [f64]) {
         let n = self.lower.nrows();
         assert_eq!(right.len(), n, "the right side of a system that does not fit");
@@ -146,9 +134,6 @@ impl Cholesky {
     ///
     /// # Errors
     /// A solution that is not finite.
-    ///
-    /// # Panics
-    /// When b is not as long as the matrix.
     pub fn solution(&self, mut right: Vec<f64>) -> Result<Vec<f64>, NotPositiveDefinite> {
         self.solve(&mut right);
         match right.iter().position(|value| !value.is_finite()) {

@@ -177,8 +177,8 @@ pub(super) fn add_gram(matrix: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>)
 }
 
 /// Runs a factorization on a thread of the pool: its thousands of small parallel steps would each wake one otherwise.
-fn on_a_worker<T: Send>(factorise: impl FnOnce() -> T + Send) -> T {
-    rayon::scope(|_| factorise())
+fn on_a_worker<T: Send>(factorize: impl FnOnce() -> T + Send) -> T {
+    rayon::scope(|_| factorize())
 }
 
 fn view<T>(matrix: ArrayView2<'_, T>) -> MatRef<'_, T> {

@@ -2,7 +2,7 @@
 //!
 //! Lanczos: K Q_k = Q_k T_k + β_k q_{k+1} e_kᵀ with T_k tridiagonal; the smallest eigenvalue θ of T_k falls towards λmin
 //! from above and |β_k · (last entry of its eigenvector)| bounds the distance to an eigenvalue. Every new vector is
-//! orthogonalised twice against all earlier ones, so no spurious copies appear. Golub & Van Loan, *Matrix
+//! orthogonalized twice against all earlier ones, so no spurious copies appear. Golub & Van Loan, *Matrix
 //! Computations*, §10.1–10.3. Cost: k mat-vecs and 4nk² flops, 8nk bytes, k a few dozen.
 
 use ndarray::{Array1, Array2, s};
@@ -29,13 +29,6 @@ const STEPS_PER_LOOK: usize = 8;
 ///
 /// # Errors
 /// When the tridiagonal eigenproblem fails, which means that the matrix holds NaN.
-///
-/// ```
-/// use landmark_core::linalg::smallest_eigenvalue;
-/// let diagonal = [3.0, -2.0, 0.5];
-/// let found = smallest_eigenvalue(3, 1e-9, |x, out| (0..3).for_each(|i| out[i] = diagonal[i] * x[i])).unwrap();
-/// assert!((found.value + 2.0).abs() < 1e-9);
-/// ```
 pub fn smallest_eigenvalue(
     n: usize,
     tolerance: f64,

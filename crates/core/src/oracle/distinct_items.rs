@@ -14,20 +14,6 @@ use super::{
 use crate::contents::Contents;
 
 /// An oracle that is asked for no pair of items and again for its copies.
-///
-/// ```
-/// use std::sync::Arc;
-/// use landmark_core::contents::Contents;
-/// use landmark_core::oracle::{AsymmetryPolicy, DistinctItems, Metered, Precomputed, block_of};
-/// # fn main() -> Result<(), landmark_core::oracle::OracleError> {
-/// let matrix = Precomputed::new(ndarray::Array2::ones((4, 4)), AsymmetryPolicy::Reject)?;
-/// let contents = Contents::new(vec![[1; 16], [2; 16], [1; 16], [2; 16]]);
-/// let oracle = DistinctItems::new(Metered::new(matrix), Arc::new(contents));
-/// block_of(&oracle, &[0, 1, 2, 3], &[0, 1, 2, 3])?;
-/// assert_eq!(oracle.inner().spent().evaluations, 3); // {0, 1}, and two self-similarities
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Debug, Clone)]
 pub struct DistinctItems<O> {
     inner: O,
@@ -44,9 +30,6 @@ pub fn among_distinct<O: Oracle + 'static>(inner: O, contents: Option<&Arc<Conte
 
 impl<O: Oracle> DistinctItems<O> {
     /// Over an oracle whose items have these contents.
-    ///
-    /// # Panics
-    /// When the contents are of another number of items.
     pub fn new(inner: O, contents: Arc<Contents>) -> Self {
         assert_eq!(inner.len(), contents.len(), "items of an oracle and of their contents");
         Self { inner, contents }

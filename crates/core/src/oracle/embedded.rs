@@ -11,12 +11,6 @@ use crate::linalg;
 const ROWS_AT_A_TIME: usize = 4096;
 
 /// Similarities of n vectors of length d.
-///
-/// ```
-/// use landmark_core::oracle::{EmbeddingProxy, block_of};
-/// let proxy = EmbeddingProxy::cosine(ndarray::array![[1.0, 0.0], [3.0, 4.0]]).unwrap();
-/// assert_eq!(block_of(&proxy, &[0], &[0, 1]).unwrap(), ndarray::array![[1.0, 0.6]]);
-/// ```
 #[derive(Debug, Clone)]
 pub struct EmbeddingProxy {
     vectors: Array2<f64>,

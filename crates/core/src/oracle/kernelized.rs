@@ -1,4 +1,4 @@
-//! A score turned into a similarity, entry by entry and for free: `exp(−γ·d)` and its relatives.
+//! A score turned into a similarity, entry by entry and for free: `exp(−γ·d)`.
 //!
 //! Sits above the store, so that what is stored is the raw distance and a search over γ evaluates nothing. Its identity
 //! covers the parameters; a known diagonal maps through.
@@ -17,16 +17,6 @@ pub enum Kernel {
         /// γ > 0, in 1 / units of the distance.
         gamma: f64,
     },
-    /// `exp(−γ·d²)`, the Gaussian of a distance.
-    Rbf {
-        /// γ > 0, in 1 / squared units of the distance.
-        gamma: f64,
-    },
-    /// `scale·x + offset`; `1 − d` is scale −1, offset 1.
-    Linear {
-        scale: f64,
-        offset: f64,
-    },
 }
 
 impl Kernel {
@@ -34,24 +24,16 @@ impl Kernel {
         match *self {
             Self::Identity => score,
             Self::Exponential { gamma } => (-gamma * score).exp(),
-            Self::Rbf { gamma } => (-gamma * score * score).exp(),
-            Self::Linear { scale, offset } => scale * score + offset,
         }
     }
 
     fn check(&self) -> Result<(), OracleError> {
-        let numbers: &[(&'static str, f64, bool)] = match self {
-            Self::Identity => &[],
-            Self::Exponential { gamma } | Self::Rbf { gamma } => &[("gamma", *gamma, true)],
-            Self::Linear { scale, offset } => &[("scale", *scale, false), ("offset", *offset, false)],
-        };
-        for &(parameter, value, positive) in numbers {
-            if !value.is_finite() || (positive && value <= 0.0) {
-                let wanted = if positive { "a finite number above 0" } else { "a finite number" };
-                return Err(BadParameter::new(parameter, value, wanted).into());
+        match *self {
+            Self::Exponential { gamma } if !(gamma.is_finite() && gamma > 0.0) => {
+                Err(BadParameter::new("gamma", gamma, "a finite number above 0").into())
             }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Names the parameter that makes an infinity of a finite score.
@@ -63,15 +45,6 @@ impl Kernel {
                 BadParameter::new("gamma", gamma, wanted).into()
             }
             _ => error,
-        }
-    }
-
-    fn parts(&self) -> (&'static str, [f64; 2]) {
-        match *self {
-            Self::Identity => ("identity", [0.0; 2]),
-            Self::Exponential { gamma } => ("exponential", [gamma, 0.0]),
-            Self::Rbf { gamma } => ("rbf", [gamma, 0.0]),
-            Self::Linear { scale, offset } => ("linear", [scale, offset]),
         }
     }
 }
@@ -110,15 +83,12 @@ impl<O: Oracle> Oracle for Kernelized<O> {
     }
 
     fn identity(&self) -> Identity {
-        if self.kernel == Kernel::Identity {
-            return self.inner.identity();
-        }
-        let (name, [first, second]) = self.kernel.parts();
+        let Kernel::Exponential { gamma } = self.kernel else { return self.inner.identity() };
         Identity::of(&[
             ("kind", b"kernelized"),
-            ("kernel", name.as_bytes()),
-            ("first", &first.to_le_bytes()),
-            ("second", &second.to_le_bytes()),
+            ("kernel", b"exponential"),
+            ("first", &gamma.to_le_bytes()),
+            ("second", &0.0_f64.to_le_bytes()),
             ("inner", self.inner.identity().as_bytes()),
         ])
     }

@@ -29,7 +29,7 @@ pub struct Budget {
 pub struct Spent {
     /// Cells of K that were requested: the papers' accounting.
     pub cells: u64,
-    /// Calls of the similarity function: distinct pairs, both orders of a symmetrised one, no known diagonal.
+    /// Calls of the similarity function: distinct pairs, both orders of a symmetrized one, no known diagonal.
     pub evaluations: u64,
     /// Seconds during which the oracle was at work, on one request or on several.
     pub seconds: f64,
@@ -50,19 +50,6 @@ impl Spent {
 /// An oracle that counts, from any number of threads.
 ///
 /// A request that fails stays counted, because it may have been paid for; a request the budget refuses does not.
-///
-/// ```
-/// use landmark_core::oracle::{AsymmetryPolicy, Budget, Metered, Oracle, Precomputed, block_of};
-/// # fn main() -> Result<(), landmark_core::oracle::OracleError> {
-/// let matrix = Precomputed::new(ndarray::Array2::eye(10), AsymmetryPolicy::Reject)?;
-/// let oracle = Metered::with_budget(matrix, Budget { entries: Some(20), seconds: None });
-/// block_of(&oracle, &(0..10).collect::<Vec<_>>(), &[3, 7])?;
-/// assert_eq!((oracle.spent().cells, oracle.spent().evaluations), (20, 19)); // {3, 7} is one pair
-/// assert!(oracle.evaluate(&[(0, 1), (0, 2)], &mut [0.0; 2]).is_err());
-/// assert_eq!(oracle.spent().evaluations, 19);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Debug)]
 pub struct Metered<O> {
     inner: O,

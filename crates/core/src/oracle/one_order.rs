@@ -3,8 +3,8 @@
 //! ```text
 //! K[i, j] = f(i, j) or f(j, i), as the coin of (seed, {i, j}) falls
 //! ```
-//! What one wants is (f(i, j) + f(j, i)) / 2, and the coin makes the difference noise of mean 0, whose part aᵢ − aⱼ a fit removes
-//! ([`ByOneOrder`](crate::approximate::ByOneOrder); ALGORITHMS_2 §10 C). [`MeanOfOrders`] is the wanted matrix where both orders are there. One call a pair.
+//! The matrix to approximate is (f(i, j) + f(j, i)) / 2, and the coin makes the difference noise of mean 0, whose part aᵢ − aⱼ a fit removes
+//! ([`ByOneOrder`](crate::approximate::ByOneOrder)). [`MeanOfOrders`] is that matrix if both orders are stored. One call a pair.
 
 use ndarray::ArrayViewMut2;
 
@@ -15,14 +15,6 @@ use super::{
 };
 
 /// A coin for every unordered pair of items, fair and the same whenever it is looked at.
-///
-/// ```
-/// use landmark_core::oracle::Coin;
-/// let coin = Coin::new(2022);
-/// assert_eq!(coin.order(3, 8), coin.order(8, 3));
-/// let (i, j) = coin.turned().order(3, 8);
-/// assert_eq!(coin.order(3, 8), (j, i));
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coin {
     seed: u64,

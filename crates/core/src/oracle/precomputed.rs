@@ -44,15 +44,6 @@ impl Precomputed {
     /// # Errors
     /// [`OracleError::NotSquare`]; [`OracleError::NotFinite`] for the first NaN or infinity;
     /// [`OracleError::NotSymmetric`] where the policy is to reject.
-    ///
-    /// ```
-    /// use landmark_core::oracle::{AsymmetryPolicy, Precomputed};
-    /// let skewed = ndarray::array![[1.0, 0.5], [0.4, 1.0]];
-    /// let error = Precomputed::new(skewed.clone(), AsymmetryPolicy::Reject).unwrap_err();
-    /// assert!(error.to_string().contains("(i = 0, j = 1) is 0.5"));
-    /// let mean = Precomputed::new(skewed, AsymmetryPolicy::Mean).unwrap();
-    /// assert_eq!(mean.matrix()[[1, 0]], 0.45);
-    /// ```
     pub fn new(mut matrix: Array2<f64>, policy: AsymmetryPolicy) -> Result<Self, OracleError> {
         let (rows, cols) = matrix.dim();
         if rows != cols {
@@ -85,13 +76,6 @@ impl Precomputed {
 
 /// Largest difference of the two scores of a pair that is rounding: relative to the largest entry, and wider if all entries are numbers of
 /// single precision, in binary or written with as many digits. O(n²).
-///
-/// ```
-/// use landmark_core::oracle::symmetry_tolerance;
-/// let (single, double) = (f64::from(0.1_f32), 0.1);
-/// assert!(symmetry_tolerance(&ndarray::array![[1.0, single], [single, 1.0]]) > 1e-7);
-/// assert!(symmetry_tolerance(&ndarray::array![[1.0, double + 1e-12], [double, 1.0]]) < 1e-12);
-/// ```
 pub fn symmetry_tolerance(matrix: &Array2<f64>) -> f64 {
     let largest = matrix.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let is_single = |value: &f64| {

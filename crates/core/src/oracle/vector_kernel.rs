@@ -89,12 +89,6 @@ impl VectorFunction {
 }
 
 /// A kernel between the rows of an n × d array.
-///
-/// ```
-/// use landmark_core::oracle::{VectorFunction, VectorKernel, block_of};
-/// let kernel = VectorKernel::new(ndarray::array![[0.0, 0.0], [3.0, 4.0]], VectorFunction::Rbf { gamma: 0.1 }).unwrap();
-/// assert_eq!(block_of(&kernel, &[0], &[0, 1]).unwrap(), ndarray::array![[1.0, (-2.5_f64).exp()]]);
-/// ```
 #[derive(Debug, Clone)]
 pub struct VectorKernel {
     products: EmbeddingProxy,
@@ -195,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_block_is_what_the_definition_says_of_its_pairs_and_the_same_both_ways(
+        fn a_block_is_the_definition_on_its_pairs_and_the_same_both_ways(
             rows in proptest::collection::vec(0_usize..90, 1..60), cols in proptest::collection::vec(0_usize..90, 1..60), of in 0..3,
         ) {
             let vectors = Array2::from_shape_fn((90, 7), |(i, k)| ((13 * i + 29 * k) % 31) as f64 / 15.0 - 1.0);

@@ -115,7 +115,7 @@ impl MethodConfig {
         let proxied = Proxied::new(bare, Arc::clone(first), wanted.family()).with_more(more.iter().cloned());
         let proxied = match wanted.link {
             ProxyLink::Pair => proxied,
-            ProxyLink::Hub => proxied.with_popularity(),
+            ProxyLink::Hub => proxied.with_hubness(),
         };
         self.entries.around(Arc::new(proxied), proxies)
     }

@@ -2,8 +2,8 @@
 
 use ndarray::Array2;
 
+use landmark_core::hubness::{HubLink, Hubness, LinkRow};
 use landmark_core::oracle::Pair;
-use landmark_core::popularity::{HubLink, LinkRow, Popularity};
 
 use super::pool::{Pool, UNKNOWN};
 use super::rank_transform::RankTransform;
@@ -119,8 +119,8 @@ impl Columns {
     }
 
     /// How popular each item is in them, as `transform` sees their scores.
-    pub(super) fn popularity(&self, transform: &RankTransform) -> Popularity {
-        Popularity::of(&self.items, self.scores.mapv(|score| transform.at(score)).view())
+    pub(super) fn popularity(&self, transform: &RankTransform) -> Hubness {
+        Hubness::of(&self.items, self.scores.mapv(|score| transform.at(score)).view())
     }
 
     /// The squared error with which each proxy, alone, predicts columns that it was not fitted to; `pool` has the columns' scores.
@@ -133,7 +133,7 @@ impl Columns {
                 let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
                     for &slot in slots[a].iter().filter(|_| a != out) {
                         let proxies = &pool.proxies(slot)[proxy..=proxy];
-                        take(LinkRow { popularity: (0.0, 0.0), proxies, score: pool.scores[slot] });
+                        take(LinkRow { hubness: (0.0, 0.0), proxies, score: pool.scores[slot] });
                     }
                 };
                 let link = HubLink::fit(1, false, slots.len(), rows);

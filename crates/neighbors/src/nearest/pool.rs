@@ -14,9 +14,9 @@ use super::best::Best;
 use super::rank_transform::RankTransform;
 use super::{NeighborError, PROXY};
 use crate::universe::Universe;
+use landmark_core::hubness::{HubLink, Hubness};
 use landmark_core::linalg;
 use landmark_core::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
-use landmark_core::popularity::{HubLink, Popularity};
 
 /// Rows and columns of a block of the scan: 8 MB a proxy.
 const BLOCK: usize = 1024;
@@ -337,7 +337,7 @@ pub(super) fn by_rows<'a, T: Send>(
 pub(super) fn scan(
     universe: Universe,
     proxies: &[Arc<dyn Oracle>],
-    link: Option<(&HubLink, &Popularity)>,
+    link: Option<(&HubLink, &Hubness)>,
     width: usize,
     is_large: bool,
 ) -> Result<Vec<Vec<u32>>, NeighborError> {
@@ -372,7 +372,7 @@ type Block<'a> = &'a dyn Fn(Range<usize>, Range<usize>) -> Array2<f32>;
 pub(super) fn scan_estimates(
     universe: Universe,
     proxies: &[Arc<dyn Oracle>],
-    (link, popularity): (&HubLink, &Popularity),
+    (link, popularity): (&HubLink, &Hubness),
     (process, weight): (Block<'_>, f64),
     width: usize,
     is_large: bool,

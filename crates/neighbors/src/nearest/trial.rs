@@ -10,7 +10,7 @@
 //! Without them it is lower where the share is high, by .15 to .25 on a cross-encoder of sentences. The share of some hundred rows errs by about
 //! .1, and the wrong no costs more than the wrong yes: columns are left out below a sixteenth.
 
-use landmark_core::popularity::{HubLink, LinkRow};
+use landmark_core::hubness::{HubLink, LinkRow};
 
 use super::pool::Pool;
 
@@ -27,7 +27,7 @@ pub(super) fn is_worth_columns(pool: &Pool, columns: &[usize], proxies: usize) -
     let evaluated = |l: usize| pool.row(l).filter(|&slot| pool.scores[slot].is_finite());
     let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
         for slot in evaluated(columns[a]) {
-            take(LinkRow { popularity: (0.0, 0.0), proxies: pool.proxies(slot), score: pool.scores[slot] });
+            take(LinkRow { hubness: (0.0, 0.0), proxies: pool.proxies(slot), score: pool.scores[slot] });
         }
     };
     let link = HubLink::fit(proxies, false, columns.len(), rows);

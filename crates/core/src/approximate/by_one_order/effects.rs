@@ -15,17 +15,6 @@ const TOLERANCE: f64 = 1e-12;
 const STEPS: usize = 1000;
 
 /// a of n items, from the evaluated pairs and b_i = Σ_j σ_ij (obs − m)_ij.
-///
-/// ```
-/// use landmark_core::approximate::item_effects;
-/// use landmark_core::entries::EntrySet;
-/// use landmark_core::oracle::{OracleShape, Symmetry};
-/// let shape = OracleShape::symmetric(2);
-/// let mut evaluated = EntrySet::new(shape);
-/// evaluated.add_entry(0, 1);
-/// let a = item_effects(2, &evaluated, &[7.0, -7.0]);
-/// assert!((a[0] - 1.0).abs() < 1e-12 && (a[1] + 1.0).abs() < 1e-12); // (1 + 5) a₀ − a₁ = 7
-/// ```
 pub fn item_effects(n: usize, evaluated: &EntrySet, b: &[f64]) -> Vec<f64> {
     let graph = Graph::new(n, evaluated);
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();

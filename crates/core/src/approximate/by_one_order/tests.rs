@@ -22,12 +22,12 @@ crate::conformance!(@tests promises, shift_ridge();
     names_the_pair_that_is_not_finite
     deterministic_whatever_the_thread_count
     refuses_impossible_ranks
-    needs_the_landmarks_it_says
+    needs_the_landmarks_it_states
     duplicate_items_survive
-    every_door_reads_the_same_value
+    every_reader_gives_the_same_value
     embedding_reproduces_the_symmetric_part
-    takes_a_symmetric_matrix_or_says_so
-    rank_for_columns_is_within_the_price
+    takes_a_symmetric_matrix_or_is_an_error
+    rank_for_columns_is_within_the_budget
 );
 
 #[test]

@@ -13,8 +13,8 @@ use rand::seq::index::sample;
 use super::fitted::Fitted;
 use super::link::Link;
 use crate::balance;
+use crate::hubness::{HubLink, Hubness, LinkRow};
 use crate::oracle::{Oracle, OracleError, block_of};
-use crate::popularity::{HubLink, LinkRow, Popularity};
 use crate::stream::Rng;
 
 const LEFT_OUT: usize = 16;
@@ -23,7 +23,7 @@ const LEFT_OUT: usize = 16;
 const FOLD_ENTRIES: usize = 1 << 17;
 
 /// Fewest columns that separate the hubness of an item from a single score.
-const FEWEST_COLUMNS: usize = 3;
+pub(super) const FEWEST_COLUMNS: usize = 3;
 
 /// Evaluated columns and the proxies' values of the same entries.
 pub(super) struct Evidence {
@@ -34,23 +34,14 @@ pub(super) struct Evidence {
     /// K of those rows, rows × columns, and each proxy.
     scores: Array2<f64>,
     proxies: Vec<Array2<f64>>,
-    popularity: Option<Popularity>,
+    hubness: Option<Hubness>,
     /// A power of two that keeps squares of the scores within range.
     unit: f64,
 }
 
 impl Evidence {
+    /// With hubness where there are at least `fewest` columns; without it where that is `None`.
     pub(super) fn read(
-        oracle: &dyn Oracle,
-        proxies: &[&dyn Oracle],
-        columns: Vec<usize>,
-        wants_popularity: bool,
-        rng: &mut Rng,
-    ) -> Result<Self, OracleError> {
-        Self::read_from(oracle, proxies, columns, wants_popularity.then_some(FEWEST_COLUMNS), rng)
-    }
-
-    pub(super) fn read_from(
         oracle: &dyn Oracle,
         proxies: &[&dyn Oracle],
         columns: Vec<usize>,
@@ -58,9 +49,9 @@ impl Evidence {
         rng: &mut Rng,
     ) -> Result<Self, OracleError> {
         let n = oracle.len();
-        let popularity = if fewest.is_some_and(|fewest| columns.len() >= fewest) {
+        let hubness = if fewest.is_some_and(|fewest| columns.len() >= fewest) {
             let all: Vec<usize> = (0..n).collect();
-            Some(Popularity::of(&columns, block_of(oracle, &all, &columns)?.view()))
+            Some(Hubness::of(&columns, block_of(oracle, &all, &columns)?.view()))
         } else {
             None
         };
@@ -75,7 +66,7 @@ impl Evidence {
         let scores = block_of(oracle, &rows, &columns)?;
         let proxies = proxies.iter().map(|proxy| block_of(*proxy, &rows, &columns)).collect::<Result<Vec<_>, _>>()?;
         let unit = balance::balancing_of(&[scores.view()]);
-        Ok(Self { items: n, columns, rows, scores, proxies, popularity, unit })
+        Ok(Self { items: n, columns, rows, scores, proxies, hubness, unit })
     }
 
     /// The link without hubness that predicts best, fitted to all columns; and the one with it where that predicts better.
@@ -85,22 +76,22 @@ impl Evidence {
         order.sort_by(|&a, &b| alone[a].total_cmp(&alone[b]));
         let main = order[0];
         let of_all = if order.len() > 1 { self.all_error(&order, false) } else { f64::INFINITY };
-        let with_popularity = if self.popularity.is_some() { self.all_error(&order, true) } else { f64::INFINITY };
+        let with_hubness = if self.hubness.is_some() { self.all_error(&order, true) } else { f64::INFINITY };
         let pair = if of_all < alone[main] {
             self.fitted(order.clone(), false)
         } else {
             Fitted::Pair { main, link: link.fit(&self.pairs(main, None)) }
         };
-        let is_better = with_popularity < alone[main].min(of_all);
+        let is_better = with_hubness < alone[main].min(of_all);
         (pair, is_better.then(|| self.fitted(order, true)))
     }
 
     /// The link of all proxies in this order, fitted to all columns.
-    pub(super) fn fitted(&self, order: Vec<usize>, knows_popularity: bool) -> Fitted {
-        let link = self.fit_all(&order, knows_popularity, None);
-        let known = self.popularity.clone().filter(|_| knows_popularity);
-        let popularity = Arc::new(known.unwrap_or_else(|| Popularity::unknown(self.items)));
-        Fitted::All { order, link, popularity, columns: self.columns.clone() }
+    pub(super) fn fitted(&self, order: Vec<usize>, knows_hubness: bool) -> Fitted {
+        let link = self.fit_all(&order, knows_hubness, None);
+        let known = self.hubness.clone().filter(|_| knows_hubness);
+        let hubness = Arc::new(known.unwrap_or_else(|| Hubness::unknown(self.items)));
+        Fitted::All { order, link, hubness, columns: self.columns.clone() }
     }
 
     fn left_out(&self) -> std::ops::Range<usize> {
@@ -124,21 +115,21 @@ impl Evidence {
     }
 
     /// Squared error of columns that neither the link of all proxies nor its hubness was fitted to.
-    fn all_error(&self, order: &[usize], knows_popularity: bool) -> f64 {
+    fn all_error(&self, order: &[usize], knows_hubness: bool) -> f64 {
         let of_column = |a: usize| {
-            let link = self.fit_all(order, knows_popularity, Some(a));
+            let link = self.fit_all(order, knows_hubness, Some(a));
             let mut proxies = vec![0.0; order.len()];
             let of_row = |row: usize| {
                 self.read_proxies(order, row, a, &mut proxies);
-                let popularity = if knows_popularity { self.popularity_of(row, a, &[a]) } else { (0.0, 0.0) };
-                (self.unit * (self.scores[[row, a]] - link.at(popularity, &proxies))).powi(2)
+                let hubness = if knows_hubness { self.hubness_of(row, a, &[a]) } else { (0.0, 0.0) };
+                (self.unit * (self.scores[[row, a]] - link.at(hubness, &proxies))).powi(2)
             };
             (0..self.rows.len()).map(of_row).sum::<f64>()
         };
         self.left_out().map(of_column).sum()
     }
 
-    fn fit_all(&self, order: &[usize], knows_popularity: bool, without: Option<usize>) -> HubLink {
+    fn fit_all(&self, order: &[usize], knows_hubness: bool, without: Option<usize>) -> HubLink {
         let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
             if Some(a) == without {
                 return;
@@ -147,19 +138,19 @@ impl Evidence {
             let left_out: Vec<usize> = std::iter::once(a).chain(without).collect();
             for row in 0..self.rows.len() {
                 self.read_proxies(order, row, a, &mut proxies);
-                let popularity = if knows_popularity { self.popularity_of(row, a, &left_out) } else { (0.0, 0.0) };
-                take(LinkRow { popularity, proxies: &proxies, score: self.scores[[row, a]] });
+                let hubness = if knows_hubness { self.hubness_of(row, a, &left_out) } else { (0.0, 0.0) };
+                take(LinkRow { hubness, proxies: &proxies, score: self.scores[[row, a]] });
             }
         };
-        HubLink::fit(order.len(), knows_popularity, self.columns.len(), rows)
+        HubLink::fit(order.len(), knows_hubness, self.columns.len(), rows)
     }
 
     /// h of a row and of the a-th column, without the scores of some columns.
-    fn popularity_of(&self, row: usize, a: usize, left_out: &[usize]) -> (f64, f64) {
-        let Some(popularity) = &self.popularity else { return (0.0, 0.0) };
+    fn hubness_of(&self, row: usize, a: usize, left_out: &[usize]) -> (f64, f64) {
+        let Some(hubness) = &self.hubness else { return (0.0, 0.0) };
         let without = left_out.iter().map(|&a| (a, self.scores[[row, a]]));
         // the row of a column among those left out is not available here, and holds little information on its item
-        (popularity.without(self.rows[row], without), popularity.values()[self.columns[a]])
+        (hubness.without(self.rows[row], without), hubness.values()[self.columns[a]])
     }
 
     fn read_proxies(&self, order: &[usize], row: usize, a: usize, out: &mut [f64]) {
@@ -167,19 +158,9 @@ impl Evidence {
     }
 
     /// ‖K − q(P)‖ / ‖K‖ of what was looked at; none where there is nothing to divide by.
-    pub(super) fn relative_error(
-        oracle: &dyn Oracle,
-        proxies: &[&dyn Oracle],
-        fitted: &Fitted,
-        (rows, columns): (&[usize], &[usize]),
-    ) -> Result<Option<f64>, OracleError> {
-        let scores = block_of(oracle, rows, columns)?;
-        let mut linked = Array2::zeros(scores.dim());
-        fitted.block(proxies, rows, columns, linked.view_mut())?;
-        Ok(balance::relative_error(scores.iter().copied().zip(linked.iter().copied())))
-    }
-
-    pub(super) fn places(&self) -> (Vec<usize>, Vec<usize>) {
-        (self.rows.clone(), self.columns.clone())
+    pub(super) fn relative_error(&self, proxies: &[&dyn Oracle], fitted: &Fitted) -> Result<Option<f64>, OracleError> {
+        let mut linked = Array2::zeros(self.scores.dim());
+        fitted.block(proxies, &self.rows, &self.columns, linked.view_mut())?;
+        Ok(balance::relative_error(self.scores.iter().copied().zip(linked.iter().copied())))
     }
 }

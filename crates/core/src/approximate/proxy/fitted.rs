@@ -1,4 +1,4 @@
-//! The link as it was fitted: of the main proxy alone, or of all proxies and of how popular the items are.
+//! The link as it was fitted: of the main proxy alone, or of all proxies and of the hubness of the items.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::link::FittedLink;
 use crate::approximation::NewScores;
+use crate::hubness::{HubLink, Hubness};
 use crate::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
-use crate::popularity::{HubLink, Popularity};
 
 /// K ≈ q of the proxies, of which there may be several; their numbers are those in which they were handed over.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub(super) enum Fitted {
     All {
         order: Vec<usize>,
         link: HubLink,
-        popularity: Arc<Popularity>,
+        hubness: Arc<Hubness>,
         columns: Vec<usize>,
     },
 }
@@ -41,9 +41,9 @@ impl Fitted {
         }
     }
 
-    /// True where the link knows how popular an item is.
-    pub(super) fn knows_popularity(&self) -> bool {
-        matches!(self, Self::All { popularity, .. } if popularity.is_known())
+    /// True where the link knows the hubness of an item.
+    pub(super) fn knows_hubness(&self) -> bool {
+        matches!(self, Self::All { hubness, .. } if hubness.is_known())
     }
 
     /// Every number that decides the values of the proxies, as bytes.
@@ -51,7 +51,7 @@ impl Fitted {
         let bytes = |numbers: &mut dyn Iterator<Item = f64>| numbers.flat_map(f64::to_le_bytes).collect();
         match self {
             Self::Pair { link, .. } => bytes(&mut link.numbers().into_iter()),
-            Self::All { link, popularity, .. } => bytes(&mut link.numbers().chain(popularity.numbers())),
+            Self::All { link, hubness, .. } => bytes(&mut link.numbers().chain(hubness.numbers())),
         }
     }
 
@@ -77,13 +77,13 @@ impl Fitted {
                 ask_pairs(used[0], pairs, out)?;
                 out.iter_mut().for_each(|score| *score = link.at(*score));
             }
-            Self::All { link, popularity, .. } => {
+            Self::All { link, hubness, .. } => {
                 let mut scores = Array2::zeros((used.len(), pairs.len()));
                 for (proxy, mut scores) in used.iter().zip(scores.rows_mut()) {
                     // a row of a fresh array is contiguous
                     ask_pairs(*proxy, pairs, scores.as_slice_mut().expect("contiguous"))?;
                 }
-                let h = popularity.values();
+                let h = hubness.values();
                 let mut proxies = vec![0.0; used.len()];
                 for ((&(i, j), scores), out) in pairs.iter().zip(scores.columns()).zip(out) {
                     proxies.iter_mut().zip(scores).for_each(|(proxy, score)| *proxy = *score);
@@ -108,7 +108,7 @@ impl Fitted {
                 ask_block(used[0], rows, cols, out.view_mut())?;
                 self.link_main(out);
             }
-            Self::All { link, popularity, .. } => {
+            Self::All { link, hubness, .. } => {
                 let blocks = used
                     .iter()
                     .map(|proxy| {
@@ -117,7 +117,7 @@ impl Fitted {
                     })
                     .collect::<Result<Vec<_>, _>>()?;
                 let blocks: Vec<_> = blocks.iter().map(Array2::view).collect();
-                let h = popularity.values();
+                let h = hubness.values();
                 let of = |items: &[usize]| items.iter().map(|&i| h[i]).collect::<Vec<_>>();
                 fill(link, &of(rows), &of(cols), &blocks, out);
             }
@@ -140,16 +140,16 @@ impl Fitted {
                 self.link_main(values.view_mut());
                 values
             }
-            Self::All { order, link, popularity, columns } => {
+            Self::All { order, link, hubness, columns } => {
                 let place = |column: &usize| landmarks.iter().position(|landmark| landmark == column);
                 let places: Vec<Option<usize>> = columns.iter().map(place).collect();
                 let score = |row: ndarray::ArrayView1<'_, f64>, place: &Option<usize>| {
                     place.map_or(f64::NAN, |place| row[place])
                 };
                 let of_new =
-                    |row: ndarray::ArrayView1<'_, f64>| popularity.of_new(places.iter().map(|place| score(row, place)));
+                    |row: ndarray::ArrayView1<'_, f64>| hubness.of_new(places.iter().map(|place| score(row, place)));
                 let rows: Vec<f64> = new.similarities.rows().into_iter().map(of_new).collect();
-                let cols: Vec<f64> = new.items.iter().map(|&item| popularity.values()[item]).collect();
+                let cols: Vec<f64> = new.items.iter().map(|&item| hubness.values()[item]).collect();
                 let blocks: Vec<_> = order.iter().map(|&number| new.proxies[number].view()).collect();
                 let mut values = Array2::zeros((rows.len(), cols.len()));
                 fill(link, &rows, &cols, &blocks, values.view_mut());

@@ -1,4 +1,4 @@
-//! Ridge regression on standardised features, from rows that come in chunks.
+//! Ridge regression on standardized features, from rows that come in chunks.
 //!
 //! ```text
 //! y ≈ ȳ + z·w,  z = (x − mean) / deviation,  w = (ZᵀZ/N + λI)⁻¹ Zᵀ(y − ȳ)/N,  λ = 1e-4 · mean eigenvalue of ZᵀZ/N
@@ -45,8 +45,8 @@ impl Moments {
     pub(crate) fn of(rows: ArrayView2<'_, f64>) -> Self {
         let count = rows.nrows() as f64;
         let means = rows.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(rows.ncols()));
-        let centred = &rows - &means;
-        Self { count, means, products: linalg::gram(centred.view()) }
+        let centered = &rows - &means;
+        Self { count, means, products: linalg::gram(centered.view()) }
     }
 
     /// The same with every row counted `weight` times.

@@ -10,7 +10,8 @@ use crate::approximate::fixtures::{golden, list, matrix};
 use crate::approximate::{Link, Nystrom, Proxied, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams};
 use crate::approximation::{Factors, Signed};
 use crate::linalg::relative_error;
-use crate::oracle::{AsymmetryPolicy, Budget, EmbeddingProxy, Metered, Precomputed};
+use crate::oracle::tests::Sizes;
+use crate::oracle::{AsymmetryPolicy, Budget, EmbeddingProxy, Metered, Precomputed, Symmetry};
 use crate::stream::stream;
 
 fn shift_ridge() -> Arc<dyn Approximate> {
@@ -86,7 +87,7 @@ fn pairs_that_are_predicted_worst_are_evaluated_and_the_error_falls() {
 }
 
 #[test]
-fn the_bill_is_that_of_the_columns_within_a_pair() {
+fn the_call_estimate_is_that_of_the_columns_within_a_pair() {
     for rank in [5, 12, 60, 150, 199, 200] {
         let method = around(shift_ridge());
         let oracle = Metered::new(uneven());
@@ -116,7 +117,7 @@ fn few_landmarks_are_left_to_the_columns() {
 }
 
 #[test]
-fn a_budget_that_ends_among_the_pairs_is_an_error_that_says_so() {
+fn a_budget_that_ends_among_the_pairs_is_an_error() {
     let method = around(shift_ridge());
     let shape = OracleShape::of(&uneven());
     let price = method.plan(shape, &landmarks(N), 60).unwrap().evaluations(shape);
@@ -153,39 +154,17 @@ fn parameters_out_of_range_are_refused() {
         error,
         "`entries`: `proxy` is over 200 items, the oracle over 30, but must be over the items of the oracle"
     );
-    let shape = OracleShape { symmetry: crate::oracle::Symmetry::Asymmetric, ..OracleShape::of(&uneven()) };
+    let shape = OracleShape { symmetry: Symmetry::Asymmetric, ..OracleShape::of(&uneven()) };
     let error = around(shift_ridge()).plan(shape, &landmarks(N), 10).unwrap_err().to_string();
     assert!(error.contains("symmetric") && error.contains("shift_ridge"), "{error}");
 }
 
-/// An oracle that records how many pairs it was handed at once.
-struct Counting {
-    inner: Precomputed,
-    largest: Mutex<usize>,
-}
-
-impl Oracle for Counting {
-    fn shape(&self) -> OracleShape {
-        self.inner.shape()
-    }
-
-    fn identity(&self) -> crate::oracle::Identity {
-        self.inner.identity()
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        let mut largest = self.largest.lock().unwrap();
-        *largest = (*largest).max(pairs.len());
-        self.inner.evaluate(pairs, out)
-    }
-}
-
 #[test]
 fn requests_are_bounded_so_that_a_crash_loses_little() {
-    let oracle = Counting { inner: uneven(), largest: Mutex::new(0) };
+    let oracle = Sizes(N, Symmetry::Symmetric, Mutex::default());
     let pairs: Vec<Pair> = (0..2 * PAIRS_PER_REQUEST + 1).map(|k| (k % N, (k / N + k + 1) % N)).collect();
     assert_eq!(evaluate(&oracle, &pairs).unwrap().len(), pairs.len());
-    assert_eq!(*oracle.largest.lock().unwrap(), PAIRS_PER_REQUEST);
+    assert_eq!(*oracle.2.lock().unwrap(), [PAIRS_PER_REQUEST, PAIRS_PER_REQUEST, 1]);
 }
 
 #[test]
@@ -229,11 +208,10 @@ fn sizes_and_selection_are_those_of_the_independent_program() {
         let ours = size.block(&all, &all, &views, ours);
         assert!(ours.iter().zip(&sizes).all(|(&ours, &theirs)| near(ours, theirs)), "{id}: sizes");
 
-        let mut named = EntrySet::new(OracleShape { len: n, ..OracleShape::of(&uneven()) });
-        named.add(&EntryPlan::columns(&columns));
-        let mut known = Chosen::new(n, named);
-        let extra: Vec<Pair> = list(&case["extra"]);
-        known.extend(extra.clone(), vec![0.0; extra.len()]);
+        let shape = OracleShape { len: n, ..OracleShape::of(&uneven()) };
+        let mut named = EntrySet::of(shape, &EntryPlan::columns(&columns));
+        list::<Pair>(&case["extra"]).into_iter().for_each(|(i, j)| named.add_entry(i, j));
+        let known = Chosen::new(named);
         let search = Search { predicted: &predicted, proxies: &proxies, size: &size, known: &known, nearest: None };
         let wanted: Vec<Pair> = list(&expected["pairs"]);
         assert_eq!(search.largest(wanted.len() as u64).unwrap(), wanted, "{id}");

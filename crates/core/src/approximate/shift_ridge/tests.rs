@@ -6,6 +6,7 @@ use rand::Rng as _;
 use super::*;
 use crate::approximate::Nystrom;
 use crate::approximate::fixtures::fit_matrix;
+use crate::landmarks::Landmarks;
 use crate::linalg::relative_error;
 use crate::stream::stream;
 

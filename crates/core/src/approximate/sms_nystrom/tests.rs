@@ -84,7 +84,7 @@ fn impossible_parameters_are_refused_by_name() {
 }
 
 #[test]
-fn equal_price_is_s_minus_half_s_squared_over_n() {
+fn equal_calls_are_s_minus_half_s_squared_over_n() {
     let method = SmsNystromParams::default().check().unwrap();
     // s − s²/2n = 700 − 81.7, up to the half columns that a whole rank cannot have
     assert!((617..=619).contains(&method.rank_for_columns(3000, 700)));

@@ -1,12 +1,10 @@
 //! A polynomial of several proxies as a matrix that is read lazily; and low ranks side by side.
 
-use std::fmt;
 use std::sync::Arc;
 
 use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 
-use super::columns::Part;
-use super::polynomials::{Polynomials, horner};
+use super::columns::{Part, Polynomials, horner};
 use crate::approximate::ApproximateError;
 use crate::approximate::anchors::embedding_of;
 use crate::approximation::{AdditiveTerm, Embedding, General, NewScores};
@@ -15,11 +13,11 @@ use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, ask_block,
 
 /// The low ranks next to each other, as one product.
 pub(super) fn blend(parts: &[Part]) -> General {
-    let beside = |of: fn(&Part) -> &Array2<f64>| {
+    let next_to = |of: fn(&Part) -> &Array2<f64>| {
         let all: Vec<_> = parts.iter().map(|part| of(part).view()).collect();
         linalg::hstack(&all)
     };
-    let (left, right) = (beside(|part| &part.0), beside(|part| &part.1));
+    let (left, right) = (next_to(|part| &part.0), next_to(|part| &part.1));
     let empty = Array2::zeros((0, left.ncols()));
     General { left, right, left_projector: empty.clone(), right_projector: empty }
 }
@@ -46,15 +44,6 @@ impl Blend {
     pub(super) fn columns(&self, items: &[usize]) -> Result<Array2<f64>, OracleError> {
         let all: Vec<usize> = (0..self.len).collect();
         block_of(self, &all, items)
-    }
-}
-
-impl fmt::Debug for Blend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Blend")
-            .field("polynomials", &self.polynomials)
-            .field("anchors", &self.anchors.len())
-            .finish_non_exhaustive()
     }
 }
 

@@ -14,8 +14,7 @@ use crate::oracle::{Oracle, OracleShape};
 use crate::stream::Rng;
 
 /// Part of the squared error that a stack has to promise to save: its regression and its kriging cost about as much where there is nothing to
-/// learn. A promise that few columns make is worth less: on a random matrix with a decaying spectrum, where columns alone are best, 2 % let a stack
-/// be chosen at s = 25 that was 5 % worse.
+/// learn, and a promise that few columns make is worth less.
 fn least_gain(rank: usize) -> f64 {
     // far below 2^52
     (2.5 / rank as f64).max(0.02)

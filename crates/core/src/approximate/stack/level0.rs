@@ -3,8 +3,7 @@
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 
 use super::StackParams;
-use super::columns::{Columns, Part};
-use super::polynomials::Polynomials;
+use super::columns::{Columns, Part, Polynomials};
 use crate::approximate::scattered::ridge::Linear;
 use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
 use crate::approximation::{Factors, Known};
@@ -235,8 +234,8 @@ pub(super) fn krige_columns(
     let corner = residual.select(Axis(0), items);
     let mut other = residual.clone();
     linalg::add_product(weights.view(), corner.view(), -1.0, other.view_mut());
-    let beside = |a: &Array2<f64>, b: &Array2<f64>| linalg::hstack(&[a.view(), b.view()]);
-    Ok((beside(&residual, &weights), beside(&weights, &other)))
+    let next_to = |a: &Array2<f64>, b: &Array2<f64>| linalg::hstack(&[a.view(), b.view()]);
+    Ok((next_to(&residual, &weights), next_to(&weights, &other)))
 }
 
 /// Columns in memory as an oracle that knows nothing else.

@@ -91,7 +91,7 @@ fn nothing_is_predicted_beyond_what_was_seen() {
 }
 
 #[test]
-fn the_bill_is_exact_whatever_is_chosen() {
+fn the_call_estimate_is_exact_whatever_is_chosen() {
     let (oracle, proxies) = problem();
     for rank in [3, 12, 30, 60] {
         for columns in [None, Some(0.6)] {
@@ -108,7 +108,7 @@ fn the_bill_is_exact_whatever_is_chosen() {
 
 /// Two calls a pair and one a self-similarity: calls need not divide into pairs.
 #[test]
-fn the_bill_is_enough_for_scores_of_both_orders() {
+fn the_call_estimate_is_enough_for_scores_of_both_orders() {
     let (given, proxies) = problem();
     let both = Ledger { matrix: given.matrix().clone(), ..Ledger::random(N, Symmetry::Asymmetric, false, 0) };
     let twice = Symmetrized::new(both, Symmetrization::Mean);
@@ -196,7 +196,7 @@ fn its_parts_are_those_of_the_independent_program() {
         };
         let similar = Similar::of(&matrix(&case["vectors"]));
 
-        let link = polynomials::Polynomials::fit(&columns, all.len(), degree).unwrap();
+        let link = columns::Polynomials::fit(&columns, all.len(), degree).unwrap();
         assert_near(&link.block((columns.len(), columns.len()), &all), &matrix(&expected["link"]), &format!("{id}: q"));
         let mut residual = &columns.scores - &link.block(columns.scores.dim(), &columns.proxies);
         items.iter().enumerate().for_each(|(b, &t)| residual[[t, b]] = 0.0);

@@ -9,8 +9,8 @@ use crate::nearest::places::ranked;
 use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows, scan_estimates};
 use crate::nearest::rank_transform::RankTransform;
 use crate::nearest::{NeighborError, PROXY};
+use landmark_core::hubness::{HubLink, Hubness, LinkRow};
 use landmark_core::oracle::OracleError;
-use landmark_core::popularity::{HubLink, LinkRow, Popularity};
 use landmark_core::rank::RankCmp;
 
 /// What ranks predict of the order of known pairs beyond the scores, from which on they are preferred.
@@ -26,12 +26,12 @@ const NEIGHBORS_OF_NEIGHBOR: usize = 8;
 #[derive(Clone)]
 pub(super) struct ColumnPopularity {
     pub(super) transform: RankTransform,
-    pub(super) items: Popularity,
+    pub(super) items: Hubness,
 }
 
 impl ColumnPopularity {
     pub(super) fn unknown(n: usize) -> Self {
-        Self { transform: RankTransform::default(), items: Popularity::unknown(n) }
+        Self { transform: RankTransform::default(), items: Hubness::unknown(n) }
     }
 }
 
@@ -54,7 +54,7 @@ impl Search {
                         (_, None) => continue,
                         _ => h[i],
                     };
-                    take(LinkRow { popularity: (one, h[j]), proxies: pool.proxies(slot), score });
+                    take(LinkRow { hubness: (one, h[j]), proxies: pool.proxies(slot), score });
                 }
             }
         };

@@ -12,9 +12,9 @@ use crate::nearest::NeighborError;
 use crate::nearest::columns::Columns;
 use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, scan};
 use crate::nearest::rounds::Rounds;
+use landmark_core::hubness::{HubLink, LinkRow};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
-use landmark_core::popularity::{HubLink, LinkRow};
 
 /// Items that show whether what was learned is better than the seed alone: with few pairs an item, more of them than of a search without one.
 const JUDGES_OF_SEED: usize = 120;
@@ -141,7 +141,7 @@ fn halves(pool: &Pool, proxy: usize) -> f64 {
             for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
                 for slot in taught(i, 1 - half) {
                     let proxies = &pool.proxies(slot)[proxy..=proxy];
-                    take(LinkRow { popularity: (0.0, 0.0), proxies, score: pool.scores[slot] });
+                    take(LinkRow { hubness: (0.0, 0.0), proxies, score: pool.scores[slot] });
                 }
             }
         };

@@ -94,13 +94,8 @@ impl Approximate for Wme {
         EntryPlan::exact(Vec::new())
     }
 
-    fn factor(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        _: &Landmarks,
-        rank: usize,
-        _: &mut Rng,
-    ) -> Result<Approximation, ApproximateError> {
+    fn factor(&self, columns: &mut ColumnReader<'_>, _: &mut Rng) -> Result<Approximation, ApproximateError> {
+        let rank = columns.rank();
         let refused = |parameter, value: &str, wanted| Err(BadParameter::new(parameter, value, wanted).of(ID).into());
         if columns.known() != Known::NOTHING {
             return refused("known", "given", "absent: the method reads no entry of the matrix");

@@ -20,7 +20,7 @@ const RIDGE: f64 = 1e-4;
 
 /// Mean of what an item's evaluated scores exceed those of others by, in standard deviations.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Popularity {
+pub struct Hubness {
     values: Vec<f64>,
     /// Σ_{l∈S, l≠i} (K_il − c_l), and how many they are.
     sums: Vec<(f64, u32)>,
@@ -28,7 +28,7 @@ pub struct Popularity {
     deviation: f64,
 }
 
-impl Popularity {
+impl Hubness {
     /// No column is known: all items are alike.
     pub fn unknown(len: usize) -> Self {
         Self { values: vec![0.0; len], sums: vec![(0.0, 0); len], centers: Vec::new(), deviation: 1.0 }
@@ -36,9 +36,6 @@ impl Popularity {
 
     /// From evaluated columns (n × s, of the items `columns`); what is not finite counts as not evaluated, and the diagonal
     /// is not read.
-    ///
-    /// # Panics
-    /// When there is not one column a name.
     pub fn of(columns: &[usize], scores: ArrayView2<'_, f64>) -> Self {
         assert_eq!(columns.len(), scores.ncols(), "columns and their items");
         let is_seen = |i: usize, l: usize, score: f64| i != l && score.is_finite();
@@ -103,7 +100,7 @@ fn mean(sum: f64, count: u32) -> f64 {
 #[derive(Debug, Clone, Copy)]
 pub struct LinkRow<'a> {
     /// h of the two items.
-    pub popularity: (f64, f64),
+    pub hubness: (f64, f64),
     pub proxies: &'a [f64],
     /// K.
     pub score: f64,
@@ -111,7 +108,7 @@ pub struct LinkRow<'a> {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct HubLink {
-    has_popularity: bool,
+    has_hubness: bool,
     /// Mean and deviation of each proxy over the rows of the fit.
     standards: Vec<(f64, f64)>,
     coefficients: Vec<f64>,
@@ -155,7 +152,7 @@ impl HubLink {
     /// Fits to rows that come in `chunks`, each handed over by `rows`; the same for any number of threads. Without rows the
     /// link is 0. Rows whose least squares have no solution, because a number in them is not finite, give the mean score everywhere, and
     /// [`fault`](Self::fault) states why.
-    pub fn fit<R>(proxies: usize, has_popularity: bool, chunks: usize, rows: R) -> Self
+    pub fn fit<R>(proxies: usize, has_hubness: bool, chunks: usize, rows: R) -> Self
     where
         R: Fn(usize, &mut dyn FnMut(LinkRow<'_>)) + Sync,
     {
@@ -168,7 +165,7 @@ impl HubLink {
         let (count, score_scale) = (totals.count, scales[proxies]);
         let mean = |k: usize| totals.sums[k] / f64::max(count, 1.0);
         let centered = Self {
-            has_popularity,
+            has_hubness,
             standards: (0..proxies).map(|k| (mean(k), 1.0)).collect(),
             coefficients: Vec::new(),
             fault: None,
@@ -179,7 +176,7 @@ impl HubLink {
             let (mut terms, mut scaled) = (vec![0.0; width], vec![0.0; proxies]);
             rows(chunk, &mut |row| {
                 scaled.iter_mut().zip(row.proxies).zip(&scales).for_each(|((out, proxy), scale)| *out = scale * proxy);
-                centered.terms(row.popularity, &scaled, &mut terms);
+                centered.terms(row.hubness, &scaled, &mut terms);
                 part.add(&terms, score_scale * row.score);
             });
             part
@@ -203,7 +200,7 @@ impl HubLink {
     }
 
     fn solve(self, count: f64, regression: RidgeRegression) -> Self {
-        let first = 1 + if self.has_popularity { 2 } else { 0 };
+        let first = 1 + if self.has_hubness { 2 } else { 0 };
         let proxies = self.standards.len();
         let deviation = |a: usize| {
             let variance = regression.squares(first + a) / count.max(1.0);
@@ -229,13 +226,13 @@ impl HubLink {
 
     fn width(&self) -> usize {
         let proxies = self.standards.len();
-        1 + if self.has_popularity { 2 } else { 0 } + proxies + proxies * (proxies + 1) / 2
+        1 + if self.has_hubness { 2 } else { 0 } + proxies + proxies * (proxies + 1) / 2
     }
 
     fn terms(&self, (one, other): (f64, f64), proxies: &[f64], out: &mut [f64]) {
         out[0] = 1.0;
         let mut place = 1;
-        if self.has_popularity {
+        if self.has_hubness {
             (out[1], out[2]) = (one + other, one * other);
             place = 3;
         }
@@ -253,7 +250,7 @@ impl HubLink {
     pub fn at(&self, (one, other): (f64, f64), proxies: &[f64]) -> f64 {
         let mut value = self.coefficients[0];
         let mut rest = &self.coefficients[1..];
-        if self.has_popularity {
+        if self.has_hubness {
             value += rest[0] * (one + other) + rest[1] * one * other;
             rest = &rest[2..];
         }
@@ -284,4 +281,27 @@ fn in_chunks<T: Send>(chunks: usize, part: impl Fn(usize) -> T + Sync + Send) ->
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fit_that_has_no_solution_gives_the_mean_score_with_the_reason_and_never_zero() {
+        let fit = |bad: f64| {
+            HubLink::fit(1, false, 1, |_, take| {
+                for proxy in [0.0, 1.0, bad, 3.0] {
+                    take(LinkRow { hubness: (0.0, 0.0), proxies: &[proxy], score: 5.0 });
+                }
+            })
+        };
+        for bad in [f64::NAN, f64::INFINITY] {
+            let link = fit(bad);
+            let fault = link.fault().expect("no solution");
+            assert!(!fault.is_finite(), "{fault}");
+            assert_eq!(link.coefficients[0], 5.0);
+        }
+        assert!(fit(2.0).fault().is_none());
+        // without rows the link is 0, as documented
+        let none = HubLink::fit(1, true, 0, |_, _| ());
+        assert_eq!((none.fault(), none.at((1.0, 1.0), &[1.0])), (None, 0.0));
+    }
+}
