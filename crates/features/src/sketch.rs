@@ -10,6 +10,7 @@
 //! [`Identity`](landmark_core::oracle::Identity) of its columns, and two sketches of different columns do not merge.
 
 use landmark_core::linalg::LinalgError;
+use landmark_core::parameter::BadParameter;
 
 mod bound;
 mod bytes;
@@ -22,43 +23,32 @@ mod shrink;
 pub use bound::ErrorBound;
 pub use frequent_directions::{Form, FrequentDirections, FrequentDirectionsParams};
 pub use landmark_core::oracle::Identity;
-pub use parallel::{MergeTree, merge_tree, sketch_batches, sketch_blocks};
+pub use parallel::{MergeTree, sketch_batches};
 pub use projection::Projection;
 
-/// Why a matrix could not be sketched.
+/// Why a matrix could not be sketched. Rows of the stream and columns count from 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SketchError {
-    #[error("`{parameter}` is {value}, but must be {wanted}")]
-    Parameter { parameter: &'static str, value: String, wanted: String },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
     #[error("row {row} has {seen} columns, but the sketch has {wanted}")]
-    Width {
-        /// The row in the stream, 0-based.
-        row: u64,
-        seen: usize,
-        wanted: usize,
-    },
+    Width { row: u64, seen: usize, wanted: usize },
     #[error("row {row}, column {column} is {value}, but must be finite (and below 1e150 in size)")]
     NotFinite {
-        /// The row in the stream, 0-based.
         row: u64,
-        /// The column, 0-based.
         column: usize,
         /// The value seen, in words: NaN is not equal to itself.
         value: String,
     },
     #[error("row {row} of the stream: {problem}")]
-    SparseRow {
-        /// The row in the stream, 0-based.
-        row: u64,
-        problem: &'static str,
-    },
+    SparseRow { row: u64, problem: &'static str },
     #[error("sketches with different {what} do not merge: {left} and {right}")]
     Merge { what: &'static str, left: String, right: String },
-    #[error("{seen} is no saved sketch; wanted is {wanted}")]
+    #[error("{seen} is not a saved sketch (expected {wanted})")]
     Foreign { seen: String, wanted: String },
     #[error(
-        "the saved sketch is truncated: it has {seen} bytes, wanted are {wanted}. Start again without it, or restore it"
+        "the saved sketch is truncated: it has {seen} bytes, but must have {wanted}. Start again without it, or restore it"
     )]
     Truncated { seen: u64, wanted: u64 },
     #[error("the saved sketch is damaged: its checksum does not match. Start again without it, or restore it")]

@@ -18,6 +18,7 @@ use super::shrink::{Kept, NewRows};
 use super::{ErrorBound, SketchError};
 use landmark_core::linalg;
 use landmark_core::oracle::Identity;
+use landmark_core::parameter::BadParameter;
 
 /// Form of the algorithm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -98,27 +99,25 @@ impl FrequentDirectionsParams {
 
     /// The rows held before a shrink, as [`check`](Self::check) takes them. Makes no room for a sketch.
     pub fn check_sizes(&self, columns: usize) -> Result<usize, SketchError> {
-        let refuse = |parameter, value: usize, wanted: String| {
-            Err(SketchError::Parameter { parameter, value: value.to_string(), wanted })
-        };
+        let refuse = |parameter, value: usize, wanted: &str| Err(BadParameter::new(parameter, value, wanted).into());
         let l = self.rows;
         if l == 0 {
-            return refuse("rows", l, "at least 1".into());
+            return refuse("rows", l, "at least 1");
         }
         if columns == 0 || u32::try_from(columns).is_err() {
-            return refuse("columns", columns, "between 1 and 2³² − 1".into());
+            return refuse("columns", columns, "between 1 and 2³² − 1");
         }
         if l.checked_mul(columns).is_none_or(|numbers| numbers > isize::MAX as usize / 8) {
-            return refuse("rows", l, format!("small enough for {columns} columns: rows × columns numbers are held"));
+            return refuse("rows", l, &format!("small enough for {columns} columns: rows × columns numbers are held"));
         }
         match (self.form, self.buffer) {
             (Form::Figure1, None) => Ok(l),
             (Form::Figure1, Some(buffer)) => {
-                refuse("buffer", buffer, "left out: `figure_1` has no buffer in addition to its rows".into())
+                refuse("buffer", buffer, "left out: `figure_1` has no buffer in addition to its rows")
             }
             (Form::Buffered, None) => Ok(Self::default_buffer(l, columns)),
             (Form::Buffered, Some(buffer)) if buffer > l => Ok(buffer),
-            (Form::Buffered, Some(buffer)) => refuse("buffer", buffer, format!("more than the {l} rows kept")),
+            (Form::Buffered, Some(buffer)) => refuse("buffer", buffer, &format!("more than the {l} rows kept")),
         }
     }
 
@@ -306,26 +305,17 @@ impl FrequentDirections {
     }
 
     /// Shrinks now, whatever waits; δ as the form defines it.
-    ///
-    /// # Errors
-    /// [`SketchError::Linalg`].
     pub fn shrink(&mut self) -> Result<(), SketchError> {
         self.shrink_with(None)
     }
 
     /// The end of a stream: one more shrink where more than l rows are held (only the buffered form can).
-    ///
-    /// # Errors
-    /// [`SketchError::Linalg`].
     pub fn finish(&mut self) -> Result<(), SketchError> {
         if self.kept.len() + self.pending.len() > self.l { self.shrink() } else { Ok(()) }
     }
 
     /// A finished copy: the stream continues with more rows as if nothing had been read. Its [`bound`](Self::bound) is that of its
     /// [`sketch`](Self::sketch).
-    ///
-    /// # Errors
-    /// [`SketchError::Linalg`].
     pub fn finished(&self) -> Result<Self, SketchError> {
         let mut copy = self.clone();
         copy.finish()?;

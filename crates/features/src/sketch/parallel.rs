@@ -9,30 +9,10 @@ use rayon::prelude::*;
 
 use super::{FrequentDirections, FrequentDirectionsParams, SketchError};
 use landmark_core::oracle::Identity;
+use landmark_core::parameter::BadParameter;
 
-/// Sketches blocks `0..blocks` in parallel, `fill` appending the rows of one, and merges them. Memory: a sketch and a buffer a thread, and
-/// a sketch for each block that waits.
-///
-/// # Errors
-/// The first error of `fill` by block, or as [`FrequentDirectionsParams::check`]; `blocks` = 0.
-pub fn sketch_blocks<E: From<SketchError> + Send>(
-    params: &FrequentDirectionsParams,
-    columns: usize,
-    features: Identity,
-    blocks: usize,
-    fill: impl Fn(usize, &mut FrequentDirections) -> Result<(), E> + Sync,
-) -> Result<FrequentDirections, E> {
-    let of_block = |block| {
-        let mut sketch = params.check(columns, features)?;
-        fill(block, &mut sketch)?;
-        Ok(sketch)
-    };
-    let sketches: Vec<Result<FrequentDirections, E>> = (0..blocks).into_par_iter().map(of_block).collect();
-    let sketches = sketches.into_iter().collect::<Result<Vec<_>, E>>()?;
-    Ok(merge_tree(sketches)?)
-}
-
-/// The rows of X (n × d) in `batches` blocks of nearly equal size, in order: the "batch" of the paper's table 3.
+/// The rows of X (n × d) in `batches` blocks of nearly equal size, in order and in parallel, merged: the "batch" of the paper's table 3. Memory: a
+/// sketch and a buffer a thread, and a sketch for each block that waits.
 ///
 /// # Errors
 /// `batches` = 0 or above n; a NaN or ∞ (its row counted within its batch), or as [`FrequentDirectionsParams::check`].
@@ -45,18 +25,22 @@ pub fn sketch_batches(
     let n = x.nrows();
     if batches == 0 || batches > n {
         let wanted = format!("between 1 and the {n} rows");
-        return Err(SketchError::Parameter { parameter: "batches", value: batches.to_string(), wanted });
+        return Err(BadParameter::new("batches", batches, &wanted).into());
     }
-    sketch_blocks(params, x.ncols(), features, batches, |block, sketch| {
-        sketch.append_block(x.slice(s![block * n / batches..(block + 1) * n / batches, ..]))
-    })
+    let of_batch = |batch| {
+        let mut sketch = params.check(x.ncols(), features)?;
+        sketch.append_block(x.slice(s![batch * n / batches..(batch + 1) * n / batches, ..]))?;
+        Ok(sketch)
+    };
+    let sketches: Vec<Result<FrequentDirections, SketchError>> = (0..batches).into_par_iter().map(of_batch).collect();
+    merge_tree(sketches.into_iter().collect::<Result<_, _>>()?)
 }
 
 /// Merges neighbors until one sketch is left, and finishes it.
 ///
 /// # Errors
 /// No sketch, or sketches that do not belong together.
-pub fn merge_tree(mut sketches: Vec<FrequentDirections>) -> Result<FrequentDirections, SketchError> {
+pub(super) fn merge_tree(mut sketches: Vec<FrequentDirections>) -> Result<FrequentDirections, SketchError> {
     while sketches.len() > 1 {
         let pairs: Vec<Result<FrequentDirections, SketchError>> = sketches
             .par_chunks_mut(2)
@@ -70,26 +54,12 @@ pub fn merge_tree(mut sketches: Vec<FrequentDirections>) -> Result<FrequentDirec
             .collect();
         sketches = pairs.into_iter().collect::<Result<_, _>>()?;
     }
-    let nothing = SketchError::Parameter { parameter: "blocks", value: "0".into(), wanted: "at least 1".into() };
-    let mut sketch = sketches.pop().ok_or(nothing)?;
+    let mut sketch = sketches.pop().ok_or_else(|| BadParameter::new("blocks", 0, "at least 1"))?;
     sketch.finish()?;
     Ok(sketch)
 }
 
 /// [`merge_tree`] of sketches that come one by one, in order: the same tree and the same bits, and never more than log₂ of their number in memory.
-///
-/// ```
-/// use landmark_features::sketch::{FrequentDirectionsParams, Identity, MergeTree};
-/// let params = FrequentDirectionsParams { rows: 2, ..FrequentDirectionsParams::default() };
-/// let mut tree = MergeTree::default();
-/// for block in 0..5 {
-///     let mut sketch = params.check(3, Identity::of(&[]))?;
-///     sketch.append(&[1.0, f64::from(block), 0.0])?;
-///     tree.push(sketch)?;
-/// }
-/// assert_eq!(tree.into_merged()?.unwrap().rows_seen(), 5);
-/// # Ok::<(), landmark_features::sketch::SketchError>(())
-/// ```
 #[derive(Debug, Default)]
 pub struct MergeTree {
     /// Whole subtrees from left to right with their heights, which descend.
@@ -98,9 +68,6 @@ pub struct MergeTree {
 
 impl MergeTree {
     /// The next sketch, merged with its neighbors as far as whole subtrees come together.
-    ///
-    /// # Errors
-    /// Sketches that do not belong together; [`SketchError::Linalg`].
     pub fn push(&mut self, sketch: FrequentDirections) -> Result<(), SketchError> {
         let mut subtree = (0, sketch);
         while let Some((_, mut left)) = self.subtrees.pop_if(|(height, _)| *height == subtree.0) {

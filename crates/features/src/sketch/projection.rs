@@ -1,7 +1,7 @@
 //! Π: the directions along which the rows vary most, and rows seen along them.
 //!
 //! The columns of Π (d × m) are the eigenvectors of YᵀY with the largest eigenvalues, as principal component analysis takes those of
-//! XᵀX (paper 2, §2). Rows are taken as they are, not centered: centring would make sparse rows dense. A vector's sign is chosen
+//! XᵀX (paper 2, §2). Rows are taken as they are, not centered: centering would make sparse rows dense. A vector's sign is chosen
 //! so that its largest number (by size, the first such) is positive. Cost: m multiplications for each non-zero number of a row.
 
 use linfa::dataset::{AsTargets, DatasetBase};
@@ -11,6 +11,7 @@ use ndarray::{Array1, Array2, ArrayView2, s};
 use super::shrink::NewRows;
 use super::{FrequentDirections, SketchError};
 use landmark_core::linalg;
+use landmark_core::parameter::BadParameter;
 
 /// A linear map from rows of d numbers to m ≤ l of them.
 ///
@@ -43,7 +44,7 @@ impl FrequentDirections {
     pub fn projection(&self, m: usize) -> Result<Projection, SketchError> {
         if m == 0 || m > self.l {
             let wanted = format!("between 1 and the {} rows of the sketch", self.l);
-            return Err(SketchError::Parameter { parameter: "dimension", value: m.to_string(), wanted });
+            return Err(BadParameter::new("dimension", m, &wanted).into());
         }
         if self.pending.len() == 0 {
             return Ok(Projection::of(self.kept.view(), &self.kept.squares, m));

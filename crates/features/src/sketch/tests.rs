@@ -5,6 +5,7 @@ use ndarray::{Array2, array, s};
 use proptest::prelude::*;
 use rand::Rng;
 
+use super::parallel::merge_tree;
 use super::*;
 use landmark_core::linalg::{eigvalsh, frobenius_norm, product, spectral_norm, svd};
 use landmark_core::oracle::Identity;
@@ -281,11 +282,14 @@ fn truncated_damaged_and_foreign_bytes_are_refused_by_what_is_wrong() {
     *damaged.last_mut().unwrap() ^= 1;
     assert_eq!(FrequentDirections::from_bytes(&damaged).unwrap_err(), SketchError::Damaged);
     let message = FrequentDirections::from_bytes(b"PK\x03\x04 a zip file").unwrap_err().to_string();
-    assert_eq!(message, "a file of another kind is no saved sketch; wanted is the bytes `LMSKETCH` at the beginning");
+    assert_eq!(
+        message,
+        "a file of another kind is not a saved sketch (expected the bytes `LMSKETCH` at the beginning)"
+    );
     let mut newer = bytes;
     newer[8] = 2;
     let message = FrequentDirections::from_bytes(&newer).unwrap_err().to_string();
-    assert_eq!(message, "a sketch of format 2 is no saved sketch; wanted is format 1");
+    assert_eq!(message, "a sketch of format 2 is not a saved sketch (expected format 1)");
 }
 
 #[test]

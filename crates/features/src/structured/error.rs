@@ -1,27 +1,23 @@
 //! Errors of a structured embedding or its input.
 
+use landmark_core::parameter::BadParameter;
+
 /// Why a structured matrix, its features or an estimate can't be had.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StructuredError {
     #[error("{what} is 0, but must be at least 1")]
-    Empty {
-        /// Name of the quantity that is 0.
-        what: &'static str,
-    },
+    Empty { what: &'static str },
     #[error("{what} has length {given}, but must have {wanted}")]
     Length { what: &'static str, given: usize, wanted: usize },
     #[error("a Walsh–Hadamard transform needs a power of two, but the length is {length}; pad with zeros to {next}")]
     NotPowerOfTwo { length: usize, next: usize },
     #[error("item {row} has {value} at position {column}; values must be finite. Look at this item")]
     NotFinite { row: usize, column: usize, value: f64 },
-    #[error("`{owner}`: `{parameter}` is {value}, but must be {wanted}")]
-    Parameter { owner: &'static str, parameter: &'static str, value: String, wanted: &'static str },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
     #[error("the {which} vector is zero, so the angle is undefined; leave it out")]
-    ZeroVector {
-        /// `first` or `second`.
-        which: &'static str,
-    },
+    ZeroVector { which: &'static str },
     #[error("{rows} × {cols} numbers do not fit in memory; choose a structured family, which stores O(rows + columns)")]
     Memory { rows: usize, cols: usize },
     #[error("{0}")]

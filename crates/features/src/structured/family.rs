@@ -12,6 +12,7 @@
 //! | `fastfood` | HGΠHB/√N | N a block, N the power of two ≥ n | N log N |
 //! | `hd3` | HD₃HD₂HD₁/N | 3N signs a block | N log N |
 
+use landmark_core::parameter::BadParameter;
 use landmark_core::stream::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -115,20 +116,11 @@ impl Family {
     }
 
     /// Check that the parameters suit some number of columns.
-    ///
-    /// # Errors
-    /// Rank or nonzeros 0.
     pub fn check(self) -> Result<Self, StructuredError> {
         if let Self::LowDisplacement { rank, nonzeros } = self {
             for (parameter, value) in [("rank", rank), ("nonzeros", nonzeros)] {
                 if value == 0 {
-                    let wanted = "at least 1";
-                    return Err(StructuredError::Parameter {
-                        owner: self.id(),
-                        parameter,
-                        value: value.to_string(),
-                        wanted,
-                    });
+                    return Err(BadParameter::new(parameter, value, "at least 1").of(self.id()).into());
                 }
             }
         }
@@ -136,20 +128,6 @@ impl Family {
     }
 
     /// Draws an m × n matrix. The same state of `rng` gives the same matrix.
-    ///
-    /// ```
-    /// use landmark_core::stream::stream;
-    /// use landmark_features::structured::{Family, transforms::FftPlans};
-    /// use ndarray::array;
-    ///
-    /// let mut rng = stream(2022, "example", "matrix", 0);
-    /// let matrix = Family::Circulant.draw(2, 3, &mut rng, &mut FftPlans::new())?;
-    /// let product = matrix.apply(array![[1.0, 0.0, -1.0]].view())?;
-    /// let dense = matrix.to_dense();
-    /// assert_eq!(dense[[0, 0]], dense[[1, 1]]);
-    /// assert!((product[[0, 1]] - (dense[[1, 0]] - dense[[1, 2]])).abs() < 1e-12);
-    /// # Ok::<(), landmark_features::structured::StructuredError>(())
-    /// ```
     ///
     /// # Errors
     /// m or n = 0, parameters out of range, a dense matrix that does not fit in memory.

@@ -65,10 +65,6 @@ impl StructuredFeaturesParams {
 }
 
 impl ValidStructuredFeatures {
-    pub fn params(&self) -> &StructuredFeaturesParams {
-        &self.params
-    }
-
     /// Draws the map for items of `cols` numbers.
     ///
     /// # Errors
@@ -140,9 +136,6 @@ impl StructuredFeatures {
     }
 
     /// A D₁HD₀ x for each item: r × m.
-    ///
-    /// # Errors
-    /// Items of another length, NaN or infinities.
     pub fn projections(&self, items: ArrayView2<'_, f64>) -> Result<Array2<f64>, StructuredError> {
         require_length("an item", items.ncols(), self.cols)?;
         let mut out = Array2::zeros((items.nrows(), self.matrix.rows()));
@@ -154,9 +147,6 @@ impl StructuredFeatures {
     }
 
     /// φ(x) for each item: r × [`feature_count`](Self::feature_count).
-    ///
-    /// # Errors
-    /// Items of another length, NaN or infinities.
     pub fn features(&self, items: ArrayView2<'_, f64>) -> Result<Array2<f64>, StructuredError> {
         let mut out = Array2::zeros((items.nrows(), self.feature_count()));
         self.features_into(items, out.view_mut())?;
@@ -201,9 +191,6 @@ impl StructuredFeatures {
     }
 
     /// Λ̂_f(x, y).
-    ///
-    /// # Errors
-    /// Vectors of another length, NaN or infinities.
     pub fn estimate(&self, x: &[f64], y: &[f64]) -> Result<f64, StructuredError> {
         require_length("the first vector", x.len(), self.cols)?;
         require_length("the second vector", y.len(), self.cols)?;

@@ -16,6 +16,7 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
+use landmark_core::parameter::BadParameter;
 use serde::{Deserialize, Serialize};
 
 use super::StructuredError;
@@ -99,9 +100,8 @@ impl SphericalKernel {
     /// # Errors
     /// An order above 2, a σ that is not positive and finite.
     pub fn check(self) -> Result<Self, StructuredError> {
-        let wrong = |parameter, value: String, wanted| {
-            Err(StructuredError::Parameter { owner: self.id(), parameter, value, wanted })
-        };
+        let wrong =
+            |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).of(self.id()).into());
         match self {
             Self::ArcCosine { order } if order > 2 => wrong("order", order.to_string(), "0, 1 or 2"),
             Self::Gaussian { sigma } if !(sigma > 0.0 && sigma.is_finite()) => {
@@ -144,16 +144,6 @@ impl SphericalKernel {
     }
 
     /// Λ_f(x, y), exactly.
-    ///
-    /// ```
-    /// use landmark_features::structured::SphericalKernel;
-    /// let quarter = SphericalKernel::Step.closed_form(&[1.0, 0.0], &[0.0, 2.0])?;
-    /// assert!((quarter - 0.25).abs() < 1e-15);
-    /// # Ok::<(), landmark_features::structured::StructuredError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Vectors of different lengths, NaN or infinities.
     pub fn closed_form(&self, x: &[f64], y: &[f64]) -> Result<f64, StructuredError> {
         check_pair(x, y)?;
         Ok(match *self {

@@ -10,7 +10,7 @@ use super::error::require_length;
 use super::transforms::Room;
 
 /// A drawn m × n matrix.
-pub trait StructuredMatrix: fmt::Debug + Send + Sync {
+pub trait StructuredMatrix: Send + Sync {
     /// The stable id of the family.
     fn id(&self) -> &'static str;
 
@@ -33,9 +33,6 @@ pub trait StructuredMatrix: fmt::Debug + Send + Sync {
     fn bytes(&self) -> usize;
 
     /// `out` (length m) = A x (length n). Finite numbers are the caller's promise.
-    ///
-    /// # Panics
-    /// When the lengths do not fit.
     fn apply_row(&self, x: &[f64], out: &mut [f64], room: &mut Room);
 
     /// `out` (r × m) = X Aᵀ for a contiguous batch X (r × n), on this thread.
@@ -64,6 +61,12 @@ pub trait StructuredMatrix: fmt::Debug + Send + Sync {
             chunk.unscale(out);
         })?;
         Ok(out)
+    }
+}
+
+impl fmt::Debug for dyn StructuredMatrix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({} × {})", self.id(), self.rows(), self.cols())
     }
 }
 

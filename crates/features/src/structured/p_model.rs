@@ -91,7 +91,7 @@ pub struct PModelReport {
     /// μ̃\[P\].
     pub unicoherence: f64,
     /// Largest |‖p_{i,a}‖² − 1|.
-    pub normalisation_error: f64,
+    pub normalization_error: f64,
     /// Largest |σᵢᵢ(a, b)|, a ≠ b.
     pub orthogonality_error: f64,
     /// Vertices of the largest coherence graph.
@@ -113,7 +113,7 @@ impl PModelReport {
             chromatic: Chromatic::EMPTY,
             coherence: 0.0,
             unicoherence: 0.0,
-            normalisation_error: 0.0,
+            normalization_error: 0.0,
             orthogonality_error: 0.0,
             largest_graph: 0,
             pairs: pairs.len(),
@@ -142,7 +142,7 @@ impl PModelReport {
             }
         }
         let worst = norms.iter().map(|norm: &f64| (norm - 1.0).abs()).fold(0.0, f64::max);
-        self.normalisation_error = self.normalisation_error.max(worst);
+        self.normalization_error = self.normalization_error.max(worst);
         self.coherence = self.coherence.max(off_diagonal(correlations, self.cols));
     }
 

@@ -22,9 +22,6 @@ pub struct Rotation {
 
 impl Rotation {
     /// Random signs.
-    ///
-    /// # Errors
-    /// n = 0.
     pub fn draw(cols: usize, rng: &mut Rng) -> Result<Self, StructuredError> {
         require_some("the number of columns (input dimensions)", cols)?;
         let n = padded_length(cols);
@@ -60,9 +57,6 @@ impl Rotation {
     }
 
     /// `out` (length N) = D₁HD₀ x (length n).
-    ///
-    /// # Panics
-    /// When the lengths do not fit.
     pub fn apply_row(&self, x: &[f64], out: &mut [f64]) {
         assert_eq!((x.len(), out.len()), (self.cols, self.rows()), "a rotation of an item that does not fit");
         let (head, tail) = out.split_at_mut(self.cols);

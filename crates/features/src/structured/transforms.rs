@@ -16,5 +16,4 @@ pub(super) use fft::{add_product, multiply, sized};
 pub(super) use hadamard::transform as hadamard;
 pub use hadamard::{padded_length, walsh_hadamard};
 pub use hankel::HankelProduct;
-pub use skew_circulant::SkewCirculantProduct;
 pub(super) use skew_circulant::SkewSpectrum;

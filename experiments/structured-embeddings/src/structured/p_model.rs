@@ -151,7 +151,7 @@ impl StudyWork for Constants {
             (Metric::ChromaticUpper, report.chromatic.upper as f64),
             (Metric::Coherence, report.coherence),
             (Metric::Unicoherence, report.unicoherence),
-            (Metric::NormalisationError, report.normalisation_error),
+            (Metric::NormalisationError, report.normalization_error),
             (Metric::OrthogonalityError, report.orthogonality_error),
             (Metric::Count, report.largest_graph as f64),
         ];

@@ -3,8 +3,6 @@
 //!
 //! Cost of a row: one real FFT of length n and one inverse a block.
 
-use std::fmt;
-
 use ndarray::Array2;
 
 use crate::structured::p_model::{PModel, Term, shifted_pairs};
@@ -18,12 +16,6 @@ pub(in super::super) struct Circulant {
     cols: usize,
     generators: Vec<f64>,
     product: CirculantProduct,
-}
-
-impl fmt::Debug for Circulant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Circulant({} × {})", self.rows, self.cols)
-    }
 }
 
 impl Circulant {

@@ -9,7 +9,6 @@ use crate::structured::{StructuredError, StructuredMatrix};
 use landmark_core::normal::fill_normal;
 use landmark_core::stream::Rng;
 
-#[derive(Debug)]
 pub(in super::super) struct Dense {
     entries: Array2<f64>,
 }

@@ -15,14 +15,12 @@ use crate::structured::transforms::{Room, hadamard, padded_length, sized};
 use landmark_core::normal::normals;
 use landmark_core::stream::Rng;
 
-#[derive(Debug)]
 pub(in super::super) struct Fastfood {
     rows: usize,
     cols: usize,
     blocks: Vec<Block>,
 }
 
-#[derive(Debug)]
 struct Block {
     /// B.
     signs: Signs,

@@ -3,8 +3,6 @@
 //!
 //! Cost of a row: one real FFT of length ≈ n + m and one inverse a block of max(n, 1024) rows.
 
-use std::fmt;
-
 use ndarray::Array2;
 
 use crate::structured::p_model::{PModel, Term, shifted_pairs};
@@ -19,12 +17,6 @@ pub(in super::super) struct Hankel {
     upside_down: bool,
     generator: Vec<f64>,
     product: HankelProduct,
-}
-
-impl fmt::Debug for Hankel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({} × {})", if self.upside_down { "Toeplitz" } else { "Hankel" }, self.rows, self.cols)
-    }
 }
 
 impl Hankel {

@@ -14,7 +14,6 @@ use crate::structured::signs::Signs;
 use crate::structured::transforms::{Room, hadamard, padded_length, sized};
 use landmark_core::stream::Rng;
 
-#[derive(Debug)]
 pub(in super::super) struct Hd3 {
     rows: usize,
     cols: usize,

@@ -6,8 +6,6 @@
 //! More than n rows are blocks of n, each with its own g_k and h_k. Cost of a row and block: r + 1 real FFTs of length n and
 //! r + 1 complex ones of length n/2.
 
-use std::fmt;
-
 use ndarray::Array2;
 use realfft::num_complex::Complex64;
 
@@ -16,6 +14,7 @@ use crate::structured::signs::sign;
 use crate::structured::transforms::{FftPlans, RealPlan, Room, SkewSpectrum, add_product, multiply, sized};
 use crate::structured::{StructuredError, StructuredMatrix};
 use landmark_core::normal::normals;
+use landmark_core::parameter::BadParameter;
 use landmark_core::stream::Rng;
 
 pub(in super::super) struct LowDisplacement {
@@ -48,12 +47,6 @@ impl Displacement {
     }
 }
 
-impl fmt::Debug for LowDisplacement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LowDisplacement({} × {}, rank {})", self.rows, self.cols, self.rank)
-    }
-}
-
 impl LowDisplacement {
     pub(in super::super) fn draw(
         rows: usize,
@@ -64,12 +57,8 @@ impl LowDisplacement {
         plans: &mut FftPlans,
     ) -> Result<Self, StructuredError> {
         if nonzeros > cols {
-            return Err(StructuredError::Parameter {
-                owner: "low_displacement",
-                parameter: "nonzeros",
-                value: nonzeros.to_string(),
-                wanted: "at most the number of columns",
-            });
+            let refused = BadParameter::new("nonzeros", nonzeros, "at most the number of columns");
+            return Err(refused.of("low_displacement").into());
         }
         let value = 1.0 / ((nonzeros * rank) as f64).sqrt();
         let generators = (0..rows.div_ceil(cols) * rank)

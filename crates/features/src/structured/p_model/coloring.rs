@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colouring_with_one_more_than_the_degree_is_always_found() {
+    fn a_coloring_with_one_more_than_the_degree_is_always_found() {
         for seed in 0..200 {
             let mut rng = landmark_core::stream::stream(seed, "test", "graph", 0);
             let nodes = rand::Rng::gen_range(&mut rng, 2..14);

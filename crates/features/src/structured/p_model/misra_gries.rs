@@ -66,7 +66,7 @@ impl EdgeColoring<'_> {
         self.set(fan[end], Some(wanted));
     }
 
-    /// Edges at `center`, the first uncoloured, the color of each next one free at the far end of the one before; maximal.
+    /// Edges at `center`, the first uncolored, the color of each next one free at the far end of the one before; maximal.
     fn fan(&self, center: usize, first: usize) -> Vec<usize> {
         let mut fan = vec![first];
         loop {

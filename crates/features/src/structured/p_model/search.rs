@@ -71,7 +71,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The uncoloured edge with the fewest free colors, and those.
+    /// The uncolored edge with the fewest free colors, and those.
     fn most_constrained(&self) -> Option<(usize, u128)> {
         let free = |edge: usize| self.available & !(self.used[self.edges[edge].0] | self.used[self.edges[edge].1]);
         (0..self.edges.len())

@@ -100,7 +100,7 @@ fn circulant_coherence_graphs_are_cycles_with_the_constants_of_the_paper() {
         assert_eq!(found.chromatic.exact(), Some(if odd { 3 } else { 2 }), "n = {n}");
         assert_eq!((found.budget, found.unicoherence), (n, 0.0));
         assert!((found.coherence - 1.0).abs() < 1e-15);
-        assert_eq!((found.normalisation_error, found.orthogonality_error), (0.0, 0.0));
+        assert_eq!((found.normalization_error, found.orthogonality_error), (0.0, 0.0));
         assert_eq!(found.largest_graph, n);
     }
 }
@@ -110,7 +110,7 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 #[test]
-fn the_graph_of_figure_1_is_an_odd_cycle_in_three_colours() {
+fn the_graph_of_figure_1_is_an_odd_cycle_in_three_colors() {
     let matrix = draw(Family::Circulant, 5, 5);
     let graph = CoherenceGraph::new(5, &correlations(matrix.p_model().unwrap(), 0, 1));
     assert_eq!(graph.vertices(), [(0, 1), (0, 4), (1, 2), (2, 3), (3, 4)]);
@@ -122,7 +122,7 @@ fn the_graph_of_figure_1_is_an_odd_cycle_in_three_colours() {
 }
 
 #[test]
-fn toeplitz_and_hankel_graphs_are_paths_in_two_colours_with_a_smaller_coherence() {
+fn toeplitz_and_hankel_graphs_are_paths_in_two_colors_with_a_smaller_coherence() {
     for n in [3, 5, 8, 13] {
         for family in [Family::Toeplitz, Family::Hankel] {
             let found = report(family, n, n);
@@ -130,16 +130,16 @@ fn toeplitz_and_hankel_graphs_are_paths_in_two_colours_with_a_smaller_coherence(
             assert_eq!((found.unicoherence, found.largest_graph), (0.0, n - 1));
             // rows at distance 1 share n − 1 numbers
             assert!((found.coherence - ((n - 1) as f64 / n as f64).sqrt()).abs() < 1e-15);
-            assert_eq!((found.normalisation_error, found.orthogonality_error), (0.0, 0.0));
+            assert_eq!((found.normalization_error, found.orthogonality_error), (0.0, 0.0));
         }
     }
 }
 
 #[test]
-fn low_displacement_rank_is_normalised_and_with_one_nonzero_orthogonal() {
+fn low_displacement_rank_is_normalized_and_with_one_nonzero_orthogonal() {
     for (rank, nonzeros) in [(1, 1), (4, 1), (1, 3), (4, 3)] {
         let found = report(Family::LowDisplacement { rank, nonzeros }, 9, 9);
-        assert!(found.normalisation_error < 1e-12, "sums of at most 12 squares");
+        assert!(found.normalization_error < 1e-12, "sums of at most 12 squares");
         assert_eq!(found.budget, 9 * rank);
         if nonzeros == 1 {
             assert_eq!(found.orthogonality_error, 0.0);

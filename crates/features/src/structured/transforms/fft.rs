@@ -57,7 +57,7 @@ pub(in super::super) fn sized<T: Clone + Default>(buffer: &mut Vec<T>, length: u
     &mut buffer[..length]
 }
 
-/// A real FFT of one length, both ways, unnormalised.
+/// A real FFT of one length, both ways, unnormalized.
 #[derive(Clone)]
 pub(in super::super) struct RealPlan {
     pub(super) length: usize,
@@ -111,7 +111,7 @@ impl RealPlan {
     }
 }
 
-/// A complex FFT of one length in place, both ways, unnormalised.
+/// A complex FFT of one length in place, both ways, unnormalized.
 #[derive(Clone)]
 pub(super) struct ComplexPlan {
     forward: Arc<dyn Fft<f64>>,

@@ -1,4 +1,4 @@
-//! The Walsh–Hadamard transform in place: y = Hx with H₁ = (1), H₂ₙ = (Hₙ Hₙ; Hₙ −Hₙ), unnormalised, natural order.
+//! The Walsh–Hadamard transform in place: y = Hx with H₁ = (1), H₂ₙ = (Hₙ Hₙ; Hₙ −Hₙ), unnormalized, natural order.
 //!
 //! Each half is transformed before the sums and differences of the two, down to parts that fit the first-level cache, so that long data are
 //! read log₂(n / part) times from memory. The order of additions depends on n alone: a result has the same bits on every processor and on any
@@ -10,17 +10,6 @@ use rayon::prelude::*;
 use crate::structured::StructuredError;
 
 /// Transforms in place; long data on all threads of the pool, with the same bits.
-///
-/// ```
-/// use landmark_features::structured::transforms::walsh_hadamard;
-/// let mut x = [1.0, 0.0, 2.0, 0.0];
-/// walsh_hadamard(&mut x)?;
-/// assert_eq!(x, [3.0, 3.0, -1.0, -1.0]);
-/// # Ok::<(), landmark_features::structured::StructuredError>(())
-/// ```
-///
-/// # Errors
-/// A length that is not a power of two.
 pub fn walsh_hadamard(data: &mut [f64]) -> Result<(), StructuredError> {
     require_power_of_two(data.len())?;
     transform(data);

@@ -10,9 +10,7 @@ use std::f64::consts::PI;
 
 use realfft::num_complex::Complex64;
 
-use super::fft::{ComplexPlan, FftPlans, Room, multiply, sized};
-use crate::structured::StructuredError;
-use crate::structured::error::require_some;
+use super::fft::{ComplexPlan, FftPlans};
 
 #[derive(Clone)]
 pub(in super::super) struct SkewSpectrum {
@@ -69,34 +67,5 @@ impl SkewSpectrum {
         self.forward(h, &mut spectrum, &mut Vec::new());
         spectrum.iter_mut().for_each(|bin| *bin /= self.len() as f64);
         spectrum
-    }
-}
-
-/// The skew-circulant matrix of a first column h.
-#[derive(Clone)]
-pub struct SkewCirculantProduct {
-    spectrum: SkewSpectrum,
-    filter: Vec<Complex64>,
-}
-
-impl SkewCirculantProduct {
-    /// n × n from the first column.
-    ///
-    /// # Errors
-    /// An empty column.
-    pub fn new(first_column: &[f64], plans: &mut FftPlans) -> Result<Self, StructuredError> {
-        require_some("the length of a skew-circulant matrix", first_column.len())?;
-        let spectrum = SkewSpectrum::new(first_column.len(), plans);
-        let filter = spectrum.filter(first_column);
-        Ok(Self { spectrum, filter })
-    }
-
-    /// `out` (length n) = A x (length n).
-    pub fn apply(&self, x: &[f64], out: &mut [f64], room: &mut Room) {
-        let spectrum = sized(&mut room.spectrum, self.spectrum.len());
-        let product = sized(&mut room.product, self.spectrum.len());
-        self.spectrum.forward(x, spectrum, &mut room.scratch);
-        multiply(&self.filter, spectrum, product);
-        self.spectrum.inverse(product, out, &mut room.scratch);
     }
 }
