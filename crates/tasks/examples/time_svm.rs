@@ -64,11 +64,11 @@ fn overlapping_classes(rows: usize, columns: usize, classes: usize) -> (Array2<f
     let rng = &mut stream(2022, "synthetic", "time_svm", 0);
     // a sum of four uniforms has variance 1/3: near enough to a normal for a benchmark, and needs no further crate
     let mut noise = |scale: f64| scale * 3f64.sqrt() * (0..4).map(|_| rng.gen_range(-0.5..0.5)).sum::<f64>();
-    let centres = Array2::from_shape_simple_fn((classes, columns), || noise(0.15));
+    let centers = Array2::from_shape_simple_fn((classes, columns), || noise(0.15));
     let mut x = Array2::from_shape_simple_fn((rows, columns), || noise(1.0));
     let mut labels: Array1<usize> = (0..rows).map(|i| i % classes).collect();
     for (mut row, &label) in x.outer_iter_mut().zip(&labels) {
-        row += &centres.row(label);
+        row += &centers.row(label);
     }
     for label in labels.iter_mut() {
         if rng.gen_bool(0.1) {

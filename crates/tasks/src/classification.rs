@@ -131,7 +131,7 @@ pub fn classify(
 }
 
 /// The cross-validated accuracy of every cost on the rows `items`: what a search over anything upstream (the γ of exp(−γ·d), the rank)
-/// maximises.
+/// maximizes.
 pub fn cross_validate(
     features: ArrayView2<'_, f64>,
     labels: &[usize],
@@ -216,6 +216,11 @@ impl Classes {
         classes.into_iter().map(|class| self.labels[class]).collect()
     }
 
+    fn answer(&self, machine: &LinearSvm, asked: Features<'_>) -> Result<Answer, TaskError> {
+        let predictions = self.decode(machine.predict(asked)?);
+        Ok(Answer { predictions, report: machine.report().clone(), support: None })
+    }
+
     /// The error for a single label names the label, not its class.
     fn rename(&self, error: SvmError) -> SvmError {
         match error {
@@ -240,16 +245,7 @@ impl Learner for FeatureLearner<'_> {
     fn path(&self, train: &[usize], test: &[usize], costs: &[f64], seed: u64) -> Result<Vec<Answer>, TaskError> {
         let (mut known, mut asked) = (self.features.select(Axis(0), train), self.features.select(Axis(0), test));
         scale(self.scaling, &mut known, &mut asked);
-        let classes = Classes::of(self.labels, train);
-        let encoded = classes.encode(self.labels, train);
-        let set = TrainingSet::new(&known, &encoded, classes.labels.len())
-            .map_err(|error| classes.rename(at_item(error, train)))?;
-        Features::from(&asked).check_finite().map_err(|error| at_item(error, test))?;
-        let answer = |machine: &LinearSvm| {
-            let predictions = classes.decode(machine.predict(&asked)?);
-            Ok(Answer { predictions, report: machine.report().clone(), support: None })
-        };
-        self.svm.train_path(&set, costs, seed)?.iter().map(answer).collect()
+        linear_path(self.svm, self.labels, (&known, train), (&asked, test), costs, seed)
     }
 
     fn paths(&self, items: &[usize], folds: &[Fold], costs: &[f64]) -> Result<Option<Vec<Vec<Answer>>>, TaskError> {
@@ -268,14 +264,31 @@ impl Learner for FeatureLearner<'_> {
         };
         let of_fold = |(fold, machines): (&Fold, Vec<LinearSvm>)| {
             let asked = rows.select(Axis(0), &fold.test);
-            let answer = |machine: &LinearSvm| {
-                let predictions = classes.decode(machine.predict(&asked)?);
-                Ok(Answer { predictions, report: machine.report().clone(), support: None })
-            };
-            machines.iter().map(answer).collect()
+            machines.iter().map(|machine| classes.answer(machine, (&asked).into())).collect()
         };
         folds.iter().zip(paths).map(of_fold).collect::<Result<_, TaskError>>().map(Some)
     }
+}
+
+/// Linear machines for each cost, trained on the rows of `train`, and their answers for those of `test`.
+fn linear_path<F>(
+    svm: &LinearSvmValidParams,
+    labels: &[usize],
+    (known, train): (&F, &[usize]),
+    (asked, test): (&F, &[usize]),
+    costs: &[f64],
+    seed: u64,
+) -> Result<Vec<Answer>, TaskError>
+where
+    for<'a> &'a F: Into<Features<'a>>,
+{
+    let asked: Features<'_> = asked.into();
+    let classes = Classes::of(labels, train);
+    let encoded = classes.encode(labels, train);
+    let set = TrainingSet::new(known, &encoded, classes.labels.len())
+        .map_err(|error| classes.rename(at_item(error, train)))?;
+    asked.check_finite().map_err(|error| at_item(error, test))?;
+    svm.train_path(&set, costs, seed)?.iter().map(|machine| classes.answer(machine, asked)).collect()
 }
 
 /// The row that an error names, as an item of the whole.

@@ -24,27 +24,15 @@ pub use scores::{CorefScores, Sides, score_coreference};
 #[non_exhaustive]
 pub enum CorefError {
     #[error("the {what} of mentions {i} and {j} is {value}; it must be finite")]
-    NotFinite {
-        /// `similarity`, `distance`, `similarity from the factors`.
-        what: &'static str,
-        i: usize,
-        j: usize,
-        value: f64,
-    },
-    #[error("{what} has {seen} {unit}; wanted are {wanted}")]
+    NotFinite { what: &'static str, i: usize, j: usize, value: f64 },
+    #[error("{what} has {seen} {unit}, but must have {wanted}")]
     Shape { what: &'static str, seen: usize, unit: &'static str, wanted: usize },
     #[error("cannot read sign {place} of the signature: it is {value} (expected 1 or -1)")]
     Sign { place: usize, value: f64 },
     #[error(
         "the mention `{mention}` is in the {side} twice (document {document}): every figure would count it twice, drop one"
     )]
-    Duplicate {
-        mention: String,
-        /// `key` or `response`.
-        side: &'static str,
-        /// Number of the document, from 0.
-        document: usize,
-    },
+    Duplicate { mention: String, side: &'static str, document: usize },
     #[error("the similarities cannot be read: {0}")]
     Unreadable(String),
 }

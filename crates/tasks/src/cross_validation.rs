@@ -23,13 +23,6 @@ pub struct Fold {
 
 /// Cuts items `0..labels.len()` into folds with nearly equal shares of every label.
 ///
-/// ```
-/// use landmark_tasks::cross_validation::stratified_folds;
-/// let folds = stratified_folds(&[0, 0, 0, 1, 1, 1], 3, 2022)?;
-/// assert!(folds.iter().all(|fold| fold.test.len() == 2 && fold.train.len() == 4));
-/// # Ok::<(), landmark_tasks::TaskError>(())
-/// ```
-///
 /// # Errors
 /// [`TaskError::Folds`] for fewer than two folds or more folds than items.
 pub fn stratified_folds(labels: &[usize], folds: usize, seed: u64) -> Result<Vec<Fold>, TaskError> {

@@ -12,32 +12,15 @@ pub enum TaskError {
     #[error(transparent)]
     Metric(#[from] MetricError),
     #[error("fold {fold} of {folds}: {source}")]
-    Fold {
-        /// Fold, 0-based.
-        fold: usize,
-        folds: usize,
-        source: Box<TaskError>,
-    },
+    Fold { fold: usize, folds: usize, source: Box<TaskError> },
     #[error("cannot cut {items} items into {folds} folds: `folds` must be between 2 and the number of items")]
     Folds { folds: usize, items: usize },
     #[error("{items} items have {labels} labels: give one an item")]
-    Labels {
-        /// Rows of the features or of the Gram matrix.
-        items: usize,
-        labels: usize,
-    },
+    Labels { items: usize, labels: usize },
     #[error("the {part} set names item {item}, but there are {items} items (0 to {})", .items.saturating_sub(1))]
-    NoSuchItem {
-        /// `train` or `test`.
-        part: &'static str,
-        item: usize,
-        items: usize,
-    },
+    NoSuchItem { part: &'static str, item: usize, items: usize },
     #[error("item {item} is in the split twice: train and test sets must be disjoint and without repetition")]
     Repeated { item: usize },
     #[error("the {part} set is empty")]
-    EmptyPart {
-        /// `train` or `test`.
-        part: &'static str,
-    },
+    EmptyPart { part: &'static str },
 }

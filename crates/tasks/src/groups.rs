@@ -52,7 +52,7 @@ pub fn connected(items: usize, pairs: impl IntoIterator<Item = (usize, usize)>) 
 }
 
 /// Mark of the group of an item; the way there is halved.
-fn root(parents: &mut [usize], mut item: usize) -> usize {
+pub(crate) fn root(parents: &mut [usize], mut item: usize) -> usize {
     while parents[item] != item {
         parents[item] = parents[parents[item]];
         item = parents[item];

@@ -35,7 +35,7 @@ pub struct KMeans {
     /// Cluster of each point, length n.
     pub labels: Vec<usize>,
     /// Their means, c × r; where the iterations ran out, those of the labels of the iteration before.
-    pub centres: Array2<f64>,
+    pub centers: Array2<f64>,
     /// Σ ‖x − center‖²; infinite only where that exceeds the largest number.
     pub inertia: f64,
     /// Iterations until no point moved, or as many as were allowed.
@@ -65,7 +65,7 @@ pub fn k_means(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng)
     let (half, rest) = (exponent / 2, exponent - exponent / 2);
     let scaled = points.mapv(|value| value * 2.0_f64.powi(-half) * 2.0_f64.powi(-rest));
     let mut found = iterate(scaled.view(), params, rng)?;
-    found.centres.mapv_inplace(|value| value * 2.0_f64.powi(half) * 2.0_f64.powi(rest));
+    found.centers.mapv_inplace(|value| value * 2.0_f64.powi(half) * 2.0_f64.powi(rest));
     for step in [half, rest, half, rest] {
         found.inertia *= 2.0_f64.powi(step);
     }
@@ -76,17 +76,17 @@ pub fn k_means(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng)
 fn iterate(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng) -> Result<KMeans, KMeansError> {
     let KMeansParams { clusters, iterations } = params;
     let lengths: Array1<f64> = points.rows().into_iter().map(|row| row.dot(&row)).collect();
-    let mut centres = seed(points, &lengths, clusters, rng);
+    let mut centers = seed(points, &lengths, clusters, rng);
     let mut labels = vec![usize::MAX; points.nrows()];
     let mut restarted = 0;
     for iteration in 1..=iterations {
-        let (now, distances) = assign(points, &lengths, centres.view());
+        let (now, distances) = assign(points, &lengths, centers.view());
         let moved = now != labels;
         labels = now;
         if !moved || iteration == iterations {
-            return Ok(KMeans { labels, centres, inertia: distances.sum(), iterations: iteration, restarted });
+            return Ok(KMeans { labels, centers, inertia: distances.sum(), iterations: iteration, restarted });
         }
-        restarted += update(points, &labels, distances, &mut centres);
+        restarted += update(points, &labels, distances, &mut centers);
     }
     Err(KMeansError::Numbers { clusters, iterations, points: points.nrows() })
 }
@@ -109,21 +109,21 @@ pub enum KMeansError {
 /// nearest so far.
 fn seed(points: ArrayView2<'_, f64>, lengths: &Array1<f64>, clusters: usize, rng: &mut Rng) -> Array2<f64> {
     let n = points.nrows();
-    let mut centres = Array2::zeros((clusters, points.ncols()));
+    let mut centers = Array2::zeros((clusters, points.ncols()));
     let mut nearest = Array1::from_elem(n, f64::INFINITY);
     let mut chosen = rng.gen_range(0..n);
     for c in 0..clusters {
-        centres.row_mut(c).assign(&points.row(chosen));
+        centers.row_mut(c).assign(&points.row(chosen));
         let mut products = vec![0.0; n];
-        let centre = points.row(chosen).to_vec();
-        linalg::apply(points, &centre, &mut products);
+        let center = points.row(chosen).to_vec();
+        linalg::apply(points, &center, &mut products);
         for ((near, product), length) in nearest.iter_mut().zip(&products).zip(lengths) {
             *near = near.min((length - 2.0 * product + lengths[chosen]).max(0.0));
         }
         nearest[chosen] = 0.0;
         chosen = draw(&nearest, rng);
     }
-    centres
+    centers
 }
 
 /// A point with probability proportional to its weight; any where all weigh nothing.
@@ -146,16 +146,16 @@ fn draw(weights: &Array1<f64>, rng: &mut Rng) -> usize {
 fn assign(
     points: ArrayView2<'_, f64>,
     lengths: &Array1<f64>,
-    centres: ArrayView2<'_, f64>,
+    centers: ArrayView2<'_, f64>,
 ) -> (Vec<usize>, Array1<f64>) {
-    let of_centres: Array1<f64> = centres.rows().into_iter().map(|row| row.dot(&row)).collect();
+    let of_centers: Array1<f64> = centers.rows().into_iter().map(|row| row.dot(&row)).collect();
     let mut labels = Vec::with_capacity(points.nrows());
     let mut distances = Vec::with_capacity(points.nrows());
     for block in points.axis_chunks_iter(Axis(0), POINTS_AT_A_TIME) {
-        let products = linalg::product(block, centres.t());
+        let products = linalg::product(block, centers.t());
         for row in products.rows() {
             let (mut label, mut least) = (0, f64::INFINITY);
-            for (c, (&product, &length)) in row.iter().zip(&of_centres).enumerate() {
+            for (c, (&product, &length)) in row.iter().zip(&of_centers).enumerate() {
                 let distance = length - 2.0 * product;
                 if distance < least {
                     (label, least) = (c, distance);
@@ -173,23 +173,23 @@ fn update(
     points: ArrayView2<'_, f64>,
     labels: &[usize],
     mut distances: Array1<f64>,
-    centres: &mut Array2<f64>,
+    centers: &mut Array2<f64>,
 ) -> usize {
-    let mut counts = vec![0_usize; centres.nrows()];
-    centres.fill(0.0);
+    let mut counts = vec![0_usize; centers.nrows()];
+    centers.fill(0.0);
     for (row, &label) in points.rows().into_iter().zip(labels) {
-        centres.row_mut(label).scaled_add(1.0, &row);
+        centers.row_mut(label).scaled_add(1.0, &row);
         counts[label] += 1;
     }
     let mut restarted = 0;
-    for (mut centre, &count) in centres.rows_mut().into_iter().zip(&counts) {
+    for (mut center, &count) in centers.rows_mut().into_iter().zip(&counts) {
         if count > 0 {
-            centre /= count as f64;
+            center /= count as f64;
             continue;
         }
         let farthest = (0..distances.len()).max_by(|&a, &b| distances[a].total_cmp(&distances[b]).then(b.cmp(&a)));
         if let Some(farthest) = farthest {
-            centre.assign(&points.row(farthest));
+            center.assign(&points.row(farthest));
             distances[farthest] = 0.0;
             restarted += 1;
         }
@@ -207,8 +207,8 @@ mod tests {
     fn clouds() -> Array2<f64> {
         let mut rng = stream(3, "clouds", "test", 0);
         Array2::from_shape_fn((150, 2), |(i, k)| {
-            let centre = [[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]][i % 3][k];
-            centre + rng.gen_range(-1.0..1.0)
+            let center = [[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]][i % 3][k];
+            center + rng.gen_range(-1.0..1.0)
         })
     }
 
@@ -221,13 +221,13 @@ mod tests {
             for i in 0..150 {
                 assert_eq!(found.labels[i], found.labels[i % 3], "point {i}");
             }
-            assert!(found.inertia < 150.0 * 2.0, "each point is within √2 of its centre: {}", found.inertia);
+            assert!(found.inertia < 150.0 * 2.0, "each point is within √2 of its center: {}", found.inertia);
             assert!(found.iterations < 50);
         }
     }
 
     #[test]
-    fn equal_points_fill_as_many_clusters_as_wanted_without_failing() {
+    fn equal_points_fill_all_clusters_without_failing() {
         let points = Array2::ones((6, 2));
         let found =
             k_means(points.view(), KMeansParams { clusters: 3, iterations: 5 }, &mut stream(1, "x", "y", 0)).unwrap();
@@ -243,11 +243,11 @@ mod tests {
             let scale = 2.0_f64.powi(exponent);
             let found = k_means((&points * scale).view(), params, &mut stream(1, "x", "seed", 0)).unwrap();
             assert_eq!(found.labels, plain.labels, "2^{exponent}");
-            assert_eq!((found.centres / scale), plain.centres, "2^{exponent}");
+            assert_eq!((found.centers / scale), plain.centers, "2^{exponent}");
         }
         let far = ndarray::array![[1e200], [-1e200], [f64::MAX], [-f64::MAX]];
         let found = k_means(far.view(), KMeansParams { clusters: 2, iterations: 9 }, &mut stream(1, "x", "y", 0));
-        assert!(found.unwrap().centres.iter().all(|value| value.is_finite()));
+        assert!(found.unwrap().centers.iter().all(|value| value.is_finite()));
     }
 
     #[test]

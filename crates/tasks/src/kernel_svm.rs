@@ -12,18 +12,16 @@
 //! Cost: O(n) per step, n² entries of K read where they lie (rows that are not contiguous are copied once); classes in parallel.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use landmark_core::parameter::BadParameter;
 use landmark_core::stream::stream;
 
 use crate::linear_svm::{TrainingReport, highest};
 use crate::svm::descent::DescentOptions;
 use crate::svm::dual_descent::DualDescent;
 use crate::svm::{
-    ClassWeights, DenseRows, GramRows, Loss, Rows, SolveReport, SvmError, Tolerance, check_labels, check_positive,
-    unit_costs,
+    ClassWeights, DenseRows, GramRows, Loss, OneVsRest, Rows, SolveReport, SvmError, Tolerance, check_labels,
+    check_params, check_positive, transposed, unit_costs,
 };
 
 mod smo;
@@ -39,7 +37,7 @@ const SYMMETRY_TOLERANCE: f64 = 1e-9;
 pub struct KernelSvmParams {
     /// Cost C of an error: positive.
     pub c: f64,
-    /// True where scores have a free (unregularised) bias, as in LIBSVM.
+    /// True where scores have a free (unregularized) bias, as in LIBSVM.
     pub bias: bool,
     pub class_weights: ClassWeights,
     pub tolerance: Tolerance,
@@ -65,14 +63,7 @@ impl KernelSvmParams {
     /// # Errors
     /// C, tolerance or a class weight that is not positive and finite; no epoch.
     pub fn check(self) -> Result<KernelSvmValidParams, SvmError> {
-        check_positive("c", self.c)?;
-        if let ClassWeights::Given(weights) = &self.class_weights {
-            weights.iter().try_for_each(|&weight| check_positive("class_weights", weight))?;
-        }
-        self.tolerance.check()?;
-        if self.max_epochs == 0 {
-            return Err(BadParameter::new("max_epochs", "0", "at least 1").into());
-        }
+        check_params(self.c, &self.class_weights, self.tolerance, self.max_epochs)?;
         Ok(KernelSvmValidParams(self))
     }
 }
@@ -95,10 +86,6 @@ impl KernelSvmParams {
 pub struct KernelSvmValidParams(KernelSvmParams);
 
 impl KernelSvmValidParams {
-    pub fn params(&self) -> &KernelSvmParams {
-        &self.0
-    }
-
     /// Trains on the symmetric n × n matrix of similarities between training items, with labels in `0..classes`.
     ///
     /// # Errors
@@ -128,89 +115,38 @@ impl KernelSvmValidParams {
         seed: u64,
     ) -> Result<Vec<KernelSvm>, SvmError> {
         check_gram(gram)?;
-        let problems = self.problems(gram.nrows(), labels, classes, costs)?;
-        if self.0.bias {
-            let (rows, diagonal) = (DenseRows::new(gram, None), gram.diag().to_vec());
-            return Ok(self.paths_with_bias(&rows, &diagonal, &problems));
-        }
-        let rows = GramRows::new(gram);
-        let curvatures: Vec<f64> = (0..rows.len()).map(|i| rows.curvature(i)).collect();
-        let path = |class: usize| {
-            let machine = DualDescent::new(&rows, problems.signs(class), &curvatures, self.descent_options());
-            self.path_without_bias(machine, &problems.costs, seed, class as u64)
-        };
-        Ok(problems.assemble(problems.classes().into_par_iter().map(path).collect()))
-    }
-
-    fn problems<'a>(
-        &self,
-        items: usize,
-        labels: &'a [usize],
-        classes: usize,
-        costs: &[f64],
-    ) -> Result<Problems<'a>, SvmError> {
         costs.iter().try_for_each(|&c| check_positive("c", c))?;
-        check_labels(items, labels, classes)?;
+        check_labels(gram.nrows(), labels, classes)?;
         let unit = unit_costs(labels, classes, &self.0.class_weights)?;
-        let costs = costs.iter().map(|c| unit.iter().map(|u| c * u).collect()).collect();
-        Ok(Problems { labels, classes, costs })
-    }
-
-    fn paths_with_bias(&self, rows: &DenseRows<'_>, diagonal: &[f64], problems: &Problems<'_>) -> Vec<KernelSvm> {
-        let path = |class: usize| -> Vec<Solved> {
-            let mut machine = Smo::new(rows, diagonal, problems.signs(class));
-            let mut solve = |costs: &Vec<f64>| {
-                let (bias, report) = machine.solve(costs, self.0.tolerance, self.0.max_epochs);
-                Solved { coefficients: machine.coefficients().to_vec(), bias, report }
-            };
-            problems.costs.iter().map(&mut solve).collect()
+        // C times the weight of each item, for each C
+        let costs: Vec<Vec<f64>> = costs.iter().map(|c| unit.iter().map(|u| c * u).collect()).collect();
+        let KernelSvmParams { bias, tolerance, max_epochs, .. } = self.0;
+        let problems = OneVsRest { labels, classes };
+        let paths: Vec<Vec<Solved>> = if bias {
+            let (rows, diagonal) = (DenseRows::new(gram, None), gram.diag().to_vec());
+            problems.each(|_, signs| {
+                let mut machine = Smo::new(&rows, &diagonal, signs);
+                let solve = |costs: &Vec<f64>| {
+                    let (bias, report) = machine.solve(costs, tolerance, max_epochs);
+                    Solved { coefficients: machine.coefficients().to_vec(), bias, report }
+                };
+                costs.iter().map(solve).collect()
+            })
+        } else {
+            let rows = GramRows::new(gram);
+            let curvatures: Vec<f64> = (0..rows.len()).map(|i| rows.curvature(i)).collect();
+            let options = DescentOptions { loss: Loss::Hinge, tolerance, max_epochs, shrinking: true };
+            problems.each(|class, signs| {
+                let mut machine = DualDescent::new(&rows, signs, &curvatures, options);
+                let mut rng = stream(seed, "", "kernel_svm.visits", class as u64);
+                let solve = |costs: &Vec<f64>| {
+                    let report = machine.solve(costs, &mut rng);
+                    Solved { coefficients: machine.coefficients(), bias: 0.0, report }
+                };
+                costs.iter().map(solve).collect()
+            })
         };
-        problems.assemble(problems.classes().into_par_iter().map(path).collect())
-    }
-
-    fn path_without_bias(
-        &self,
-        mut machine: DualDescent<'_, GramRows<'_>>,
-        costs: &[Vec<f64>],
-        seed: u64,
-        class: u64,
-    ) -> Vec<Solved> {
-        let mut rng = stream(seed, "", "kernel_svm.visits", class);
-        let solve = |costs: &Vec<f64>| {
-            let report = machine.solve(costs, &mut rng);
-            Solved { coefficients: machine.coefficients(), bias: 0.0, report }
-        };
-        costs.iter().map(solve).collect()
-    }
-
-    fn descent_options(&self) -> DescentOptions {
-        let KernelSvmParams { tolerance, max_epochs, .. } = self.0;
-        DescentOptions { loss: Loss::Hinge, tolerance, max_epochs, shrinking: true }
-    }
-}
-
-/// One class against the rest, for every class, at every cost.
-struct Problems<'a> {
-    labels: &'a [usize],
-    classes: usize,
-    /// C times the weight of each item, for each C.
-    costs: Vec<Vec<f64>>,
-}
-
-impl Problems<'_> {
-    /// Those that need a machine: of two classes only class 1.
-    fn classes(&self) -> std::ops::Range<usize> {
-        usize::from(self.classes == 2)..self.classes
-    }
-
-    fn signs(&self, class: usize) -> Vec<f64> {
-        self.labels.iter().map(|&label| if label == class { 1.0 } else { -1.0 }).collect()
-    }
-
-    fn assemble(&self, paths: Vec<Vec<Solved>>) -> Vec<KernelSvm> {
-        let mut paths: Vec<_> = paths.into_iter().map(Vec::into_iter).collect();
-        let at_next_cost = |_: &Vec<f64>| KernelSvm::assemble(paths.iter_mut().filter_map(Iterator::next).collect());
-        self.costs.iter().map(at_next_cost).collect()
+        Ok(transposed(paths).map(KernelSvm::assemble).collect())
     }
 }
 
@@ -292,9 +228,6 @@ impl KernelSvm {
     }
 
     /// Scores (m × classes) from the similarities of m items to all training items (m × n).
-    ///
-    /// # Errors
-    /// [`SvmError::Width`] for another number of columns.
     pub fn decision(&self, similarities: ArrayView2<'_, f64>) -> Result<Array2<f64>, SvmError> {
         if similarities.ncols() != self.items {
             return Err(SvmError::Width { wanted: self.items, found: similarities.ncols() });
@@ -303,9 +236,6 @@ impl KernelSvm {
     }
 
     /// Scores (m × classes) from the similarities of m items to the [`support`](Self::support) only, in its order.
-    ///
-    /// # Errors
-    /// [`SvmError::Width`] for another number of columns.
     pub fn decision_on_support(&self, similarities: ArrayView2<'_, f64>) -> Result<Array2<f64>, SvmError> {
         if similarities.ncols() != self.support.len() {
             return Err(SvmError::Width { wanted: self.support.len(), found: similarities.ncols() });

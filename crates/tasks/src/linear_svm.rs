@@ -4,7 +4,7 @@
 //! against the rest, each by dual coordinate descent, or all together by Crammer & Singer's formulation; [`svm`](crate::svm)
 //! states the objectives, the files below it the updates. Two classes need a single machine, whose mirror image scores class 0.
 //!
-//! The bias is the weight of a constant feature and so is regularised like the others (LIBLINEAR's `-B`).
+//! The bias is the weight of a constant feature and so is regularized like the others (LIBLINEAR's `-B`).
 //! Factors of an indefinite matrix come with a signature ±1 a column; the machine sees the columns as plain features, that is,
 //! the associated positive definite space and not the indefinite inner product.
 //!
@@ -12,10 +12,7 @@
 //! there are of them, up to 4,096, take O(n²) an epoch, and n² numbers for all classes, once their inner products are worth taking. The result
 //! depends on the seed only through the order of visits, and not on the number of threads.
 
-use std::ops::Range;
-
 use ndarray::{Array1, Array2, ArrayView2};
-use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +22,8 @@ use landmark_core::stream::stream;
 use crate::svm::descent::DescentOptions;
 use crate::svm::dual_descent::DualDescent;
 use crate::svm::{
-    BiasedSparseRows, ClassWeights, DenseRows, Features, Loss, Rows, SolveReport, SvmError, Tolerance, TrainingSet,
-    check_labels, check_positive, unit_costs,
+    BiasedSparseRows, ClassWeights, DenseRows, Features, Loss, OneVsRest, Rows, SolveReport, SvmError, Tolerance,
+    TrainingSet, check_labels, check_params, check_positive, transposed, unit_costs,
 };
 
 mod crammer_singer;
@@ -70,7 +67,7 @@ pub const NEWTON_WIDTH: usize = 2048;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearSvmParams {
-    /// Cost C of an error against the regulariser ½‖w‖² (the λ⁻¹ of the papers): positive.
+    /// Cost C of an error against the regularizer ½‖w‖² (the λ⁻¹ of the papers): positive.
     pub c: f64,
     /// Loss of an error. [`MultiClass::CrammerSinger`] always uses the hinge.
     pub loss: Loss,
@@ -112,21 +109,12 @@ impl LinearSvmParams {
     /// # Errors
     /// C, bias, tolerance or a class weight that is not positive and finite; no epoch.
     pub fn check(self) -> Result<LinearSvmValidParams, SvmError> {
-        check_positive("c", self.c)?;
-        if let Some(bias) = self.bias {
-            check_positive("bias", bias)?;
-        }
-        if let ClassWeights::Given(weights) = &self.class_weights {
-            weights.iter().try_for_each(|&weight| check_positive("class_weights", weight))?;
-        }
-        self.tolerance.check()?;
+        check_params(self.c, &self.class_weights, self.tolerance, self.max_epochs)?;
+        self.bias.map_or(Ok(()), |bias| check_positive("bias", bias))?;
         let newton_applies = self.loss == Loss::SquaredHinge && self.multi_class == MultiClass::OneVsRest;
         if self.solver == Solver::Newton && !newton_applies {
             let wanted = "`auto` or `dual_descent` unless `loss: squared_hinge` and `multi_class: one_vs_rest`";
             return Err(BadParameter::new("solver", "newton", wanted).into());
-        }
-        if self.max_epochs == 0 {
-            return Err(BadParameter::new("max_epochs", "0", "at least 1").into());
         }
         Ok(LinearSvmValidParams(self))
     }
@@ -148,10 +136,6 @@ impl LinearSvmParams {
 pub struct LinearSvmValidParams(LinearSvmParams);
 
 impl LinearSvmValidParams {
-    pub fn params(&self) -> &LinearSvmParams {
-        &self.0
-    }
-
     /// Trains on rows x (n × d, dense or sparse) with labels in `0..classes`.
     pub fn train<'a>(
         &self,
@@ -269,22 +253,26 @@ impl Paths<'_, '_> {
         }
     }
 
+    fn classes(&self) -> OneVsRest<'_> {
+        OneVsRest { labels: self.set.labels, classes: self.set.classes }
+    }
+
     fn one_vs_rest<R: Rows>(&self, rows: &R, curvatures: &[f64]) -> Vec<LinearSvm> {
-        self.for_each_class(|class| {
-            let mut machine = DualDescent::new(rows, self.signs(class), curvatures, self.options());
+        self.by_cost(self.classes().each(|class, signs| {
+            let mut machine = DualDescent::new(rows, signs, curvatures, self.options());
             let mut rng = stream(self.seed, "", "linear_svm.visits", class as u64);
             let solve = |&c: &f64| {
                 let report = machine.solve(&self.costs_of_rows(c), &mut rng);
                 Solved { weights: machine.state().to_vec(), report }
             };
             self.costs.iter().map(solve).collect()
-        })
+        }))
     }
 
     fn newton(&self, rows: &DenseRows<'_>) -> Result<Vec<LinearSvm>, SvmError> {
         let gram = newton::gram_of_all(rows, self.unit);
-        let of_class: Vec<Result<Vec<Solved>, SvmError>> = self.of_each_class(|class| {
-            let mut machine = Newton::new(rows, self.signs(class), self.unit, gram.clone(), self.options());
+        let of_class: Vec<Result<Vec<Solved>, SvmError>> = self.classes().each(|_, signs| {
+            let mut machine = Newton::new(rows, signs, self.unit, gram.clone(), self.options());
             let mut climb = Climb::from_zero(rows);
             let solve = |&c: &f64| {
                 let report = climb.to(c, |c| machine.solve(c))?;
@@ -303,9 +291,8 @@ impl Paths<'_, '_> {
         units: &[Vec<f64>],
     ) -> Result<Vec<Vec<LinearSvm>>, SvmError> {
         let shared = Shared::of_all(rows, units);
-        let of_class: Vec<Result<Vec<Vec<Solved>>, SvmError>> = self.of_each_class(|class| {
-            let mut machines =
-                FoldMachines::new(x.view(), rows, self.signs(class), units, shared.start(), self.options());
+        let of_class: Vec<Result<Vec<Vec<Solved>>, SvmError>> = self.classes().each(|_, signs| {
+            let mut machines = FoldMachines::new(x.view(), rows, signs, units, shared.start(), self.options());
             let mut of_fold: Vec<Vec<Solved>> = units.iter().map(|_| Vec::new()).collect();
             let mut climb = Climb::from_zero(rows);
             for &c in self.costs {
@@ -316,33 +303,12 @@ impl Paths<'_, '_> {
             Ok(of_fold)
         });
         let of_class: Vec<Vec<Vec<Solved>>> = of_class.into_iter().collect::<Result<_, _>>()?;
-        let mut of_class: Vec<_> = of_class.into_iter().map(Vec::into_iter).collect();
-        Ok(units.iter().map(|_| self.by_cost(of_class.iter_mut().filter_map(Iterator::next).collect())).collect())
+        Ok(transposed(of_class).map(|of_fold| self.by_cost(of_fold)).collect())
     }
 
-    /// y_i of the machine of `class` against the rest.
-    fn signs(&self, class: usize) -> Vec<f64> {
-        self.set.labels.iter().map(|&label| if label == class { 1.0 } else { -1.0 }).collect()
-    }
-
-    /// Solves the path of each class, in parallel, and puts the machines of each cost together.
-    fn for_each_class(&self, path_of: impl Fn(usize) -> Vec<Solved> + Sync + Send) -> Vec<LinearSvm> {
-        self.by_cost(self.of_each_class(path_of))
-    }
-
-    /// Classes with a machine: of two only class 1.
-    fn machines(&self) -> Range<usize> {
-        usize::from(self.set.classes == 2)..self.set.classes
-    }
-
-    fn of_each_class<T: Send>(&self, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-        self.machines().into_par_iter().map(of).collect()
-    }
-
+    /// The machines of all classes at each cost.
     fn by_cost(&self, of_class: Vec<Vec<Solved>>) -> Vec<LinearSvm> {
-        let mut of_class: Vec<_> = of_class.into_iter().map(Vec::into_iter).collect();
-        let at_next_cost = |_: &f64| self.assemble(of_class.iter_mut().filter_map(Iterator::next).collect());
-        self.costs.iter().map(at_next_cost).collect()
+        transposed(of_class).map(|solved| self.assemble(solved)).collect()
     }
 
     fn crammer_singer<R: Rows>(&self, rows: &R, curvatures: &[f64]) -> Vec<LinearSvm> {
@@ -429,9 +395,6 @@ impl LinearSvm {
     }
 
     /// Scores of every class: n × classes.
-    ///
-    /// # Errors
-    /// [`SvmError::Width`] for rows of another width than the training rows'.
     pub fn decision<'a>(&self, x: impl Into<Features<'a>>) -> Result<Array2<f64>, SvmError> {
         let x = x.into();
         let (rows, found) = x.shape();

@@ -12,9 +12,9 @@ mod counts;
 mod spread;
 mod threshold;
 
-pub use correlation::{average_ranks, pearson, spearman};
-pub use counts::{ConfusionMatrix, accuracy, f1_binary, f1_macro, f1_micro};
-pub use spread::{Interval, Summary, bootstrap_interval, bootstrap_mean, paired_bootstrap};
+pub use correlation::{pearson, spearman};
+pub use counts::{accuracy, f1_binary, f1_macro};
+pub use spread::{Interval, Summary, bootstrap_mean, paired_bootstrap};
 pub use threshold::{Threshold, best_threshold};
 
 /// Why a figure could not be computed.
@@ -28,13 +28,7 @@ pub enum MetricError {
     )]
     Lengths { metric: &'static str, left_name: &'static str, left: usize, right_name: &'static str, right: usize },
     #[error("`{metric}`: `{list}[{index}]` is {value}, but must be finite")]
-    NotFinite {
-        metric: &'static str,
-        list: &'static str,
-        /// Index in the list, 0-based.
-        index: usize,
-        value: f64,
-    },
+    NotFinite { metric: &'static str, list: &'static str, index: usize, value: f64 },
     #[error("`{metric}` is undefined: all {len} values of `{list}` are {value}")]
     Constant { metric: &'static str, list: &'static str, len: usize, value: f64 },
     #[error(transparent)]

@@ -10,7 +10,6 @@
 //! [`approximate_top_k`] walks a graph of the items instead, and reports how many of the nearest it finds.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 
 use landmark_core::approximation::ScatteredEntries;
 use landmark_core::linalg;
@@ -111,6 +110,13 @@ pub struct ScoredPair {
     pub score: f64,
 }
 
+impl ScoredPair {
+    /// The most similar first, of equals the one with the smaller items.
+    fn by_rank(&self, other: &Self) -> Ordering {
+        other.score.rank_cmp(&self.score).then((self.first, self.second).cmp(&(other.first, other.second)))
+    }
+}
+
 /// The k best so far, best first.
 #[derive(Debug, Clone)]
 struct Best {
@@ -175,9 +181,6 @@ pub fn top_k(scores: impl Similarities, k: usize, mut done: impl FnMut(f64)) -> 
 }
 
 /// The `k` items most similar to each of the `queries` (m × r: items embedded later), best first. Scattered entries are no queries'.
-///
-/// # Panics
-/// When queries have another number of columns.
 pub fn nearest(queries: ArrayView2<'_, f64>, vectors: SignedVectors<'_>, k: usize) -> Vec<Vec<Neighbor>> {
     let signed = &queries * vectors.signature;
     let mut best = vec![Best::new(k.min(vectors.len())); queries.nrows()];
@@ -220,25 +223,25 @@ pub fn best_pairs(
     at_least: f64,
     mut done: impl FnMut(f64),
 ) -> Vec<ScoredPair> {
-    let n = scores.items();
-    let mut best: BinaryHeap<Worst> = BinaryHeap::new();
+    let mut best: Vec<ScoredPair> = Vec::new();
     let mut threshold = at_least;
-    for_each_block(n, |rows, cols, share| {
+    for_each_block(scores.items(), |rows, cols, share| {
         if count == 0 {
             return;
         }
-        for pair in pairs_of(scores.block(rows, cols).view(), rows.0, cols.0, threshold) {
-            best.push(Worst(pair));
-            if best.len() > count {
-                best.pop();
+        let found = pairs_of(scores.block(rows, cols).view(), rows.0, cols.0, threshold);
+        if !found.is_empty() {
+            best.extend(found);
+            if best.len() >= count {
+                best.select_nth_unstable_by(count - 1, ScoredPair::by_rank);
+                best.truncate(count);
+                threshold = best[count - 1].score;
             }
-        }
-        if best.len() == count {
-            threshold = best.peek().map_or(at_least, |worst| worst.0.score.max(at_least));
         }
         done(share);
     });
-    best.into_sorted_vec().into_iter().map(|worst| worst.0).collect()
+    best.sort_unstable_by(ScoredPair::by_rank);
+    best
 }
 
 /// Pairs of a block that score at least `threshold`, the smaller item first.
@@ -252,30 +255,6 @@ fn pairs_of(block: ArrayView2<'_, f64>, first_row: usize, first_col: usize, thre
     };
     block.axis_iter(Axis(0)).into_par_iter().enumerate().flat_map_iter(of_row).collect()
 }
-
-/// Ordered so that the worst pair is the greatest, on top of a heap.
-struct Worst(ScoredPair);
-
-impl Ord for Worst {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let places = |pair: &ScoredPair| (pair.first, pair.second);
-        other.0.score.rank_cmp(&self.0.score).then_with(|| places(&self.0).cmp(&places(&other.0)))
-    }
-}
-
-impl PartialOrd for Worst {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Worst {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Worst {}
 
 /// Visits the blocks of the upper triangle, row by row of blocks; the visitor gets the share of them that will then be
 /// behind.

@@ -51,14 +51,6 @@ pub struct RankingScores {
 
 /// Scores the comments of each question, in the order they were posted.
 ///
-/// ```
-/// use landmark_tasks::ranking::{Answer, score_ranking};
-/// let answer = |score: f64, relevant| Answer { score, predicted: score > 0.0, relevant };
-/// let scores = score_ranking(&[vec![answer(3.0, true), answer(-1.0, false), answer(1.0, true)]])?;
-/// assert_eq!((scores.map, scores.mrr, scores.accuracy), (1.0, 1.0, 1.0));
-/// # Ok::<(), landmark_tasks::metrics::MetricError>(())
-/// ```
-///
 /// # Errors
 /// No question, a question without comments, a score that is not finite.
 pub fn score_ranking(questions: &[Vec<Answer>]) -> Result<RankingScores, MetricError> {
@@ -66,7 +58,6 @@ pub fn score_ranking(questions: &[Vec<Answer>]) -> Result<RankingScores, MetricE
     if questions.is_empty() {
         return Err(MetricError::TooFew { metric, len: 0, wanted: 1 });
     }
-    let mut counts = LabelCounts::default();
     let (mut precisions, mut reciprocals) = (0.0, 0.0);
     let (mut found, mut findable) = ([0_usize; DEPTH], [0_usize; DEPTH]);
     for answers in questions {
@@ -76,7 +67,6 @@ pub fn score_ranking(questions: &[Vec<Answer>]) -> Result<RankingScores, MetricE
         if let Some(index) = answers.iter().position(|answer| !answer.score.is_finite()) {
             return Err(MetricError::NotFinite { metric, list: "scores", index, value: answers[index].score });
         }
-        answers.iter().for_each(|answer| counts.add(answer));
         let ranked = ranked_relevance(answers);
         precisions += average_precision(&ranked);
         reciprocals += ranked.iter().take(DEPTH).position(|&hit| hit).map_or(0.0, |place| 1.0 / (place + 1) as f64);
@@ -90,17 +80,20 @@ pub fn score_ranking(questions: &[Vec<Answer>]) -> Result<RankingScores, MetricE
     }
     let share = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     let recalls: f64 = found.iter().zip(findable).map(|(&part, whole)| share(part, whole)).sum();
+    let count = |is: fn(&Answer) -> bool| questions.iter().flatten().filter(|answer| is(answer)).count();
+    let (all, hits) = (count(|_| true), count(|answer| answer.predicted && answer.relevant));
+    let (predicted, relevant) = (count(|answer| answer.predicted), count(|answer| answer.relevant));
     let n = questions.len() as f64;
     Ok(RankingScores {
         map: precisions / n,
         avg_rec: recalls / DEPTH as f64,
         mrr: reciprocals / n,
-        precision: share(counts.hits, counts.predicted),
-        recall: share(counts.hits, counts.relevant),
-        f1: share(2 * counts.hits, counts.predicted + counts.relevant),
-        accuracy: share(counts.right, counts.all),
+        precision: share(hits, predicted),
+        recall: share(hits, relevant),
+        f1: share(2 * hits, predicted + relevant),
+        accuracy: share(count(|answer| answer.predicted == answer.relevant), all),
         questions: questions.len(),
-        answers: counts.all,
+        answers: all,
     })
 }
 
@@ -119,25 +112,6 @@ fn average_precision(ranked: &[bool]) -> f64 {
         sum += hits / (place + 1) as f64;
     }
     if hits == 0.0 { 0.0 } else { sum / hits }
-}
-
-#[derive(Default)]
-struct LabelCounts {
-    all: usize,
-    right: usize,
-    hits: usize,
-    predicted: usize,
-    relevant: usize,
-}
-
-impl LabelCounts {
-    fn add(&mut self, answer: &Answer) {
-        self.all += 1;
-        self.right += usize::from(answer.predicted == answer.relevant);
-        self.hits += usize::from(answer.predicted && answer.relevant);
-        self.predicted += usize::from(answer.predicted);
-        self.relevant += usize::from(answer.relevant);
-    }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Depth {
 
 /// Mean over items with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judgement {
+pub struct MeanWithInterval {
     pub mean: f64,
     /// Lower end, at least 0.
     pub lower: f64,
@@ -38,7 +38,7 @@ pub struct Judgement {
     pub upper: f64,
 }
 
-impl Judgement {
+impl MeanWithInterval {
     /// The mean over the items of several sets, each with its number of items. `None` where there is none.
     pub fn pooled(sets: &[(Self, usize)]) -> Option<Self> {
         let count = sets.iter().map(|(_, items)| *items).sum::<usize>() as f64;
@@ -46,10 +46,10 @@ impl Judgement {
             return None;
         }
         let share = |items: usize| items as f64 / count;
-        let mean = sets.iter().map(|(judged, items)| share(*items) * judged.mean).sum::<f64>();
+        let mean = sets.iter().map(|(mean, items)| share(*items) * mean.mean).sum::<f64>();
         // an end may have been cut off at 0 or 1: the other one is the whole half
-        let half = |judged: &Self| (judged.mean - judged.lower).max(judged.upper - judged.mean);
-        let half = sets.iter().map(|(judged, items)| (share(*items) * half(judged)).powi(2)).sum::<f64>().sqrt();
+        let half = |of: &Self| (of.mean - of.lower).max(of.upper - of.mean);
+        let half = sets.iter().map(|(mean, items)| (share(*items) * half(mean)).powi(2)).sum::<f64>().sqrt();
         Some(Self { mean, lower: (mean - half).max(0.0), upper: (mean + half).min(1.0) })
     }
 }
@@ -93,14 +93,14 @@ impl Truth {
     ///
     /// # Panics
     /// When there is not one list an item, or an item of a list does not exist.
-    pub fn judge(&self, depth: Depth, lists: &[Vec<usize>]) -> Judgement {
+    pub fn judge(&self, depth: Depth, lists: &[Vec<usize>]) -> MeanWithInterval {
         assert_eq!(lists.len(), self.rows.len(), "lists and items");
         let values: Vec<f64> = lists.iter().enumerate().map(|(i, list)| self.value(depth, i, list)).collect();
         let count = values.len().max(1) as f64;
         let mean = values.iter().sum::<f64>() / count;
         let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0).max(1.0);
         let half = 1.96 * (variance / count).sqrt();
-        Judgement { mean, lower: (mean - half).max(0.0), upper: (mean + half).min(1.0) }
+        MeanWithInterval { mean, lower: (mean - half).max(0.0), upper: (mean + half).min(1.0) }
     }
 
     fn value(&self, depth: Depth, i: usize, list: &[usize]) -> f64 {
@@ -150,15 +150,18 @@ mod tests {
 
     #[test]
     fn sets_are_pooled_by_their_items() {
-        let judged =
-            |mean: f64, half: f64| Judgement { mean, lower: (mean - half).max(0.0), upper: (mean + half).min(1.0) };
-        let pooled = Judgement::pooled(&[(judged(0.5, 0.1), 30), (judged(0.9, 0.2), 10)]).unwrap();
+        let judged = |mean: f64, half: f64| MeanWithInterval {
+            mean,
+            lower: (mean - half).max(0.0),
+            upper: (mean + half).min(1.0),
+        };
+        let pooled = MeanWithInterval::pooled(&[(judged(0.5, 0.1), 30), (judged(0.9, 0.2), 10)]).unwrap();
         let half = (0.75 * 0.1_f64).hypot(0.25 * 0.2);
         for (ours, theirs) in [(pooled.mean, 0.6), (pooled.lower, 0.6 - half), (pooled.upper, 0.6 + half)] {
             // rounding
             assert!((ours - theirs).abs() < 1e-12, "{ours} {theirs}");
         }
-        assert_eq!(Judgement::pooled(&[]), None);
+        assert_eq!(MeanWithInterval::pooled(&[]), None);
     }
 
     #[test]

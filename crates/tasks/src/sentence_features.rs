@@ -1,7 +1,7 @@
 //! Sentence representations that put dense vectors next to sparse word counts (paper 2, equation 2 and §3.1).
 //!
 //! SENT: x/‖x‖ ⊕ xΠ/‖xΠ‖, x the n-gram counts of a sentence and Π the [projection](landmark_features::sketch::Projection) of a sketch of
-//! unlabelled text. Any other dense vector takes the place of xΠ in the same way: averaged word vectors do for the paper's baselines.
+//! unlabeled text. Any other dense vector takes the place of xΠ in the same way: averaged word vectors do for the paper's baselines.
 //! SENT+ adds to x features of the first two words, and what a supervised machine predicts: [`predicted_labels`].
 //!
 //! Cost: xΠ takes m multiplications a non-zero number of x; a row of the result stores the numbers of x and m more.
@@ -32,20 +32,6 @@ pub fn project(rows: &SparseRows, projection: &Projection) -> Array2<f64> {
 }
 
 /// x/‖x‖ ⊕ v₁/‖v₁‖ ⊕ v₂/‖v₂‖ … for each row; a part of length 0 stays 0.
-///
-/// ```
-/// use landmark_tasks::sentence_features::hstack;
-/// use landmark_tasks::svm::SparseRows;
-/// use ndarray::array;
-/// let counts = SparseRows::from_dense(array![[3.0, 4.0, 0.0]].view())?;
-/// let both = hstack(&counts, &[array![[0.0, 2.0]].view()])?;
-/// assert_eq!(both.columns(), 5);
-/// assert_eq!(both.row(0).collect::<Vec<_>>(), [(0, 0.6), (1, 0.8), (4, 1.0)]);
-/// # Ok::<(), landmark_tasks::svm::SvmError>(())
-/// ```
-///
-/// # Errors
-/// [`SvmError::Lengths`] where a dense part has another number of rows.
 pub fn hstack(sparse: &SparseRows, dense: &[ArrayView2<'_, f64>]) -> Result<SparseRows, SvmError> {
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     if let Some(part) = dense.iter().find(|part| part.nrows() != sparse.rows()) {
@@ -143,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn few_labels_are_nested_and_at_most_so_many() {
+    fn few_labels_are_nested_and_at_most_the_limit() {
         let labels: Vec<usize> = (0..60).map(|i| i % 4).collect();
         let items: Vec<usize> = (0..50).collect();
         let five = subsample_per_label(&labels, &items, 5, 1, "sample", 0);

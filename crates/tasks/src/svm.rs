@@ -9,7 +9,7 @@
 //! The gap primal − dual ≥ 0 bounds how far both are from the optimum. It is measured, never assumed: every report carries it.
 
 use landmark_core::parameter::BadParameter;
-
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,10 +58,6 @@ impl Tolerance {
             Self::DualityGap(value) | Self::Violation(value) => value,
         }
     }
-
-    pub(crate) fn check(self) -> Result<(), SvmError> {
-        check_positive("tolerance", self.value())
-    }
 }
 
 /// Report of one optimization problem.
@@ -99,7 +95,7 @@ impl SolveReport {
     }
 }
 
-/// Why a machine could not be trained or asked.
+/// Why a machine could not be trained or asked. Rows and columns count from 0.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SvmError {
@@ -110,34 +106,17 @@ pub enum SvmError {
     #[error("{rows} rows have {found} `{list}`: give one a row")]
     Lengths { list: &'static str, rows: usize, found: usize },
     #[error("row {row} has label {label}, but there are {classes} classes (0 to {})", .classes.saturating_sub(1))]
-    Label {
-        /// Row, 0-based.
-        row: usize,
-        label: usize,
-        classes: usize,
-    },
+    Label { row: usize, label: usize, classes: usize },
     #[error("all {rows} training rows have label {label}: a classifier needs at least two labels")]
     OneClass { label: usize, rows: usize },
     #[error("class {class} of {classes} has no training row: drop it from the classes or give it an example")]
     NoExample { class: usize, classes: usize },
     #[error("feature {column} of row {row} is {value}, but must be finite")]
-    NotFinite {
-        /// Row, 0-based.
-        row: usize,
-        /// Column, 0-based.
-        column: usize,
-        value: f64,
-    },
+    NotFinite { row: usize, column: usize, value: f64 },
     #[error("row {row} is too long to be squared, but must be shorter than 1e154: divide all rows by one number")]
-    TooLong {
-        /// Row, 0-based.
-        row: usize,
-    },
+    TooLong { row: usize },
     #[error("the squares of the rows times `c` {c} add up to more than f64 holds: divide all rows by one number")]
-    Overflow {
-        /// C of the system.
-        c: f64,
-    },
+    Overflow { c: f64 },
     #[error("sparse rows: {problem} at {place}")]
     Sparse { problem: &'static str, place: usize },
     #[error("the Gram matrix is {rows} × {columns}, but must be square")]
@@ -145,24 +124,9 @@ pub enum SvmError {
     #[error(
         "the Gram matrix is not symmetric: K({row}, {column}) = {value}, K({column}, {row}) = {mirrored}; average both first"
     )]
-    Asymmetric {
-        /// Row, 0-based.
-        row: usize,
-        /// Column, 0-based.
-        column: usize,
-        /// K(row, column).
-        value: f64,
-        /// K(column, row).
-        mirrored: f64,
-    },
+    Asymmetric { row: usize, column: usize, value: f64, mirrored: f64 },
     #[error("K({row}, {column}) of the Gram matrix is {value}, but must be finite")]
-    GramNotFinite {
-        /// Row, 0-based.
-        row: usize,
-        /// Column, 0-based.
-        column: usize,
-        value: f64,
-    },
+    GramNotFinite { row: usize, column: usize, value: f64 },
     #[error("the model was trained on {wanted} columns, but is asked about rows of {found}")]
     Width { wanted: usize, found: usize },
     #[error("{0}")]
@@ -182,4 +146,44 @@ pub(crate) fn check_positive(parameter: &'static str, value: f64) -> Result<(), 
     } else {
         Err(BadParameter::new(parameter, value, "positive and finite").into())
     }
+}
+
+/// Range check of what every machine takes.
+pub(crate) fn check_params(
+    c: f64,
+    class_weights: &ClassWeights,
+    tolerance: Tolerance,
+    max_epochs: usize,
+) -> Result<(), SvmError> {
+    check_positive("c", c)?;
+    if let ClassWeights::Given(weights) = class_weights {
+        weights.iter().try_for_each(|&weight| check_positive("class_weights", weight))?;
+    }
+    check_positive("tolerance", tolerance.value())?;
+    if max_epochs == 0 {
+        return Err(BadParameter::new("max_epochs", "0", "at least 1").into());
+    }
+    Ok(())
+}
+
+/// Machines of one class against the rest.
+#[derive(Clone, Copy)]
+pub(crate) struct OneVsRest<'a> {
+    pub(crate) labels: &'a [usize],
+    pub(crate) classes: usize,
+}
+
+impl OneVsRest<'_> {
+    /// `of` each class and its signs y_i, in parallel; of two classes only class 1, whose mirror image is class 0.
+    pub(crate) fn each<T: Send>(self, of: impl Fn(usize, Vec<f64>) -> T + Sync + Send) -> Vec<T> {
+        let signs = |class| self.labels.iter().map(|&label| if label == class { 1.0 } else { -1.0 }).collect();
+        (usize::from(self.classes == 2)..self.classes).into_par_iter().map(|class| of(class, signs(class))).collect()
+    }
+}
+
+/// Rows of equal length as columns: of the paths of classes, the solutions of all classes at each cost.
+pub(crate) fn transposed<T>(rows: Vec<Vec<T>>) -> impl Iterator<Item = Vec<T>> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let mut rows: Vec<_> = rows.into_iter().map(Vec::into_iter).collect();
+    (0..columns).map(move |_| rows.iter_mut().filter_map(Iterator::next).collect())
 }

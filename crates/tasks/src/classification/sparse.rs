@@ -2,11 +2,11 @@
 
 use landmark_core::parameter::BadParameter;
 
-use super::{Choice, Classes, ClassificationValidParams, Outcome, Scaling, at_item, classify_with};
+use super::{ClassificationValidParams, Outcome, Scaling, classify_with, linear_path};
 use crate::cross_validation::{Answer, Learner};
 use crate::error::TaskError;
-use crate::linear_svm::{LinearSvm, LinearSvmValidParams};
-use crate::svm::{Features, SparseRows, SvmError, TrainingSet};
+use crate::linear_svm::LinearSvmValidParams;
+use crate::svm::{SparseRows, SvmError};
 
 /// As [`classify`](super::classify), on sparse rows. Columns that no training row uses carry no weight and are left out, so that a hash of
 /// 2²⁰ columns costs no more than the words that occur.
@@ -26,8 +26,7 @@ pub fn classify_sparse(
         return Err(SvmError::from(BadParameter::new("scaling", value, "`none` for sparse rows")).into());
     }
     let learner = SparseLearner { features, labels, svm: &params.svm };
-    let choice: &Choice = &params.choice;
-    classify_with(&learner, features.rows(), train, test, choice, seed)
+    classify_with(&learner, features.rows(), train, test, &params.choice, seed)
 }
 
 struct SparseLearner<'a> {
@@ -44,16 +43,7 @@ impl Learner for SparseLearner<'_> {
     fn path(&self, train: &[usize], test: &[usize], costs: &[f64], seed: u64) -> Result<Vec<Answer>, TaskError> {
         let used = self.features.used_columns(train);
         let (known, asked) = (self.features.cut(train, &used), self.features.cut(test, &used));
-        let classes = Classes::of(self.labels, train);
-        let encoded = classes.encode(self.labels, train);
-        let set = TrainingSet::new(&known, &encoded, classes.labels.len())
-            .map_err(|error| classes.rename(at_item(error, train)))?;
-        Features::from(&asked).check_finite().map_err(|error| at_item(error, test))?;
-        let answer = |machine: &LinearSvm| {
-            let predictions = classes.decode(machine.predict(&asked)?);
-            Ok(Answer { predictions, report: machine.report().clone(), support: None })
-        };
-        self.svm.train_path(&set, costs, seed)?.iter().map(answer).collect()
+        linear_path(self.svm, self.labels, (&known, train), (&asked, test), costs, seed)
     }
 }
 

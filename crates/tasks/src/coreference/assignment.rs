@@ -13,13 +13,6 @@ use std::collections::BinaryHeap;
 
 /// The sum of weights of the heaviest matching. `rows[i]` lists the edges of row i as (column, weight > 0), each column once;
 /// columns are numbered below `columns`. Rows and columns may stay unmatched.
-///
-/// ```
-/// use landmark_tasks::coreference::max_weight_matching;
-/// // taking the heaviest edge first (0–0) would give 3 + 0
-/// let weight = max_weight_matching(&[vec![(0, 3.0), (1, 2.0)], vec![(0, 2.5)]], 2);
-/// assert_eq!(weight, 4.5);
-/// ```
 pub fn max_weight_matching(rows: &[Vec<(usize, f64)>], columns: usize) -> f64 {
     let mut search = Search::new(rows, columns);
     for row in search.bid() {

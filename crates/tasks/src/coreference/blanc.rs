@@ -12,17 +12,14 @@
 use super::contingency::Contingency;
 use super::precision_recall::{Fraction, PrecisionRecall};
 
+/// Counts in the key, in the response and in both.
+type Counts = [u64; 3];
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Links {
-    key_coreferent: u64,
-    response_coreferent: u64,
-    common_coreferent: u64,
-    key_others: u64,
-    response_others: u64,
-    common_others: u64,
-    key_mentions: u64,
-    response_mentions: u64,
-    common_mentions: u64,
+    coreferent: Counts,
+    others: Counts,
+    mentions: Counts,
 }
 
 fn pairs(mentions: u64) -> u64 {
@@ -32,39 +29,33 @@ fn pairs(mentions: u64) -> u64 {
 impl Links {
     pub(super) fn add(&mut self, document: &Contingency) {
         let within = |sizes: &[usize]| sizes.iter().map(|&size| pairs(size as u64)).sum::<u64>();
-        let (key, response) = (document.key_mentions() as u64, document.response_mentions() as u64);
-        let common = document.common() as u64;
-        let (key_within, response_within) = (within(&document.key_sizes), within(&document.response_sizes));
         let both: u64 = document.overlaps.iter().flatten().map(|cell| pairs(cell.1 as u64)).sum();
+        let coreferent = [within(&document.key_sizes), within(&document.response_sizes), both];
+        let mentions =
+            [document.key_mentions(), document.response_mentions(), document.common()].map(|count| count as u64);
         // pairs of common mentions: one cluster in the key, one in the response
         let found = |cells: &Vec<(usize, usize)>| pairs(cells.iter().map(|cell| cell.1 as u64).sum());
         let same_in_key: u64 = document.overlaps.iter().map(found).sum();
         let same_in_response: u64 = document.transposed().overlaps.iter().map(found).sum();
-        self.key_coreferent += key_within;
-        self.response_coreferent += response_within;
-        self.common_coreferent += both;
-        self.key_others += pairs(key) - key_within;
-        self.response_others += pairs(response) - response_within;
-        self.common_others += pairs(common) + both - same_in_key - same_in_response;
-        self.key_mentions += key;
-        self.response_mentions += response;
-        self.common_mentions += common;
+        let [key, response, common] = mentions.map(pairs);
+        let others = [key - coreferent[0], response - coreferent[1], common + both - same_in_key - same_in_response];
+        let sums = [(&mut self.coreferent, coreferent), (&mut self.others, others), (&mut self.mentions, mentions)];
+        for (sum, counts) in sums {
+            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
     }
 
     pub(super) fn score(&self) -> PrecisionRecall {
-        let of = |common: u64, key: u64, response: u64| {
-            let recall = Fraction { part: common as f64, whole: key as f64 };
-            PrecisionRecall::new(Fraction { part: common as f64, whole: response as f64 }, recall)
+        let of = |[key, response, common]: Counts| {
+            let share = |whole: u64| Fraction { part: common as f64, whole: whole as f64 };
+            PrecisionRecall::new(share(response), share(key))
         };
-        let coreferent = of(self.common_coreferent, self.key_coreferent, self.response_coreferent);
-        let others = of(self.common_others, self.key_others, self.response_others);
-        match (self.key_coreferent, self.key_others) {
+        let (coreferent, others) = (of(self.coreferent), of(self.others));
+        match (self.coreferent[0], self.others[0]) {
             // one mention, or none: right if it is found and nothing else
             (0, 0) => {
-                let same = self.key_mentions == self.common_mentions
-                    && self.response_mentions == self.common_mentions
-                    && self.common_mentions > 0;
-                let value = f64::from(u8::from(same));
+                let [key, response, common] = self.mentions;
+                let value = f64::from(u8::from(key == common && response == common && common > 0));
                 PrecisionRecall { precision: value, recall: value, f1: value }
             }
             (0, _) => others,

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CorefError;
+use crate::groups::root;
 
 /// The distance of two clusters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -68,7 +69,7 @@ impl CondensedDistances {
         }
     }
 
-    /// 1 − K for a similarity matrix K, n × n. Only what stands above the diagonal is read: symmetrise before, unless the order of a
+    /// 1 − K for a similarity matrix K, n × n. Only what stands above the diagonal is read: symmetrize before, unless the order of a
     /// pair is meant to decide.
     ///
     /// # Errors
@@ -222,15 +223,6 @@ impl Dendrogram {
     }
 }
 
-/// The root of a tree of parents, halving the path.
-fn root(parents: &mut [usize], mut item: usize) -> usize {
-    while parents[item] != item {
-        parents[item] = parents[parents[item]];
-        item = parents[item];
-    }
-    item
-}
-
 #[cfg(test)]
 mod tests {
     use ndarray::array;
@@ -266,7 +258,7 @@ mod tests {
         let similarities = array![[1.0, 0.5, f64::INFINITY], [0.5, 1.0, 0.1], [0.2, 0.1, 1.0]];
         let message = CondensedDistances::of_similarities(similarities.view()).unwrap_err().to_string();
         assert_eq!(message, "the similarity of mentions 0 and 2 is inf; it must be finite");
-        assert!(CondensedDistances::new(3, vec![0.0]).unwrap_err().to_string().contains("1 values; wanted are 3"));
+        assert!(CondensedDistances::new(3, vec![0.0]).unwrap_err().to_string().contains("1 values, but must have 3"));
         let wide = Array2::<f64>::zeros((2, 3));
         assert!(CondensedDistances::of_similarities(wide.view()).is_err());
     }

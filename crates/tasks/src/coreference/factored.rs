@@ -19,15 +19,6 @@ const ROWS_PER_TASK: usize = 512;
 /// The dendrogram of average linkage on 1 − Z diag(±1) Zᵀ. `vectors` is n × r, `signature` r numbers of ±1: what
 /// [`Approximation::embedding`](landmark_core::approximation::Approximation::embedding) returns.
 ///
-/// ```
-/// use landmark_tasks::coreference::average_linkage_of_factors;
-/// use ndarray::array;
-/// let vectors = array![[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]];
-/// let dendrogram = average_linkage_of_factors(vectors.view(), array![1.0, 1.0].view())?;
-/// assert_eq!(dendrogram.cut_below(0.5), [0, 0, 1]);
-/// # Ok::<(), landmark_tasks::coreference::CorefError>(())
-/// ```
-///
 /// # Errors
 /// [`CorefError::Shape`] for a signature of another length, [`CorefError::Sign`] for a number in it that is not ±1, [`CorefError::NotFinite`] for a similarity that is not finite.
 pub fn average_linkage_of_factors(
@@ -206,7 +197,7 @@ mod tests {
     fn factors_that_do_not_fit_are_refused() {
         let mut vectors = Array2::from_elem((3, 2), 1.0);
         let message = average_linkage_of_factors(vectors.view(), array![1.0].view()).unwrap_err().to_string();
-        assert_eq!(message, "the signature has 1 signs; wanted are 2");
+        assert_eq!(message, "the signature has 1 signs, but must have 2");
         vectors[[2, 0]] = f64::NAN;
         let message = average_linkage_of_factors(vectors.view(), array![1.0, 1.0].view()).unwrap_err().to_string();
         assert!(message.contains("of mentions 0 and 2 is NaN"), "{message}");

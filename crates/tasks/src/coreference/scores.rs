@@ -50,18 +50,6 @@ pub type Sides<'a, M> = (&'a [Vec<M>], &'a [Vec<M>]);
 
 /// Scores the clusters of each document, (key, response). A mention is whatever names it within its document; across documents,
 /// all mentions of a topic are one document.
-///
-/// ```
-/// use landmark_tasks::coreference::{Singletons, score_coreference};
-/// let key = vec![vec!["a", "b", "c"], vec!["d", "e", "f"]];
-/// let response = vec![vec!["a", "b", "c", "d", "e", "f"]];
-/// let scores = score_coreference(&[(&key, &response)], Singletons::Keep)?;
-/// assert_eq!((scores.muc.precision, scores.b_cubed.precision, scores.muc.recall), (0.8, 0.5, 1.0));
-/// # Ok::<(), landmark_tasks::coreference::CorefError>(())
-/// ```
-///
-/// # Errors
-/// [`CorefError::Duplicate`] for a mention that one side has twice.
 pub fn score_coreference<M: Hash + Eq + Display>(
     documents: &[Sides<'_, M>],
     singletons: Singletons,

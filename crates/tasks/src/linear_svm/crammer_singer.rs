@@ -4,7 +4,7 @@
 //!
 //! dual: max −½ Σ_m ‖w_m‖² + Σ_i α_i^{y_i},  w_m = Σ_i α_i^m x_i,  Σ_m α_i^m = 0,  α_i^m ≤ C_i [m = y_i]
 //!
-//! A visit of sample i minimises over all its α_i^m exactly: with A = ‖x_i‖² and B_m = w_m·x_i + [m ≠ y_i] − A α_i^m the answer is
+//! A visit of sample i minimizes over all its α_i^m exactly: with A = ‖x_i‖² and B_m = w_m·x_i + [m ≠ y_i] − A α_i^m the answer is
 //! α_i^m = min(C_i [m = y_i], (β − B_m) / A), where β is found by sorting. Classes whose α is at its bound and whose gradient is
 //! below every gradient that may still rise are set aside for that sample until the next audit.
 //!
@@ -130,11 +130,11 @@ impl<R: Rows> Costed<'_, '_, R> {
         self.open[i] = open;
     }
 
-    /// Minimises the dual over the open α of sample `i`.
-    fn minimise(&mut self, i: usize) {
+    /// Minimizes the dual over the open α of sample `i`.
+    fn minimize(&mut self, i: usize) {
         let curvature = self.machine.curvatures[i];
         if curvature <= 0.0 {
-            return self.minimise_without_features(i);
+            return self.minimize_without_features(i);
         }
         let offset = |visit: &Visit, alpha: &Array2<f64>, m: usize| visit.gradient[m] - curvature * alpha[[i, m]];
         self.visit.sorted.clear();
@@ -162,7 +162,7 @@ impl<R: Rows> Costed<'_, '_, R> {
     }
 
     /// A row of zeros only enters the linear term: its α of the label rises to its bound, at the expense of any other class.
-    fn minimise_without_features(&mut self, i: usize) {
+    fn minimize_without_features(&mut self, i: usize) {
         let label = self.machine.labels[i];
         let payer = usize::from(label == 0);
         for m in 0..self.machine.classes {
@@ -171,7 +171,7 @@ impl<R: Rows> Costed<'_, '_, R> {
         self.visit.wanted[payer] = -self.costs[i];
     }
 
-    /// Moves the open α of sample `i` to where [`minimise`](Self::minimise) wants them.
+    /// Moves the open α of sample `i` to where [`minimize`](Self::minimize) wants them.
     fn step(&mut self, i: usize) {
         for &m in &self.open[i] {
             let step = self.visit.wanted[m] - self.machine.alpha[[i, m]];
@@ -212,7 +212,7 @@ impl<R: Rows> Descent for Costed<'_, '_, R> {
             place += 1;
             violation = violation.max(highest - lowest);
             if highest > lowest {
-                self.minimise(i);
+                self.minimize(i);
                 self.step(i);
             }
         }

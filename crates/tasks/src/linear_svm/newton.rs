@@ -5,7 +5,7 @@
 //!
 //! g = w − 2 Σ_{i∈I} C_i y_i (1 − y_i w·x_i) x_i,  H = 1 + 2 Σ_{i∈I} C_i x_i x_iᵀ,  w ← w − t H⁻¹ g
 //!
-//! where t minimises the piecewise quadratic objective along the step exactly. I settles after a handful of steps, and the
+//! where t minimizes the piecewise quadratic objective along the step exactly. I settles after a handful of steps, and the
 //! step that finds it is the last. The Gram matrix Σ_{i∈I} u_i x_i x_iᵀ (C_i = C u_i) is kept and only updated by the rows that
 //! enter or leave I: steps get cheaper, and the next C of a path starts with all of it.
 //!

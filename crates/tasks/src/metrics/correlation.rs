@@ -8,9 +8,6 @@ use landmark_core::stats;
 use super::{MetricError, check_finite, check_lengths};
 
 /// Pearson's correlation of two lists, in [−1, 1].
-///
-/// # Errors
-/// Fewer than two values, different lengths, NaN or ∞ (named by index), a constant list.
 pub fn pearson(x: &[f64], y: &[f64]) -> Result<f64, MetricError> {
     check_pair("pearson", x, y)?;
     Ok(stats::pearson(x, y).unwrap_or(f64::NAN))
@@ -20,21 +17,6 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Result<f64, MetricError> {
 pub fn spearman(x: &[f64], y: &[f64]) -> Result<f64, MetricError> {
     check_pair("spearman", x, y)?;
     Ok(stats::pearson(&ranks(x), &ranks(y)).unwrap_or(f64::NAN))
-}
-
-/// The ranks of finite values, 1-based; equal values share the average of the ranks they span.
-///
-/// ```
-/// use landmark_tasks::metrics::average_ranks;
-/// assert_eq!(average_ranks(&[10.0, 30.0, 10.0])?, [1.5, 3.0, 1.5]);
-/// # Ok::<(), landmark_tasks::metrics::MetricError>(())
-/// ```
-///
-/// # Errors
-/// NaN or ∞, named by index.
-pub fn average_ranks(values: &[f64]) -> Result<Vec<f64>, MetricError> {
-    check_finite("average_ranks", "values", values)?;
-    Ok(ranks(values))
 }
 
 fn check_pair(metric: &'static str, x: &[f64], y: &[f64]) -> Result<(), MetricError> {
@@ -48,6 +30,7 @@ fn check_pair(metric: &'static str, x: &[f64], y: &[f64]) -> Result<(), MetricEr
     Ok(())
 }
 
+/// The ranks of finite values, 1-based; equal values share the average of the ranks they span.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -72,6 +55,11 @@ mod tests {
     fn a_constant_list_is_refused_by_name() {
         let error = pearson(&[1.0, 2.0], &[3.0, 3.0]).unwrap_err();
         assert_eq!(error.to_string(), "`pearson` is undefined: all 2 values of `y` are 3");
+    }
+
+    #[test]
+    fn equal_values_share_the_average_of_their_ranks() {
+        assert_eq!(ranks(&[10.0, 30.0, 10.0]), [1.5, 3.0, 1.5]);
     }
 
     #[test]

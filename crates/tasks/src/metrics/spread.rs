@@ -24,9 +24,6 @@ pub struct Summary {
 
 impl Summary {
     /// Mean and sd of finite values.
-    ///
-    /// # Errors
-    /// No value, or NaN or ∞ (named by index).
     pub fn of(values: &[f64]) -> Result<Self, MetricError> {
         check_count("mean", values.len(), 1)?;
         check_finite("mean", "values", values)?;
@@ -50,12 +47,12 @@ pub struct Interval {
 }
 
 /// The percentile bootstrap interval of any statistic of `len` items: `statistic` gets the indices of a draw (with
-/// repetitions) and answers one finite figure. So an interval of F1 or Pearson over items is a closure.
+/// repetitions) and answers one finite figure.
 ///
 /// # Errors
 /// `len` = 0, `level` outside (0, 1), no resample, a statistic that is not finite (named by resample; index 0 is the items
 /// themselves).
-pub fn bootstrap_interval(
+fn bootstrap_interval(
     len: usize,
     level: f64,
     resamples: usize,
@@ -87,9 +84,6 @@ pub fn bootstrap_interval(
 }
 
 /// The percentile bootstrap interval of a mean.
-///
-/// # Errors
-/// No value, NaN or ∞ (named by index), or as [`bootstrap_interval`].
 pub fn bootstrap_mean(values: &[f64], level: f64, resamples: usize, rng: &mut Rng) -> Result<Interval, MetricError> {
     check_finite("bootstrap", "values", values)?;
     bootstrap_interval(values.len(), level, resamples, rng, |draw| {
@@ -99,9 +93,6 @@ pub fn bootstrap_mean(values: &[f64], level: f64, resamples: usize, rng: &mut Rn
 
 /// The percentile bootstrap interval of the mean of `left[i] − right[i]`: two methods on the same items, or on the same
 /// replicates. An interval that excludes 0 shows that the methods differ.
-///
-/// # Errors
-/// Different lengths, or as [`bootstrap_mean`].
 pub fn paired_bootstrap(
     left: &[f64],
     right: &[f64],

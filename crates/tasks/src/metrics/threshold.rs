@@ -15,16 +15,6 @@ pub struct Threshold {
 
 /// The threshold of the best accuracy: the middle of a gap between neighboring scores, of several equally good gaps the widest, of
 /// equally wide ones the lowest. None where all scores are the same. O(n log n).
-///
-/// ```
-/// use landmark_tasks::metrics::best_threshold;
-/// let best = best_threshold(&[0.1, 0.7, 0.2, 0.9], &[false, true, false, true])?.unwrap();
-/// assert!((best.value - 0.45).abs() < 1e-12 && best.accuracy == 1.0);
-/// # Ok::<(), landmark_tasks::metrics::MetricError>(())
-/// ```
-///
-/// # Errors
-/// [`MetricError`]: empty lists, lists of different lengths, a score that is no number.
 pub fn best_threshold(scores: &[f64], labels: &[bool]) -> Result<Option<Threshold>, MetricError> {
     const METRIC: &str = "best_threshold";
     check_lengths(METRIC, ("scores", scores.len()), ("labels", labels.len()), 1)?;

@@ -80,7 +80,7 @@ pub struct MeasuredRecall {
 #[non_exhaustive]
 pub enum IndexError {
     #[error(
-        "the vector of item {item} holds {value} in column {column}; an index wants finite numbers: make the factors anew"
+        "the vector of item {item} holds {value} in column {column}; an index needs finite numbers: compute the factors again"
     )]
     NotFinite { item: usize, column: usize, value: f64 },
     #[error(
@@ -92,9 +92,6 @@ pub enum IndexError {
 /// The `k` most similar other items of every item, approximately, and their measured recall. Where no more than `ef` others are there, and for an item of
 /// which the graph finds fewer than `k` others, the search is exact. `done` gets, now and then, how much of the searching is behind, from 0 to 1; the
 /// building, which comes before, reports nothing.
-///
-/// # Errors
-/// [`IndexError`].
 pub fn approximate_top_k(
     vectors: SignedVectors<'_>,
     k: usize,
@@ -326,10 +323,10 @@ mod tests {
     /// Items around n/20 centers; the last third of the columns is negative, and smaller.
     fn factors(n: usize, r: usize) -> (Array2<f64>, Array1<f64>) {
         let mut rng = stream(7, "approximate", "test", n as u64);
-        let centres = Array2::from_shape_fn((n / 20 + 1, r), |_| rng.gen_range(-1.0..1.0));
+        let centers = Array2::from_shape_fn((n / 20 + 1, r), |_| rng.gen_range(-1.0..1.0));
         let mut z = Array2::from_shape_fn((n, r), |_| rng.gen_range(-0.5..0.5));
         for mut row in z.rows_mut() {
-            row += &centres.row(rng.gen_range(0..centres.nrows()));
+            row += &centers.row(rng.gen_range(0..centers.nrows()));
         }
         let first_negative = r - r / 3;
         z.slice_mut(s![.., first_negative..]).mapv_inplace(|z| 0.4 * z);
@@ -462,7 +459,7 @@ mod tests {
         z[[17, 2]] = f64::NAN;
         let error = approximate_top_k(with(&z, &signature), 3, ApproximateParams::default(), |_| {}).unwrap_err();
         let wanted =
-            "the vector of item 17 holds NaN in column 2; an index wants finite numbers: make the factors anew";
+            "the vector of item 17 holds NaN in column 2; an index needs finite numbers: compute the factors again";
         assert_eq!(error.to_string(), wanted);
     }
 

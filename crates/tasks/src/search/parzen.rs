@@ -1,7 +1,7 @@
 //! The next point by tree-structured Parzen estimators (Bergstra, Bardenet, Bengio & Kégl 2011), through the crate `tpe`.
 //!
 //! Each dimension models the values of the best tenth of the trials and of the rest by two densities, draws candidates from the
-//! first and keeps the one whose ratio of densities is highest. Dimensions are independent. Numbers are modelled on the scale
+//! first and keeps the one whose ratio of densities is highest. Dimensions are independent. Numbers are modeled on the scale
 //! of their dimension (the logarithm for a log-uniform one, the place in the list for a list), choices by histograms.
 
 use std::convert::Infallible;

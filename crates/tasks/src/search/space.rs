@@ -49,9 +49,6 @@ impl Point {
     }
 
     /// A number (a whole one counts).
-    ///
-    /// # Errors
-    /// [`SearchError::NoSuchValue`] where the name is unknown or names a choice.
     pub fn float(&self, name: &str) -> Result<f64, SearchError> {
         match self.0.get(name) {
             Some(Value::Float(value)) => Ok(*value),
@@ -62,9 +59,6 @@ impl Point {
     }
 
     /// A whole number.
-    ///
-    /// # Errors
-    /// [`SearchError::NoSuchValue`] where the name is unknown or names something else.
     pub fn integer(&self, name: &str) -> Result<i64, SearchError> {
         match self.0.get(name) {
             Some(Value::Integer(value)) => Ok(*value),
@@ -73,9 +67,6 @@ impl Point {
     }
 
     /// A choice.
-    ///
-    /// # Errors
-    /// [`SearchError::NoSuchValue`] where the name is unknown or names a number.
     pub fn choice(&self, name: &str) -> Result<&str, SearchError> {
         match self.0.get(name) {
             Some(Value::Choice(value)) => Ok(value),

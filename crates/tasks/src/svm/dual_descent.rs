@@ -1,6 +1,6 @@
 //! Dual coordinate descent for one binary machine (Hsieh, Chang, Lin, Keerthi & Sundararajan 2008).
 //!
-//! Visits the coordinates in random order and minimises the dual exactly along each:
+//! Visits the coordinates in random order and minimizes the dual exactly along each:
 //!
 //! G = y_i w·x_i − 1 + D_i α_i,  α_i ← clip(α_i − G / (x_i·x_i + D_i), 0, U_i),  w ← w + Δα_i y_i x_i
 //!

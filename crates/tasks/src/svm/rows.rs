@@ -156,15 +156,6 @@ impl Rows for DenseRows<'_> {
 }
 
 /// An n × d matrix in compressed sparse rows.
-///
-/// ```
-/// use landmark_tasks::svm::SparseRows;
-/// // [0 2 0]
-/// // [1 0 3]
-/// let x = SparseRows::new(3, vec![0, 1, 3], vec![1, 0, 2], vec![2.0, 1.0, 3.0])?;
-/// assert_eq!(x.row(1).collect::<Vec<_>>(), [(0, 1.0), (2, 3.0)]);
-/// # Ok::<(), landmark_tasks::svm::SvmError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparseRows {
     columns: usize,

@@ -1,4 +1,4 @@
-//! Labelled rows, checked once, and what each of them weighs.
+//! Labeled rows, checked once, and what each of them weighs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub enum ClassWeights {
     Given(Vec<f64>),
 }
 
-/// Labelled rows that a machine can be trained on: finite features and squares of rows, labels in `0..classes`, every class with an example.
+/// Labeled rows that a machine can be trained on: finite features and squares of rows, labels in `0..classes`, every class with an example.
 #[derive(Debug, Clone, Copy)]
 pub struct TrainingSet<'a> {
     pub(crate) features: Features<'a>,

@@ -17,8 +17,8 @@ fn clouds() -> (Array2<f64>, Vec<usize>, Vec<usize>, Vec<usize>) {
     let rng = &mut stream(1, "test", "clouds", 0);
     let labels: Vec<usize> = (0..150).map(|i| 5 + 2 * (i % 3)).collect();
     let mut noise = || (0..4).map(|_| rng.gen_range(-1.0..1.0)).sum::<f64>();
-    let centres = Array2::from_shape_simple_fn((3, 6), || 0.8 * noise());
-    let x = Array2::from_shape_fn((150, 6), |(i, j)| centres[[i % 3, j]] + noise());
+    let centers = Array2::from_shape_simple_fn((3, 6), || 0.8 * noise());
+    let x = Array2::from_shape_fn((150, 6), |(i, j)| centers[[i % 3, j]] + noise());
     let (train, test) = (0..150).partition(|i| i % 5 != 0);
     (x, labels, train, test)
 }

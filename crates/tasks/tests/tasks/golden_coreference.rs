@@ -2,18 +2,12 @@
 //! published values of the reference scorer's own test cases, and counting by brute force.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use landmark_core::stream::stream;
 use landmark_tasks::coreference::{CondensedDistances, CorefScores, Linkage, Singletons, score_coreference};
-use ndarray::Array2;
 use rand::Rng;
-use serde_json::Value;
 
-fn golden(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
+use crate::golden;
 
 fn score(key: &[Vec<String>], response: &[Vec<String>]) -> CorefScores {
     score_coreference(&[(key, response)], Singletons::Keep).unwrap()
@@ -287,12 +281,4 @@ fn nothing_to_score_is_zero_everywhere() {
     let none: Vec<Vec<String>> = Vec::new();
     assert_eq!(score_coreference(&[(&none[..], &none[..])], Singletons::Keep).unwrap(), CorefScores::default());
     assert_eq!(score_coreference::<String>(&[], Singletons::Keep).unwrap(), CorefScores::default());
-}
-
-#[test]
-fn a_similarity_that_is_not_a_number_is_named_before_anything_is_clustered() {
-    let mut similarities = Array2::<f64>::eye(4);
-    similarities[[1, 3]] = f64::NAN;
-    let message = CondensedDistances::of_similarities(similarities.view()).unwrap_err().to_string();
-    assert_eq!(message, "the similarity of mentions 1 and 3 is NaN; it must be finite");
 }

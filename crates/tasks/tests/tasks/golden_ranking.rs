@@ -1,14 +1,11 @@
 //! The ranking figures against values of an independent implementation (`tests/golden/ranking.json`).
 
-use std::path::Path;
-
 use landmark_tasks::ranking::{Answer, DEPTH, score_ranking};
 use serde_json::Value;
 
 #[test]
 fn map_mrr_and_average_recall_agree_with_the_reference() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/ranking.json");
-    let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let golden = crate::golden("ranking.json");
     assert_eq!(golden["th"].as_u64().unwrap(), DEPTH as u64);
     let tolerance = golden["tol"].as_f64().unwrap();
     for case in golden["cases"].as_array().unwrap() {

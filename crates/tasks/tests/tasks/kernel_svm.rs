@@ -7,13 +7,10 @@ use linfa::traits::Fit;
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, s};
 use rand::Rng;
 
+use crate::assert_near;
+
 fn noisy(rows: usize, columns: usize, classes: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
-    let rng = &mut stream(seed, "test", "noisy", 0);
-    let labels: Vec<usize> = (0..rows).map(|i| i % classes).collect();
-    let mut noise = || (0..4).map(|_| rng.gen_range(-1.0..1.0)).sum::<f64>();
-    let centres = Array2::from_shape_simple_fn((classes, columns), &mut noise);
-    let x = Array2::from_shape_fn((rows, columns), |(i, j)| centres[[labels[i], j]] + noise());
-    (x, labels)
+    crate::noisy(rows, columns, classes, seed, 1.0)
 }
 
 /// exp(−‖x − y‖²/width) between the rows of x and of y.
@@ -47,12 +44,6 @@ fn beta(machine: &KernelSvm, items: usize) -> Array1<f64> {
         beta[i] = b;
     }
     beta
-}
-
-#[track_caller]
-fn assert_near(left: &Array2<f64>, right: &Array2<f64>, tolerance: f64) {
-    let largest = (left - right).mapv(f64::abs).fold(0.0, |m: f64, d| m.max(*d));
-    assert!(largest <= tolerance, "differ by {largest:e}, allowed {tolerance:e}");
 }
 
 /// Scores K β of max Σ y β − ½ βᵀKβ, Σβ = 0, by projected gradient; the projection onto box and plane by bisection.

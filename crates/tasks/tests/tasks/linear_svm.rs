@@ -1,22 +1,15 @@
 //! The linear machines against brute-force twins and against each other.
 
-use landmark_core::stream::stream;
 use landmark_tasks::classification::{ClassificationParams, cross_validate};
 use landmark_tasks::linear_svm::{LinearSvm, LinearSvmParams, MultiClass, Solver};
 use landmark_tasks::svm::{ClassWeights, Loss, SparseRows, SvmError, Tolerance, TrainingSet};
 use linfa::traits::{Fit, Predict};
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, concatenate, s};
-use proptest::prelude::*;
-use rand::Rng;
 
-/// Overlapping classes: Gaussian-like noise around random centers.
+use crate::assert_near;
+
 fn noisy(rows: usize, columns: usize, classes: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
-    let rng = &mut stream(seed, "test", "noisy", 0);
-    let labels: Vec<usize> = (0..rows).map(|i| i % classes).collect();
-    let mut noise = || (0..4).map(|_| rng.gen_range(-1.0..1.0)).sum::<f64>();
-    let centres = Array2::from_shape_simple_fn((classes, columns), || 0.5 * noise());
-    let x = Array2::from_shape_fn((rows, columns), |(i, j)| centres[[labels[i], j]] + noise());
-    (x, labels)
+    crate::noisy(rows, columns, classes, seed, 0.5)
 }
 
 fn tight() -> LinearSvmParams {
@@ -32,12 +25,6 @@ fn train(params: LinearSvmParams, x: &Array2<f64>, labels: &[usize], classes: us
 /// [weights | bias] as one matrix, for comparisons.
 fn solution(machine: &LinearSvm) -> Array2<f64> {
     concatenate![Axis(1), machine.weights(), machine.bias().view().insert_axis(Axis(1))]
-}
-
-#[track_caller]
-fn assert_near(left: &Array2<f64>, right: &Array2<f64>, tolerance: f64) {
-    let largest = (left - right).mapv(f64::abs).fold(0.0, |m: f64, d| m.max(*d));
-    assert!(largest <= tolerance, "differ by {largest:e}, allowed {tolerance:e}\n{left:.8}\n{right:.8}");
 }
 
 fn with_ones(x: &Array2<f64>) -> Array2<f64> {
@@ -304,10 +291,6 @@ fn parameters_read_and_write_as_a_configuration_does() {
     let params: LinearSvmParams = serde_json::from_str(text).unwrap();
     assert_eq!((params.c, params.tolerance, params.bias), (10.0, Tolerance::Violation(0.1), Some(1.0)));
     assert!(serde_json::from_str::<LinearSvmParams>(r#"{"C": 1.0}"#).is_err());
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
 }
 
 /// Nyström-like features of overlapping clouds: the square root of a Gaussian kernel's columns, strongly uneven in scale.
