@@ -76,11 +76,6 @@ impl BagsOfWords {
         (0..self.len()).filter(|&i| self.offsets[i] == self.offsets[i + 1]).collect()
     }
 
-    /// Ids of the documents without any word.
-    pub fn empty_ids(&self) -> Vec<&str> {
-        self.empty_documents().into_iter().map(|i| self.id(i)).collect()
-    }
-
     /// The documents at these indices, in this order.
     #[must_use]
     pub fn subset(&self, indices: &[usize]) -> Self {

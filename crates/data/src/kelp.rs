@@ -329,9 +329,7 @@ mod tests {
                          LOC |BS:quest| Where ? |ES| |BV:bow| where:0.5 _far__r:3 |EV| |BT:grct| (S z) |ET|\n";
 
     fn read(text: &str) -> Result<KelpExamples, DataError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.klp");
-        std::fs::write(&path, text).unwrap();
+        let (_folder, path) = crate::test_files::file("mine.klp", text);
         KelpExamples::read("mine", &[(&path, Some(Part::Test))])
     }
 

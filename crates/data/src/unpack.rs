@@ -226,12 +226,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-
-    fn gzipped(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
+    use crate::test_files::gzipped;
 
     fn bzipped(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());

@@ -14,7 +14,7 @@ use ndarray::{Array2, ArrayViewMut2};
 
 use super::{FeatureKernel, KernelSettings};
 
-/// The kernel over all pairs; features are standardised by the first `training` of them.
+/// The kernel over all pairs; features are standardized by the first `training` of them.
 pub(super) fn kernel(pairs: &Pairs, training: usize, settings: &KernelSettings) -> Result<Arc<dyn Oracle>, StudyError> {
     let mut parts: Vec<(f64, BoxedOracle)> = Vec::new();
     if settings.trees {
@@ -25,7 +25,7 @@ pub(super) fn kernel(pairs: &Pairs, training: usize, settings: &KernelSettings) 
     for (features, kind) in
         [(&pairs.similarities, settings.similarities), (&pairs.thread_features, settings.thread_features)]
     {
-        let table = FeatureTable::standardised(features.view(), training).values;
+        let table = FeatureTable::standardized(features.view(), training).values;
         parts.extend(feature_part(table, kind)?.map(|part| (1.0, part)));
     }
     Ok(Arc::new(WeightedSum::new(parts)?))
