@@ -202,7 +202,7 @@ impl FineTuneParams {
 }
 
 /// A parameter out of its range: name, value, what is wanted.
-pub type WrongParameter = (&'static str, String, &'static str);
+pub(super) type WrongParameter = (&'static str, String, &'static str);
 
 pub(super) const SHARE: &str = "a share from 0 up to, but not, 1";
 
