@@ -52,7 +52,6 @@ impl BagsOfWords {
         self.offsets.len() - 1
     }
 
-    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

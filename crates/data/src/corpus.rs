@@ -104,7 +104,6 @@ impl Corpus {
         self.documents.len()
     }
 
-    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }

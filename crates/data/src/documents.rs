@@ -112,7 +112,6 @@ impl LabelledDocuments {
         self.ids.len()
     }
 
-    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

@@ -163,7 +163,6 @@ impl KelpExamples {
         self.lines.len()
     }
 
-    /// True where there are no examples.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

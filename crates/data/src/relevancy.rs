@@ -13,7 +13,6 @@ pub struct Judgment {
     pub question: String,
     pub comment: String,
     pub score: f64,
-    /// True where it is labelled good.
     pub good: bool,
 }
 
@@ -26,7 +25,6 @@ pub struct Judgments {
 /// A comment with the truth and the prediction of a system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
-    /// The system's score.
     pub score: f64,
     /// True where the system calls it good.
     pub predicted: bool,
@@ -75,7 +73,6 @@ impl Judgments {
         self.lines.len()
     }
 
-    /// True where there are no comments.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

@@ -21,7 +21,6 @@ use crate::error::DataError;
 pub enum Packing {
     Plain,
     Gzip,
-    /// bzip2.
     Bzip2,
     Zip,
 }
@@ -56,7 +55,6 @@ impl Packing {
         Ok(Self::of(&bytes))
     }
 
-    /// True of a file that is packed.
     pub fn is_packed(self) -> bool {
         self != Self::Plain
     }

@@ -154,7 +154,6 @@ impl WordVectors {
         self.words.len()
     }
 
-    /// True where there are no words.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }

@@ -59,7 +59,6 @@ impl ItemList {
         self.digests.len()
     }
 
-    /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.digests.is_empty()
     }

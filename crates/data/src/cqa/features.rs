@@ -14,7 +14,6 @@ use crate::word_vectors::WordVectors;
 #[derive(Debug, Clone)]
 pub struct Pairs {
     pub thread: Vec<usize>,
-    /// True where the comment is good.
     pub is_good: Vec<bool>,
     /// The linked shallow tree of the question.
     pub questions: Vec<Tree>,
@@ -67,7 +66,6 @@ impl Pairs {
         self.thread.len()
     }
 
-    /// True where there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.thread.is_empty()
     }

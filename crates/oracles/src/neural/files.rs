@@ -33,7 +33,6 @@ pub struct KnownModel {
 pub struct KnownFile {
     pub name: &'static str,
     pub bytes: u64,
-    /// Its sha256.
     pub sha256: &'static str,
 }
 
@@ -139,17 +138,14 @@ impl ModelFiles {
         self.path(2)
     }
 
-    /// The bytes of `config.json`.
     pub fn config_bytes(&self) -> Result<Cow<'static, [u8]>, ModelFileError> {
         self.bytes(0)
     }
 
-    /// The bytes of `tokenizer.json`.
     pub fn tokenizer_bytes(&self) -> Result<Cow<'static, [u8]>, ModelFileError> {
         self.bytes(1)
     }
 
-    /// The bytes of `model.safetensors`.
     pub fn weights_bytes(&self) -> Result<Cow<'static, [u8]>, ModelFileError> {
         self.bytes(2)
     }

@@ -91,7 +91,6 @@ impl Forest {
         self.offsets.len() - 1
     }
 
-    /// True where there are no trees.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

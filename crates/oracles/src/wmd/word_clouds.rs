@@ -146,7 +146,6 @@ impl WordClouds {
         self.offsets.len() - 1
     }
 
-    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
