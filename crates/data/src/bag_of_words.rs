@@ -52,7 +52,6 @@ impl BagsOfWords {
         self.offsets.len() - 1
     }
 
-    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -74,11 +73,6 @@ impl BagsOfWords {
     /// Indices of the documents without any word, ascending.
     pub fn empty_documents(&self) -> Vec<usize> {
         (0..self.len()).filter(|&i| self.offsets[i] == self.offsets[i + 1]).collect()
-    }
-
-    /// Ids of the documents without any word.
-    pub fn empty_ids(&self) -> Vec<&str> {
-        self.empty_documents().into_iter().map(|i| self.id(i)).collect()
     }
 
     /// The documents at these indices, in this order.

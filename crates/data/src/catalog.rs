@@ -40,7 +40,7 @@ pub struct Dataset {
     /// Its files below the data folder; none for what ships inside.
     #[serde(deserialize_with = "listed")]
     pub files: Vec<DataFile>,
-    pub licence: &'static str,
+    pub license: &'static str,
     /// Public source and the way to get it.
     pub how_to_get: &'static str,
     /// Known differences from the data of the papers.
@@ -264,9 +264,6 @@ impl DatasetStatus {
 }
 
 /// Looks at every file of the catalog; reads them all to check their digests.
-///
-/// # Errors
-/// [`DataError::Io`] where a file is there and cannot be read.
 pub fn status(data_dir: Option<&Path>) -> Result<Vec<DatasetStatus>, DataError> {
     let state = |file: &DataFile| match data_dir {
         None => Ok(FileState::Missing),
@@ -280,9 +277,6 @@ pub fn status(data_dir: Option<&Path>) -> Result<Vec<DatasetStatus>, DataError> 
 impl DataFile {
     /// State of the file below a data folder: there where its sha256 is the catalog's, or where it is compressed by
     /// another program and its text has the sha256 of the recipe.
-    ///
-    /// # Errors
-    /// [`DataError::Io`] where it is there and cannot be read.
     pub fn state(&self, folder: &Path) -> Result<FileState, DataError> {
         let path = folder.join(self.path);
         if !path.exists() {
@@ -312,9 +306,6 @@ impl DataFile {
 }
 
 /// The sha256 of a file, 64 lower-case hexadecimal digits: for catalogs and for the provenance of a user's data.
-///
-/// # Errors
-/// [`DataError::Io`].
 pub fn sha256_of(path: &Path) -> Result<String, DataError> {
     let file = std::fs::File::open(path).map_err(DataError::io(path))?;
     digest(BufReader::with_capacity(1 << 18, file)).map_err(DataError::io(path))
@@ -369,7 +360,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = DataFile { path: "mine.txt", bytes: 0, sha256: "" };
         std::fs::write(folder.path().join("mine.txt"), "abc").unwrap();
-        assert!(matches!(file.state(folder.path()).unwrap(), FileState::Corrupt { .. }), "nobody recorded it");
+        assert!(matches!(file.state(folder.path()).unwrap(), FileState::Corrupt { .. }), "it is not recorded");
         let of_abc = sha256_of(&folder.path().join("mine.txt")).unwrap();
         std::fs::write(folder.path().join("mine.txt.sha256"), format!("{of_abc}  mine.txt\n")).unwrap();
         assert_eq!(file.state(folder.path()).unwrap(), FileState::Present);

@@ -10,6 +10,8 @@ use std::collections::HashMap;
 
 use ndarray::Array2;
 
+use crate::feature_hashing::{FNV_OFFSET, fnv_1a, mix};
+
 /// One row of `dimension` numbers per text.
 ///
 /// # Panics
@@ -48,15 +50,7 @@ fn hashes(text: &str, n: usize) -> Vec<u64> {
 
 fn hash(gram: &[char]) -> u64 {
     let mut utf8 = [0; 4];
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for character in gram {
-        for &byte in character.encode_utf8(&mut utf8).as_bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-    hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    hash ^ (hash >> 33)
+    mix(gram.iter().fold(FNV_OFFSET, |hash, character| fnv_1a(hash, character.encode_utf8(&mut utf8).as_bytes())))
 }
 
 #[cfg(test)]

@@ -159,7 +159,10 @@ impl ConllFile {
     ///
     /// # Errors
     /// [`DataError::CoreferenceFiles`] for a document that only one of the files has, and for one with another number of words.
-    pub fn beside<'a>(&'a self, response: &'a Self) -> Result<Vec<(&'a ConllDocument, &'a ConllDocument)>, DataError> {
+    pub fn paired_with<'a>(
+        &'a self,
+        response: &'a Self,
+    ) -> Result<Vec<(&'a ConllDocument, &'a ConllDocument)>, DataError> {
         let disagree = |what: String| DataError::CoreferenceFiles {
             key: self.path.clone(),
             response: response.path.clone(),
@@ -374,9 +377,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<ConllFile, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("key.conll");
-        std::fs::write(&path, text).unwrap();
+        let (_folder, path) = crate::test_files::file("key.conll", text);
         ConllFile::read(&path).map_err(|error| error.to_string())
     }
 
@@ -384,19 +385,7 @@ mod tests {
         Span { start, end }
     }
 
-    const TEXT: &str = "#begin document (news/a); part 000
-a 0 0 Fire (12)
-a 0 1 at -
-a 0 2 the (3|(7|(12
-a 0 3 old (3|7)
-a 0 4 mill 3)|3)
-
-a 0 0 burned 12)
-#end document
-#begin document (b);
-x -
-#end document
-";
+    const TEXT: &str = include_str!("../tests/readers/example.conll");
 
     #[test]
     fn nested_and_crossing_mentions_are_read() {
@@ -490,11 +479,11 @@ x -
     #[test]
     fn files_of_other_documents_are_not_compared() {
         let (key, other) = (read(TEXT).unwrap(), read(&TEXT.replace("(b)", "(c)")).unwrap());
-        let message = key.beside(&other).unwrap_err().to_string();
+        let message = key.paired_with(&other).unwrap_err().to_string();
         assert!(message.contains("the response has no document `b`"), "{message}");
         let longer = read(&TEXT.replace("x -", "x -\ny -")).unwrap();
-        let message = key.beside(&longer).unwrap_err().to_string();
+        let message = key.paired_with(&longer).unwrap_err().to_string();
         assert!(message.contains("`b` has 1 words in the key and 2 in the response"), "{message}");
-        assert_eq!(key.beside(&key).unwrap().len(), 2);
+        assert_eq!(key.paired_with(&key).unwrap().len(), 2);
     }
 }

@@ -43,8 +43,8 @@ mod tests {
     #[test]
     fn a_panic_is_what_it_said_and_the_next_reader_reads() {
         let none: [u8; 0] = [];
-        let said = contained(|| none[none.len()]).unwrap_err();
-        assert!(said.contains("index out of bounds"), "{said}");
+        let message = contained(|| none[none.len()]).unwrap_err();
+        assert!(message.contains("index out of bounds"), "{message}");
         assert_eq!(contained(|| panic!("{} of {}", 1, 2)), Err::<(), _>("1 of 2".to_owned()));
         assert_eq!(contained(|| contained(|| panic!("inside")).unwrap_or(7)), Ok(7));
         assert_eq!(contained(|| 3), Ok(3));

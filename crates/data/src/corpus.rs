@@ -104,7 +104,6 @@ impl Corpus {
         self.documents.len()
     }
 
-    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
@@ -283,7 +282,7 @@ mod tests {
         let corpus = corpus(&["moon moon soup xyzzy", "xyzzy plugh", "the", "soup"], &TokenRules::default());
         let bags = corpus.bags(&vectors());
         assert_eq!(bags.document(0), (&[0, 1][..], &[2.0 / 3.0, 1.0 / 3.0][..]));
-        assert_eq!(bags.empty_ids(), ["d1", "d2"]);
+        assert_eq!((bags.empty_documents(), bags.id(2)), (vec![1, 2], "d2"));
         let coverage = corpus.coverage(&vectors());
         assert_eq!((coverage.tokens, coverage.known_tokens, coverage.types, coverage.known_types), (7, 4, 4, 2));
         assert_eq!(coverage.emptied, ["d1", "d2"]);

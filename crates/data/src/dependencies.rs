@@ -54,25 +54,13 @@ pub enum ParseError {
     #[error("{roots} words have no head; want exactly one, the root")]
     Roots { roots: usize },
     #[error("word {word} has the head {head}, but the sentence has {words} words")]
-    Head {
-        /// The word, from 1.
-        word: usize,
-        /// Its head, from 1.
-        head: usize,
-        words: usize,
-    },
+    Head { word: usize, head: usize, words: usize },
     #[error("word {word} hangs in a circle of heads, not on the root")]
-    Circle {
-        /// The word, from 1.
-        word: usize,
-    },
+    Circle { word: usize },
 }
 
 impl Sentence {
     /// Checks a parse.
-    ///
-    /// # Errors
-    /// [`ParseError`] where it is no tree.
     pub fn new(words: Vec<Word>) -> Result<Self, ParseError> {
         if words.is_empty() {
             return Err(ParseError::Empty);
@@ -116,8 +104,9 @@ impl Sentence {
         let mut open = vec![Waiting::new(self.root, &dependents)];
         while let Some(last) = open.last_mut() {
             let word = last.word;
-            if kind == DependencyTree::Grct && !last.said && last.next().is_none_or(|dependent| dependent > word) {
-                last.said = true;
+            if kind == DependencyTree::Grct && !last.is_written && last.next().is_none_or(|dependent| dependent > word)
+            {
+                last.is_written = true;
                 builder.open(&format!("POS##{}", self.words[word].tag));
                 builder.leaf(&self.lexical(word));
                 builder.close();
@@ -159,12 +148,12 @@ struct Waiting {
     /// Dependents still to come, the next one last.
     waiting: Vec<usize>,
     /// True where the word itself has had its turn among them.
-    said: bool,
+    is_written: bool,
 }
 
 impl Waiting {
     fn new(word: usize, dependents: &[Vec<usize>]) -> Self {
-        Self { word, waiting: dependents[word].iter().rev().copied().collect(), said: false }
+        Self { word, waiting: dependents[word].iter().rev().copied().collect(), is_written: false }
     }
 
     fn next(&self) -> Option<usize> {
@@ -175,9 +164,6 @@ impl Waiting {
 /// Reads the sentences of a CoNLL-U file, plain or gzip: ten columns with tabs, a blank line after a sentence. Comments,
 /// ranges of words (`3-4`) and empty nodes (`5.1`) are passed over. The part of speech is the language's own (column 5),
 /// or the universal one where that is `_`; a lemma `_` is the form.
-///
-/// # Errors
-/// [`DataError`] with file and line.
 pub fn read_conllu(path: &Path) -> Result<Vec<Sentence>, DataError> {
     let mut lines = Lines::open(path)?;
     let (mut sentences, mut words, mut first) = (Vec::new(), Vec::new(), 1);
@@ -250,9 +236,7 @@ mod tests {
         6\tloudly\tloudly\tADV\tRB\t_\t5\tadvmod\t_\t_\n";
 
     fn read(text: &str) -> Result<Vec<Sentence>, DataError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.conllu");
-        std::fs::write(&path, text).unwrap();
+        let (_folder, path) = crate::test_files::file("mine.conllu", text);
         read_conllu(&path)
     }
 

@@ -112,7 +112,6 @@ impl LabelledDocuments {
         self.ids.len()
     }
 
-    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_may_come_in_any_order_beside_others_and_quotes_are_plain() {
+    fn columns_may_come_in_any_order_with_others_and_quotes_are_plain() {
         let tsv = b"id\tother\ttext\tlabel\tsplit\na\t-\tsays \"hi\tx\ttrain\r\nb\t-\t\ty\ttest\n";
         let documents = LabelledDocuments::from_tsv("mine", tsv, &columns()).unwrap();
         assert_eq!(documents.ids(), ["a", "b"]);
@@ -314,9 +313,7 @@ mod tests {
     fn objects_are_documents_too_and_line_breaks_in_their_texts_survive() {
         let lines =
             "{\"id\": 7, \"label\": \"x\", \"text\": \"a\\nb\"}\n\n{\"id\": \"8\", \"label\": 1, \"text\": \"\"}\n";
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.jsonl");
-        std::fs::write(&path, lines).unwrap();
+        let (_folder, path) = crate::test_files::file("mine.jsonl", lines);
         let columns = Columns { id: Some("id".into()), ..Columns::default() };
         let documents = LabelledDocuments::read("mine", &path, RowFormat::Jsonl, &columns).unwrap();
         assert_eq!(
@@ -346,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_repeat_between_labels_can_be_told_apart() {
+    fn ids_that_repeat_between_labels_can_be_distinguished() {
         let columns = Columns { id_within_label: true, ..columns() };
         let tsv = b"id\tsplit\tlabel\ttext\n1\ttrain\tx\thello\n1\ttrain\ty\thello\n";
         assert_eq!(LabelledDocuments::from_tsv("mine", tsv, &columns).unwrap().ids(), ["x/1", "y/1"]);

@@ -10,18 +10,12 @@ use crate::pairs::{PairColumns, PairScale, SentencePairs};
 use crate::threads::Threads;
 
 /// Short documents about cooking, astronomy, gardening and cycling, with a split of their own.
-///
-/// # Errors
-/// None in a build that passed its tests; the file goes through the same reader as a user's.
 pub fn documents() -> Result<LabelledDocuments, DataError> {
     let columns = Columns { id: Some(Cow::Borrowed("id")), split: Some(Cow::Borrowed("split")), ..Columns::default() };
     LabelledDocuments::from_tsv("embedded", include_bytes!("../embedded/documents.tsv"), &columns)
 }
 
 /// Question threads of a made-up city, each with three to six comments and the labels of SemEval-2016 Task 3.
-///
-/// # Errors
-/// None in a build that passed its tests; the file goes through the same reader as a user's.
 pub fn threads() -> Result<Threads, DataError> {
     Threads::from_jsonl("embedded_threads", include_bytes!("../embedded/threads.jsonl"))
 }

@@ -16,36 +16,16 @@ pub enum DataError {
         "the dataset `{dataset}` needs the file `{file}` and no data folder is known. Set the variable `{variable}` or \
          pass `--data DIR`. {how_to_get}"
     )]
-    NoDataFolder {
-        dataset: String,
-        file: String,
-        /// The variable's name.
-        variable: &'static str,
-        /// The command that fetches it, where there is one, and its public source.
-        how_to_get: String,
-    },
+    NoDataFolder { dataset: String, file: String, variable: &'static str, how_to_get: String },
     #[error(
         "the dataset `{dataset}` needs the file `{path}`, which does not exist. Put it there, or point the variable \
          `{variable}` (or `--data DIR`) at the folder that has it. {how_to_get}"
     )]
-    MissingFile {
-        dataset: String,
-        path: PathBuf,
-        /// The command that fetches it, where there is one, and its public source.
-        how_to_get: String,
-        /// The variable's name.
-        variable: &'static str,
-    },
+    MissingFile { dataset: String, path: PathBuf, how_to_get: String, variable: &'static str },
     #[error(
         "`{path}` has the sha256 {seen}, wanted is {wanted}. Restore the file, or use your own under a name of its own"
     )]
-    WrongDigest {
-        path: PathBuf,
-        /// Its sha256.
-        seen: String,
-        /// The catalog's.
-        wanted: String,
-    },
+    WrongDigest { path: PathBuf, seen: String, wanted: String },
     #[error("cannot read `{path}`; check the path (one in a configuration starts at the folder of that file)")]
     Io {
         path: PathBuf,
@@ -55,84 +35,36 @@ pub enum DataError {
     #[error("cannot unpack `{path}`: {bound}", path = path.display())]
     TooLarge { path: PathBuf, bound: TooLarge },
     #[error("{path}:{line}: {seen}; wanted is {wanted}", path = path.display())]
-    Malformed {
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        seen: String,
-        wanted: String,
-    },
+    Malformed { path: PathBuf, line: usize, seen: String, wanted: String },
     #[error(
         "{path}:{line}: byte {byte} of the line is not UTF-8; wanted is UTF-8 text. Convert the file, for example with `iconv -f latin1 -t utf-8`",
         path = path.display()
     )]
-    NotUtf8 {
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// The first bad byte of that line, from 0.
-        byte: usize,
-    },
+    NotUtf8 { path: PathBuf, line: usize, byte: usize },
     #[error("`{path}` holds no {what}")]
     Empty { path: PathBuf, what: &'static str },
     #[error("`{path}` begins with {seen}; wanted is {wanted}")]
     BadHeader { path: PathBuf, seen: String, wanted: String },
     #[error("{path}:{line}: the vector of `{word}` has {seen} numbers; wanted are {wanted}", path = path.display())]
-    WrongDimension {
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        word: String,
-        seen: usize,
-        wanted: usize,
-    },
+    WrongDimension { path: PathBuf, line: usize, word: String, seen: usize, wanted: usize },
     #[error("`{path}` is truncated at {at}: {seen} bytes are left, wanted are {wanted}. Fetch it again")]
-    Truncated {
-        path: PathBuf,
-        /// Word, row, line or matrix at which it is cut off.
-        at: String,
-        seen: u64,
-        wanted: u64,
-    },
+    Truncated { path: PathBuf, at: String, seen: u64, wanted: u64 },
     #[error("`{path}`: component {component} of the vector of `{word}` is {value}; a word vector must be finite")]
-    NotFiniteVector {
-        path: PathBuf,
-        word: String,
-        /// Component of the vector, from 0.
-        component: usize,
-        value: f32,
-    },
+    NotFiniteVector { path: PathBuf, word: String, component: usize, value: f32 },
     #[error("the vectors `{path}` need a vocabulary (one word a line, in the order of the rows); none was named")]
     MissingVocabulary { path: PathBuf },
     #[error("`{path}` has {seen} {what}; wanted are {wanted}, the number {reference}")]
-    CountMismatch {
-        path: PathBuf,
-        what: &'static str,
-        seen: usize,
-        wanted: usize,
-        /// Source of the wanted number: "in the header", "of rows of `x.npy`".
-        reference: String,
-    },
+    CountMismatch { path: PathBuf, what: &'static str, seen: usize, wanted: usize, reference: String },
     #[error("`{path}` holds {seen}; wanted is {wanted}")]
     UnsupportedArray { path: PathBuf, seen: String, wanted: &'static str },
     #[error("`{path}` holds a matrix of shape {rows} × {cols}; a similarity matrix must be square")]
     NotSquare { path: PathBuf, rows: usize, cols: usize },
     #[error("`{path}`: the entry (i = {i}, j = {j}) is {value}; {what} must be finite")]
-    NotFiniteEntry {
-        path: PathBuf,
-        /// Row, from 0.
-        i: usize,
-        /// Column, from 0.
-        j: usize,
-        value: f64,
-        /// Content of the matrix: `a similarity`, `an embedding`.
-        what: &'static str,
-    },
+    NotFiniteEntry { path: PathBuf, i: usize, j: usize, value: f64, what: &'static str },
     #[error("cannot compare `{key}` with `{response}`: {what}; score a response to the same documents")]
     CoreferenceFiles { key: PathBuf, response: PathBuf, what: String },
     #[error("cannot factor {what}")]
-    Factorisation {
-        /// Name of the matrix that was to be factored.
+    Factorization {
         what: &'static str,
         #[source]
         source: landmark_core::linalg::LinalgError,

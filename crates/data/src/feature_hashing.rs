@@ -2,7 +2,7 @@
 //!
 //! An n-gram is n consecutive [words](crate::tokens::words) of a text, n = 1 … `max_n`. Its hash is 64-bit FNV-1a (offset
 //! cbf29ce484222325, prime 100000001b3, both hexadecimal) over a first byte 0 and the UTF-8 bytes of its words with the byte 1f between
-//! two of them, then mixed by MurmurHash3's finaliser (x ^= x ≫ 33, x ·= ff51afd7ed558ccd, x ^= x ≫ 33, x ·= c4ceb9fe1a85ec53,
+//! two of them, then mixed by MurmurHash3's finalizer (x ^= x ≫ 33, x ·= ff51afd7ed558ccd, x ^= x ≫ 33, x ·= c4ceb9fe1a85ec53,
 //! x ^= x ≫ 33). The upper `bits` bits are the column (d = 2^bits), the lowest bit the sign: 0 adds 1 there, 1 subtracts 1. With signs the
 //! inner product of two rows is that of the counts in expectation (Weinberger et al. 2009, §2). This never changes: saved sketches
 //! depend on it, and carry its [`identity`](NgramHash::identity).
@@ -44,9 +44,6 @@ impl Default for NgramHashParams {
 
 impl NgramHashParams {
     /// The hash.
-    ///
-    /// # Errors
-    /// [`DataError::Parameter`] for a number outside its range.
     pub fn check(&self) -> Result<NgramHash, DataError> {
         let refuse = |parameter, seen: String, wanted: &str| {
             Err(DataError::Parameter { parameter, seen, wanted: wanted.to_owned() })
@@ -165,15 +162,15 @@ impl NgramHash {
     }
 }
 
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+pub(crate) const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// 64-bit FNV-1a, going on from `state`.
-fn fnv_1a(state: u64, bytes: &[u8]) -> u64 {
+/// 64-bit FNV-1a from `state` on.
+pub(crate) fn fnv_1a(state: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(state, |state, &byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// MurmurHash3's 64-bit finaliser: FNV alone leaves its upper bits nearly unmixed on short words.
-fn mix(mut hash: u64) -> u64 {
+/// MurmurHash3's 64-bit finalizer: FNV alone leaves its upper bits nearly unmixed on short words.
+pub(crate) fn mix(mut hash: u64) -> u64 {
     hash ^= hash >> 33;
     hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash ^= hash >> 33;
@@ -231,7 +228,7 @@ mod tests {
 
     #[test]
     fn inner_products_of_counts_survive_in_the_mean() {
-        // two texts share 3 unigrams: over 2,000 relabellings the mean of the hashed product has standard error ≤ √(25/64)/√2000 = 0.014
+        // two texts share 3 unigrams: over 2,000 relabelings the mean of the hashed product has standard error ≤ √(25/64)/√2000 = 0.014
         let mean: f64 = (0..2000)
             .map(|k| {
                 let rename =

@@ -163,7 +163,6 @@ impl KelpExamples {
         self.lines.len()
     }
 
-    /// True where there are no examples.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -329,9 +328,7 @@ mod tests {
                          LOC |BS:quest| Where ? |ES| |BV:bow| where:0.5 _far__r:3 |EV| |BT:grct| (S z) |ET|\n";
 
     fn read(text: &str) -> Result<KelpExamples, DataError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.klp");
-        std::fs::write(&path, text).unwrap();
+        let (_folder, path) = crate::test_files::file("mine.klp", text);
         KelpExamples::read("mine", &[(&path, Some(Part::Test))])
     }
 

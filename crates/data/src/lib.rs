@@ -41,7 +41,8 @@ pub mod relevancy;
 pub mod rows;
 pub mod splits;
 pub mod synthetic;
-
+#[cfg(test)]
+mod test_files;
 pub mod text_stream;
 pub mod texts;
 pub mod threads;

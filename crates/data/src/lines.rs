@@ -75,10 +75,8 @@ impl<R: BufRead> Lines<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::io::Write;
-
     use super::*;
+    use crate::test_files::{file, gzipped};
 
     fn all(path: &Path) -> Result<Vec<(usize, String)>, DataError> {
         let mut lines = Lines::open(path)?;
@@ -91,13 +89,9 @@ mod tests {
 
     #[test]
     fn a_gzip_file_reads_like_the_plain_one_whatever_its_name() {
-        let folder = tempfile::tempdir().unwrap();
         let text = "first\r\nsecond\n\nlast without an end";
-        let (plain, packed) = (folder.path().join("plain.txt"), folder.path().join("packed.txt"));
-        std::fs::write(&plain, text).unwrap();
-        let mut encoder = flate2::write::GzEncoder::new(File::create(&packed).unwrap(), flate2::Compression::fast());
-        encoder.write_all(text.as_bytes()).unwrap();
-        encoder.finish().unwrap();
+        let ((_plain, plain), (_packed, packed)) =
+            (file("plain.txt", text), file("packed.txt", gzipped(text.as_bytes())));
         let wanted = [(1, "first"), (2, "second"), (3, ""), (4, "last without an end")];
         assert_eq!(all(&plain).unwrap(), wanted.map(|(k, line)| (k, line.to_owned())));
         assert_eq!(all(&plain).unwrap(), all(&packed).unwrap());
@@ -105,9 +99,7 @@ mod tests {
 
     #[test]
     fn invalid_utf8_is_named_with_its_line_and_byte() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("latin1.txt");
-        std::fs::write(&path, b"good\ncaf\xe9\n").unwrap();
+        let (_folder, path) = file("latin1.txt", b"good\ncaf\xe9\n");
         let message = all(&path).unwrap_err().to_string();
         assert!(message.contains("latin1.txt:2: byte 3 of the line is not UTF-8"), "{message}");
     }
@@ -123,12 +115,8 @@ mod tests {
 
     #[test]
     fn a_truncated_gzip_file_is_an_error_and_not_a_short_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cut.gz");
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
-        encoder.write_all(&b"a line of text\n".repeat(100)).unwrap();
-        let bytes = encoder.finish().unwrap();
-        std::fs::write(&path, &bytes[..bytes.len() - 40]).unwrap();
+        let bytes = gzipped(&b"a line of text\n".repeat(100));
+        let (_folder, path) = file("cut.gz", &bytes[..bytes.len() - 10]);
         assert!(matches!(all(&path), Err(DataError::Io { .. })));
     }
 }

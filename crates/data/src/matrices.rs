@@ -153,7 +153,7 @@ fn read_npz(path: &Path) -> Result<Array2<f64>, DataError> {
         let header = npy_header::read(path, &mut array)?;
         read_numbers(path, &header, &mut array)
     };
-    contained(read).unwrap_or_else(|said| Err(unreadable(said)))
+    contained(read).unwrap_or_else(|panic| Err(unreadable(panic)))
 }
 
 /// What a line of numbers in text is read to: its cells, with those in quotes taken out of them.
@@ -311,21 +311,18 @@ mod tests {
     use ndarray_npy::WriteNpyExt;
 
     use super::*;
+    use crate::test_files::{file, zipped};
 
     #[test]
     fn what_is_not_finite_is_called_what_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.csv");
-        std::fs::write(&path, "1,nan\n3,4\n").unwrap();
-        let said = |read: Result<Array2<f64>, DataError>| read.unwrap_err().to_string();
-        assert!(said(read_rows(&path)).ends_with("the entry (i = 0, j = 1) is NaN; an embedding must be finite"));
-        assert!(said(read_square(&path)).ends_with("the entry (i = 0, j = 1) is NaN; a similarity must be finite"));
+        let (_folder, path) = file("mine.csv", "1,nan\n3,4\n");
+        let message = |read: Result<Array2<f64>, DataError>| read.unwrap_err().to_string();
+        assert!(message(read_rows(&path)).ends_with("the entry (i = 0, j = 1) is NaN; an embedding must be finite"));
+        assert!(message(read_square(&path)).ends_with("the entry (i = 0, j = 1) is NaN; a similarity must be finite"));
     }
 
     fn load_as(name: &str, bytes: &[u8]) -> Result<Array2<f64>, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        std::fs::write(&path, bytes).unwrap();
+        let (_folder, path) = file(name, bytes);
         read_square(&path).map_err(|error| error.to_string())
     }
 
@@ -462,10 +459,7 @@ mod tests {
         assert!(message.contains("2 arrays: k, other"), "{message}");
         // an archive packs: the size that it states is not trusted, nor that of its file
         let promised = "{'descr': '<f8', 'fortran_order': False, 'shape': (100000, 100000), }\n";
-        let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
-        writer.start_file("k.npy", zip::write::SimpleFileOptions::default()).unwrap();
-        std::io::Write::write_all(&mut writer, &npy_header::encode(promised, &[0; 8])).unwrap();
-        writer.finish().unwrap();
+        std::fs::write(&path, zipped(&[("k.npy", &npy_header::encode(promised, &[0; 8]))])).unwrap();
         let message = read_square(&path).unwrap_err().to_string();
         assert!(message.contains("x.npz` is truncated at a matrix of 100000 × 100000 numbers: 8 bytes"), "{message}");
     }

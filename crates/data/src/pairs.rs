@@ -157,7 +157,6 @@ impl SentencePairs {
         self.pairs.len()
     }
 
-    /// True where there is no pair.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

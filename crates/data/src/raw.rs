@@ -94,9 +94,6 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// Sha256 of the text of a file, through gzip where it is compressed.
-///
-/// # Errors
-/// [`DataError::Io`]: it is not there, or damaged.
 pub fn text_sha256(path: &Path) -> Result<String, DataError> {
     digest(crate::unpack::open(path)?).map_err(DataError::io(path))
 }

@@ -9,38 +9,36 @@ use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
+pub struct Judgment {
     pub question: String,
     pub comment: String,
     pub score: f64,
-    /// True where it is labelled good.
     pub good: bool,
 }
 
 #[derive(Debug, Clone)]
-pub struct Judgements {
+pub struct Judgments {
     path: PathBuf,
-    lines: Vec<(usize, Judgement)>,
+    lines: Vec<(usize, Judgment)>,
 }
 
 /// A comment with the truth and the prediction of a system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
-    /// The system's score.
     pub score: f64,
     /// True where the system calls it good.
     pub predicted: bool,
     pub relevant: bool,
 }
 
-impl Judgements {
+impl Judgments {
     /// Reads a plain or gzip file.
     ///
     /// # Errors
     /// [`DataError`] with file and line: another number of columns, a score that is no finite number, a label other than
     /// `true` and `false`, a comment that was seen before; a file without lines.
     pub fn read(path: &Path) -> Result<Self, DataError> {
-        let mut judgements = Self { path: path.to_owned(), lines: Vec::new() };
+        let mut judgments = Self { path: path.to_owned(), lines: Vec::new() };
         let mut seen: HashMap<(String, String), usize> = HashMap::new();
         let mut lines = Lines::open(path)?;
         while let Some((number, line)) = lines.next_line()? {
@@ -57,36 +55,31 @@ impl Judgements {
             };
             let score = score.parse::<f64>().ok().filter(|score| score.is_finite());
             let score = score.ok_or_else(|| malformed(format!("the score `{}`", columns[3]), "a finite number"))?;
-            let good = match good {
-                "true" => true,
-                "false" => false,
-                other => return Err(malformed(format!("the label `{other}`"), "`true` or `false`")),
-            };
+            let good = good.parse().map_err(|_| malformed(format!("the label `{good}`"), "`true` or `false`"))?;
             if let Some(first) = seen.insert((question.to_owned(), comment.to_owned()), number) {
                 let seen = format!("the comment `{comment}` was seen before, in line {first}");
                 return Err(malformed(seen, "one line a comment"));
             }
             let (question, comment) = (question.to_owned(), comment.to_owned());
-            judgements.lines.push((number, Judgement { question, comment, score, good }));
+            judgments.lines.push((number, Judgment { question, comment, score, good }));
         }
-        if judgements.lines.is_empty() {
-            return Err(DataError::Empty { path: path.to_owned(), what: "judgements" });
+        if judgments.lines.is_empty() {
+            return Err(DataError::Empty { path: path.to_owned(), what: "judgments" });
         }
-        Ok(judgements)
+        Ok(judgments)
     }
 
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// True where there are no comments.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
     /// The judgments in the order of the file.
-    pub fn judgements(&self) -> impl Iterator<Item = &Judgement> {
-        self.lines.iter().map(|(_, judgement)| judgement)
+    pub fn judgments(&self) -> impl Iterator<Item = &Judgment> {
+        self.lines.iter().map(|(_, judgment)| judgment)
     }
 
     /// Joins the predictions with this truth: for each question of the gold file its comments in the order of the
@@ -95,13 +88,13 @@ impl Judgements {
     /// # Errors
     /// [`DataError`] with file and line for a prediction whose comment the gold file does not have, and for a comment of
     /// the gold file without a prediction (it also states how many more there are).
-    pub fn beside(&self, predictions: &Self) -> Result<Vec<Vec<Judged>>, DataError> {
+    pub fn joined_with(&self, predictions: &Self) -> Result<Vec<Vec<Judged>>, DataError> {
         let mut questions: HashMap<&str, usize> = HashMap::new();
         let mut truth: HashMap<(&str, &str), bool> = HashMap::new();
-        for judgement in self.judgements() {
+        for judgment in self.judgments() {
             let next = questions.len();
-            questions.entry(&judgement.question).or_insert(next);
-            truth.insert((&judgement.question, &judgement.comment), judgement.good);
+            questions.entry(&judgment.question).or_insert(next);
+            truth.insert((&judgment.question, &judgment.comment), judgment.good);
         }
         let mut judged = vec![Vec::new(); questions.len()];
         for (line, prediction) in &predictions.lines {
@@ -114,7 +107,7 @@ impl Judgements {
                     format!("a comment of `{}`", self.path.display()),
                 ));
             };
-            let Judgement { score, good: predicted, .. } = *prediction;
+            let Judgment { score, good: predicted, .. } = *prediction;
             judged[questions[id.0]].push(Judged { score, predicted, relevant });
         }
         let missing =
@@ -140,20 +133,19 @@ impl Judgements {
 mod tests {
     use super::*;
 
-    fn read(name: &str, text: &str) -> Result<Judgements, DataError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        Judgements::read(&path)
+    fn read(name: &str, text: &str) -> Result<Judgments, DataError> {
+        let (_folder, path) = crate::test_files::file(name, text);
+        Judgments::read(&path)
     }
 
     const GOLD: &str = "q1\ta\t1\t1\ttrue\nq1\tb\t2\t0.5\tfalse\nq2\tc\t1\t1\tfalse\n";
 
     #[test]
-    fn predictions_stand_beside_the_truth_in_their_own_order() {
+    fn predictions_are_joined_with_the_truth_in_their_own_order() {
         let gold = read("gold", GOLD).unwrap();
-        let judged =
-            gold.beside(&read("mine", "q2\tc\t0\t7\ttrue\nq1\tb\t0\t3\tfalse\nq1\ta\t0\t3\tfalse\n").unwrap()).unwrap();
+        let judged = gold
+            .joined_with(&read("mine", "q2\tc\t0\t7\ttrue\nq1\tb\t0\t3\tfalse\nq1\ta\t0\t3\tfalse\n").unwrap())
+            .unwrap();
         let of = |score, predicted, relevant| Judged { score, predicted, relevant };
         assert_eq!(judged, [vec![of(3.0, false, false), of(3.0, false, true)], vec![of(7.0, true, false)]]);
     }
@@ -161,7 +153,7 @@ mod tests {
     #[test]
     fn unknown_and_missing_comments_are_named_with_file_and_line() {
         let gold = read("gold", GOLD).unwrap();
-        let message = |text: &str| gold.beside(&read("mine", text).unwrap()).unwrap_err().to_string();
+        let message = |text: &str| gold.joined_with(&read("mine", text).unwrap()).unwrap_err().to_string();
         let unknown = message("q1\ta\t0\t1\ttrue\nq1\tc\t0\t1\ttrue\n");
         assert!(unknown.contains("mine:2: the unknown comment `c` of question `q1`"), "{unknown}");
         let missing = message("q1\ta\t0\t1\ttrue\n");
@@ -178,7 +170,7 @@ mod tests {
             ("q\ta\t1\tnan\ttrue\n", "the score `nan`; wanted is a finite number"),
             ("q\ta\t1\t1\tyes\n", "the label `yes`"),
             ("q\ta\t1\t1\ttrue\nq\ta\t1\t1\ttrue\n", "mine:2: the comment `a` was seen before, in line 1"),
-            ("\n", "holds no judgements"),
+            ("\n", "holds no judgments"),
         ] {
             let message = read("mine", text).unwrap_err().to_string();
             assert!(message.contains(wanted), "{message}");

@@ -184,8 +184,8 @@ mod tests {
             ("{\"a\": 1", "x:2: `{\"a\": 1` (EOF"),
             ("{\"a\": [1]}", "x:2: the field `a` is [1]; wanted is a text or a number"),
         ] {
-            let said = read(&format!("{{\"a\": 0}}\n{line}\n"), RowFormat::Jsonl, &["a"]).unwrap_err();
-            assert!(said.starts_with(words), "{said}");
+            let error = read(&format!("{{\"a\": 0}}\n{line}\n"), RowFormat::Jsonl, &["a"]).unwrap_err();
+            assert!(error.starts_with(words), "{error}");
         }
         assert_eq!(read("", RowFormat::Tsv, &["a"]).unwrap_err(), "`x` holds no header line");
         assert_eq!(

@@ -23,9 +23,6 @@ enum Piece {
 
 impl SyntheticUtterances {
     /// The templates that ship inside.
-    ///
-    /// # Errors
-    /// None in a build that passed its tests.
     pub fn embedded() -> Result<Self, DataError> {
         Self::parse(include_str!("../embedded/utterance_templates.txt"))
     }

@@ -104,9 +104,6 @@ impl Seek for Counting {
 
 impl TextStream {
     /// From the beginning.
-    ///
-    /// # Errors
-    /// [`DataError::Io`].
     pub fn open(path: &Path, policy: LinePolicy) -> Result<Self, DataError> {
         Self::open_at(path, policy, StreamPlace::default())
     }
@@ -262,9 +259,8 @@ pub fn cuts(path: &Path, step: u64) -> Result<Vec<Range<u64>>, DataError> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
+    use crate::test_files::{file, gzipped};
 
     const TEXT: &[u8] = b"first\r\n\nse\xffcond\n  \t\nthird caf\xc3\xa9\nlast without an end";
 
@@ -280,9 +276,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let paths = [folder.path().join("plain.txt"), folder.path().join("packed.txt")];
         std::fs::write(&paths[0], TEXT).unwrap();
-        let mut encoder = flate2::write::GzEncoder::new(File::create(&paths[1]).unwrap(), flate2::Compression::fast());
-        encoder.write_all(TEXT).unwrap();
-        encoder.finish().unwrap();
+        std::fs::write(&paths[1], gzipped(TEXT)).unwrap();
         (folder, paths)
     }
 
@@ -300,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_goes_on_from_any_line_in_plain_and_gzip_files() {
+    fn a_stream_continues_from_any_line_in_plain_and_gzip_files() {
         let (_folder, paths) = files();
         for path in &paths {
             for stop in 0..4 {
@@ -319,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_errors_where_the_policy_says_so() {
+    fn bad_lines_are_errors_under_that_policy() {
         let (_folder, [path, _]) = files();
         let first_error = |policy| {
             let mut stream = TextStream::open(&path, policy).unwrap();
@@ -368,9 +362,7 @@ mod tests {
 
     #[test]
     fn an_empty_file_is_an_empty_stream_and_a_missing_one_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("empty.txt");
-        std::fs::write(&path, b"").unwrap();
+        let (folder, path) = file("empty.txt", b"");
         assert!(all(&mut TextStream::open(&path, LinePolicy::default()).unwrap()).is_empty());
         let missing = TextStream::open(&folder.path().join("missing.txt"), LinePolicy::default());
         assert!(missing.err().unwrap().to_string().contains("missing.txt"));

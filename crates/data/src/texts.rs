@@ -86,9 +86,7 @@ mod tests {
     use super::*;
 
     fn texts(content: &str, layout: TextLayout) -> Result<Vec<String>, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("texts");
-        std::fs::write(&path, content).unwrap();
+        let (_folder, path) = crate::test_files::file("texts", content);
         let mut seen = Vec::new();
         read(&path, &layout, &mut |text| seen.push(text.to_owned())).map_err(|error| error.to_string())?;
         Ok(seen)

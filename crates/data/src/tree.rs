@@ -48,9 +48,6 @@ impl Tree {
     }
 
     /// Number of children of a node; 0 for a leaf.
-    ///
-    /// # Panics
-    /// For a node that is not there.
     pub fn degree(&self, node: usize) -> usize {
         self.degrees[node]
     }

@@ -21,7 +21,6 @@ use crate::error::DataError;
 pub enum Packing {
     Plain,
     Gzip,
-    /// bzip2.
     Bzip2,
     Zip,
 }
@@ -56,7 +55,6 @@ impl Packing {
         Ok(Self::of(&bytes))
     }
 
-    /// True of a file that is packed.
     pub fn is_packed(self) -> bool {
         self != Self::Plain
     }
@@ -226,12 +224,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-
-    fn gzipped(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
+    use crate::test_files::gzipped;
 
     fn bzipped(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());

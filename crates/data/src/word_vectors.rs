@@ -134,8 +134,8 @@ impl WordVectors {
         let path = &files.path;
         let wanted = Wanted { keep, fold_case: files.fold_case };
         let gathered = match files.format {
-            VectorFormat::Word2vecText => text::read_word2vec(files, &wanted)?,
-            VectorFormat::GloveText => text::read_glove(files, &wanted)?,
+            VectorFormat::Word2vecText => text::read(files, &wanted, true)?,
+            VectorFormat::GloveText => text::read(files, &wanted, false)?,
             VectorFormat::Word2vecBinary => binary::read(path, &wanted)?,
             VectorFormat::Npy => match &files.vocabulary {
                 Some(vocabulary) => npy::read(path, vocabulary, &wanted)?,
@@ -143,8 +143,8 @@ impl WordVectors {
             },
         };
         gathered.check_finite(path)?;
-        if let Some(told) = gathered.left_out() {
-            tracing::warn!("`{}`: {told}", path.display());
+        if let Some(left_out) = gathered.left_out() {
+            tracing::warn!("`{}`: {left_out}", path.display());
         }
         Ok(gathered.finish(files.name()))
     }
@@ -154,7 +154,6 @@ impl WordVectors {
         self.words.len()
     }
 
-    /// True where there are no words.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -341,6 +340,7 @@ mod tests {
     use ndarray::array;
 
     use super::*;
+    use crate::test_files::file;
 
     fn owned(words: &[&str]) -> Vec<String> {
         words.iter().map(|&word| word.to_owned()).collect()
@@ -348,11 +348,9 @@ mod tests {
 
     #[test]
     fn a_dimension_that_no_word_can_have_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("vectors");
         for format in [VectorFormat::Word2vecText, VectorFormat::Word2vecBinary] {
             for header in ["0 9999999999999999999", "1 4294967296", "3 0"] {
-                std::fs::write(&path, format!("{header}\n")).unwrap();
+                let (_folder, path) = file("vectors", format!("{header}\n"));
                 let error = WordVectors::read(&VectorFiles::new(format, &path), &|_| true).unwrap_err().to_string();
                 assert!(error.contains(header) && error.contains("the dimension"), "{error}");
             }

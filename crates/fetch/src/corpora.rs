@@ -10,7 +10,7 @@ use landmark_data::raw::recipes::{self, Recipe, Source};
 use landmark_data::raw::{RawFiles, hex, text_sha256};
 
 use crate::console::{Watch, megabytes};
-use crate::download::{Downloader, Fault};
+use crate::download::{Downloader, Fault, length};
 use crate::error::FetchError;
 use crate::lock::Lock;
 use crate::places::Places;
@@ -35,9 +35,6 @@ pub fn of_paper(paper: &str) -> Result<&'static [&'static str], String> {
 }
 
 /// Every file of these datasets, of all where none is named: dataset, path and state. Of all, only files that are there.
-///
-/// # Errors
-/// A file that can't be read.
 pub fn verify(names: &[&str], folder: &Path) -> Result<Vec<(&'static str, &'static str, FileState)>, FetchError> {
     let mut found = Vec::new();
     for dataset in catalog::all().filter(|dataset| names.is_empty() || names.contains(&dataset.name)) {
@@ -63,17 +60,24 @@ pub struct Missing {
 /// # Errors
 /// [`FetchError::InTheWay`] for a file that is another; a file that can't be read.
 pub fn missing(names: &[&str], folder: &Path) -> Result<Vec<Missing>, FetchError> {
+    missing_by(names, |file| match file.state(folder)? {
+        FileState::Present => Ok(false),
+        FileState::Missing => Ok(true),
+        FileState::Corrupt { sha256 } => Err(FetchError::InTheWay { path: folder.join(file.path), seen: sha256 }),
+    })
+}
+
+pub(crate) fn missing_by(
+    names: &[&str],
+    is_missing: impl Fn(&DataFile) -> Result<bool, FetchError>,
+) -> Result<Vec<Missing>, FetchError> {
     let mut missing = Vec::new();
     for name in names {
         let dataset = catalog::find(name)?;
         let mut files = Vec::new();
         for file in &dataset.files {
-            match file.state(folder)? {
-                FileState::Present => {}
-                FileState::Missing => files.push(file),
-                FileState::Corrupt { sha256 } => {
-                    return Err(FetchError::InTheWay { path: folder.join(file.path), seen: sha256 });
-                }
+            if is_missing(file)? {
+                files.push(file);
             }
         }
         if !files.is_empty() {
@@ -102,7 +106,7 @@ pub fn download_bytes(missing: &[Missing]) -> u64 {
 /// Asks for the licenses that were not accepted in this folder before, and remembers the answer.
 ///
 /// # Errors
-/// [`FetchError::Licence`] for a no.
+/// [`FetchError::License`] for a no.
 pub fn agree(missing: &[Missing], folder: &Path, accepted: bool, watch: &mut dyn Watch) -> Result<(), FetchError> {
     let path = folder.join(".licences");
     let before = std::fs::read_to_string(&path).unwrap_or_default();
@@ -113,11 +117,11 @@ pub fn agree(missing: &[Missing], folder: &Path, accepted: bool, watch: &mut dyn
     }
     watch.say("licenses, as the sources state them:");
     for missing in &asked {
-        watch.say(&format!("  {}: {}", missing.dataset.name, missing.dataset.licence));
+        watch.say(&format!("  {}: {}", missing.dataset.name, missing.dataset.license));
     }
     if !accepted && !watch.ask("do you accept them?") {
         let datasets: Vec<String> = asked.iter().map(|missing| format!("`{}`", missing.dataset.name)).collect();
-        return Err(FetchError::Licence { datasets: datasets.join(", ") });
+        return Err(FetchError::License { datasets: datasets.join(", ") });
     }
     let names: String = asked.iter().map(|missing| format!("{}\n", missing.dataset.name)).collect();
     std::fs::create_dir_all(folder).map_err(FetchError::write(folder))?;
@@ -139,14 +143,14 @@ pub fn fetch(
     let _lock = Lock::wait(&places.data, watch)?;
     // another process may have fetched it meanwhile
     let missing = missing(names, &places.data)?;
-    let kitchen = Kitchen::new(places, downloader)?;
+    let builder = Builder::new(places, downloader)?;
     let (mut come, mut failed) = (Vec::new(), None);
     for Missing { dataset, files } in &missing {
         for file in files {
             if come.contains(&file.path) {
                 continue;
             }
-            match kitchen.make(dataset.name, file, &Ways::of(file.path), watch) {
+            match builder.make(dataset.name, file, &Ways::of(file.path), watch) {
                 Ok(()) => come.push(file.path),
                 Err(error @ FetchError::Write { .. }) => return Err(error),
                 Err(error) => {
@@ -160,7 +164,7 @@ pub fn fetch(
         Some(error) => Err(error),
         None => {
             // only downloads lie there, and all of them were used
-            std::fs::remove_dir_all(&kitchen.scratch).map_err(FetchError::write(&kitchen.scratch))?;
+            std::fs::remove_dir_all(&builder.scratch).map_err(FetchError::write(&builder.scratch))?;
             Ok(come)
         }
     }
@@ -182,9 +186,6 @@ impl Ways<'static> {
 }
 
 /// Fetches one file of a dataset by ways of its own.
-///
-/// # Errors
-/// Why each of them failed; the folder or the disk refused.
 pub fn fetch_file(
     dataset: &str,
     file: &DataFile,
@@ -194,10 +195,10 @@ pub fn fetch_file(
     watch: &mut dyn Watch,
 ) -> Result<(), FetchError> {
     let _lock = Lock::wait(&places.data, watch)?;
-    Kitchen::new(places, downloader)?.make(dataset, file, ways, watch)
+    Builder::new(places, downloader)?.make(dataset, file, ways, watch)
 }
 
-struct Kitchen<'a> {
+struct Builder<'a> {
     places: &'a Places,
     downloader: &'a Downloader,
     scratch: PathBuf,
@@ -205,7 +206,7 @@ struct Kitchen<'a> {
     whole: RefCell<HashSet<PathBuf>>,
 }
 
-impl<'a> Kitchen<'a> {
+impl<'a> Builder<'a> {
     fn new(places: &'a Places, downloader: &'a Downloader) -> Result<Self, FetchError> {
         let scratch = places.data.join(".raw");
         std::fs::create_dir_all(&scratch).map_err(FetchError::write(&scratch))?;
@@ -220,7 +221,16 @@ impl<'a> Kitchen<'a> {
         let published =
             self.in_turn(ways.published.iter().map(String::as_str)).into_iter().map(|(_, from)| (from, "as published"));
         for (from, how) in mirror.chain(published) {
-            if self.as_it_is(file, &from, &mut tried, watch)? {
+            let ours = |part: &Path| {
+                let seen = catalog::sha256_of(part)?;
+                if seen != file.sha256 {
+                    return Ok(Err(format!("has the sha256 {seen}, wanted is {}", file.sha256)));
+                }
+                let target = self.places.data.join(file.path);
+                make_room(&target)?;
+                std::fs::rename(part, &target).map_err(FetchError::write(&target)).map(Ok)
+            };
+            if self.bring(&from, &mut tried, watch, ours)?.is_some() {
                 watch.say(&format!("{} ({}): {how}", file.path, megabytes(file.bytes)));
                 return Ok(());
             }
@@ -285,37 +295,42 @@ impl<'a> Kitchen<'a> {
         Ok(sha256)
     }
 
-    fn as_it_is(
+    /// What `take` makes of the download from an address; `None` where none came that it accepts, which `tried` then explains.
+    ///
+    /// Bytes of an earlier time may be of something else: then all of it comes again, once.
+    fn bring<T>(
         &self,
-        file: &DataFile,
         from: &str,
         tried: &mut Vec<String>,
         watch: &mut dyn Watch,
-    ) -> Result<bool, FetchError> {
-        let part = self.part(from);
+        take: impl Fn(&Path) -> Result<Result<T, String>, FetchError>,
+    ) -> Result<Option<T>, FetchError> {
+        let part = self.scratch.join(&hex(from.as_bytes())[..32]);
         for is_fresh in [length(&part) == 0, true] {
-            match self.downloader.bring(from, &part, watch) {
+            // a file in the folder of downloads is whole if one was made of it
+            let is_here = self.whole.borrow_mut().remove(&part) && part.exists();
+            match if is_here { Ok(()) } else { self.downloader.bring(from, &part, watch) } {
                 Err(Fault::Final(error)) => return Err(error),
                 Err(Fault::Address(why)) => {
                     tried.push(why);
-                    return Ok(false);
+                    return Ok(None);
                 }
                 Ok(()) => {}
             }
-            let seen = catalog::sha256_of(&part)?;
-            if seen == file.sha256 {
-                let target = self.places.data.join(file.path);
-                make_room(&target)?;
-                std::fs::rename(&part, &target).map_err(FetchError::write(&target))?;
-                return Ok(true);
+            match take(&part)? {
+                Ok(taken) => {
+                    self.whole.borrow_mut().insert(part);
+                    return Ok(Some(taken));
+                }
+                Err(fault) if is_fresh => tried.push(format!("{from} {fault}")),
+                Err(_) => {}
             }
             std::fs::remove_file(&part).map_err(FetchError::write(&part))?;
             if is_fresh {
-                tried.push(format!("{from} has the sha256 {seen}, wanted is {}", file.sha256));
                 break;
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Every address at the mirror, then every public one; each with the place of its address.
@@ -332,45 +347,20 @@ impl<'a> Kitchen<'a> {
     fn raw_files(&self, source: &Source, watch: &mut dyn Watch) -> Result<RawFiles, FetchError> {
         let mut tried = Vec::new();
         for (place, from) in self.in_turn(source.addresses.iter().map(|address| address.url.as_str())) {
-            let part = self.part(&from);
-            // bytes of an earlier time may be of something else: then all of it comes again, once
-            for is_fresh in [length(&part) == 0, true] {
-                let is_here = self.whole.borrow().contains(&part);
-                let brought = if is_here { Ok(()) } else { self.downloader.bring(&from, &part, watch) };
-                match brought {
-                    Err(Fault::Final(error)) => return Err(error),
-                    Err(Fault::Address(why)) => {
-                        tried.push(why);
-                        break;
-                    }
-                    Ok(()) => {}
-                }
-                let download = std::fs::read(&part).map_err(FetchError::write(&part))?;
+            let unpacked = |part: &Path| {
+                let download = std::fs::read(part).map_err(FetchError::write(part))?;
                 let of_download = if source.pin.is_of_download() { hex(&download) } else { String::new() };
-                let fault = match source.addresses[place].unpack.apply(download, LIMIT) {
-                    Ok(files) => match source.pin.check(&of_download, &files) {
-                        Ok(()) => {
-                            self.whole.borrow_mut().insert(part);
-                            return Ok(files);
-                        }
-                        Err(fault) => fault,
-                    },
-                    Err(error) => format!("sent what can't be unpacked: {error}"),
-                };
-                self.whole.borrow_mut().remove(&part);
-                std::fs::remove_file(&part).map_err(FetchError::write(&part))?;
-                if is_fresh {
-                    tried.push(format!("{from} {fault}"));
-                    break;
-                }
+                Ok(match source.addresses[place].unpack.apply(download, LIMIT) {
+                    Ok(files) => source.pin.check(&of_download, &files).map(|()| files),
+                    Err(error) => Err(format!("sent what can't be unpacked: {error}")),
+                })
+            };
+            if let Some(files) = self.bring(&from, &mut tried, watch, unpacked)? {
+                return Ok(files);
             }
         }
         let what = source.addresses.first().map_or("a source", |address| address.url.as_str());
         Err(FetchError::Nowhere { what: what.to_owned(), tried })
-    }
-
-    fn part(&self, from: &str) -> PathBuf {
-        self.scratch.join(&hex(from.as_bytes())[..32])
     }
 }
 
@@ -398,8 +388,4 @@ fn put(target: &Path, bytes: &[u8]) -> Result<(), FetchError> {
         std::fs::rename(&unfinished, target)
     };
     write().map_err(FetchError::write(target))
-}
-
-fn length(path: &Path) -> u64 {
-    std::fs::metadata(path).map_or(0, |facts| facts.len())
 }

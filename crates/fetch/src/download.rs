@@ -65,9 +65,6 @@ enum Failure {
 
 impl Downloader {
     /// A client that respects the usual variables for proxies.
-    ///
-    /// # Errors
-    /// [`FetchError::Client`].
     pub fn new(settings: DownloadSettings) -> Result<Self, FetchError> {
         let refused = |what: String| FetchError::Client { what };
         // an error means that it is installed already
@@ -193,7 +190,7 @@ enum Unread {
     Network(String),
 }
 
-fn length(path: &Path) -> u64 {
+pub(crate) fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |facts| facts.len())
 }
 

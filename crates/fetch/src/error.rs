@@ -15,41 +15,22 @@ pub enum FetchError {
     )]
     NoSource { dataset: String, file: String, how_to_get: String },
     #[error("`{what}` can't be fetched: {}", tried.join("; "))]
-    Nowhere {
-        /// A raw source, a file or a model.
-        what: String,
-        tried: Vec<String>,
-    },
+    Nowhere { what: String, tried: Vec<String> },
     #[error(
         "`{file}` was made from the right sources and has the sha256 {seen}, wanted is {wanted}; please report this"
     )]
-    WrongResult {
-        file: String,
-        /// Sha256 of the text.
-        seen: String,
-        wanted: String,
-    },
+    WrongResult { file: String, seen: String, wanted: String },
     #[error(
         "`{file}` has the sha256 {seen}, and had {recorded} when it was first fetched: its source has changed, or is another's. Remove \
          `{record}` to take it as it is now"
     )]
-    Changed {
-        file: String,
-        /// Sha256 of what came.
-        seen: String,
-        recorded: String,
-        record: PathBuf,
-    },
+    Changed { file: String, seen: String, recorded: String, record: PathBuf },
     #[error("`{path}` is there and is not the catalog's (sha256 {seen}); move it away or remove it")]
-    InTheWay {
-        path: PathBuf,
-        /// Its sha256.
-        seen: String,
-    },
+    InTheWay { path: PathBuf, seen: String },
     #[error(
         "the licenses of {datasets} were not accepted; read them, and pass `--accept-licenses` or set `LANDMARK_ACCEPT_LICENSES=1`"
     )]
-    Licence { datasets: String },
+    License { datasets: String },
     #[error("cannot write `{path}`; check the folder and the room on the disk")]
     Write {
         path: PathBuf,

@@ -21,7 +21,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                watch.say(&format!("another fetch into `{}` is under way; waiting for it", folder.display()));
+                watch.say(&format!("another fetch into `{}` is in progress; waiting for it", folder.display()));
                 file.lock().map_err(FetchError::write(&path))?;
             }
             Err(TryLockError::Error(source)) => return Err(FetchError::Write { path, source }),

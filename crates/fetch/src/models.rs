@@ -120,8 +120,8 @@ fn run(command: &mut Command, what: &str) -> Result<(), String> {
     match command.output() {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            Err(format!("{what}: {}", said.trim().lines().last().unwrap_or("it failed")))
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{what}: {}", stderr.trim().lines().last().unwrap_or("it failed")))
         }
         Err(error) => Err(format!("{what}: `{program}` can't be run: {error}")),
     }

@@ -1,12 +1,9 @@
 //! A run that lacks corpora or models: how much that is, a question or a wish, and then the fetch.
 
-use std::path::Path;
-
-use landmark_data::catalog;
 use landmark_oracles::neural::{KnownModel, ModelFiles};
 
 use crate::console::{Watch, megabytes};
-use crate::corpora::{self, Missing};
+use crate::corpora;
 use crate::download::{DownloadSettings, Downloader};
 use crate::error::FetchError;
 use crate::models;
@@ -33,9 +30,6 @@ impl Wish {
 ///
 /// Files are looked for, not read: the run checks them. What can't be fetched is reported, and the run continues: it falls back to a
 /// sample where its configuration allows that, or names the file that it lacks.
-///
-/// # Errors
-/// A license that was not accepted; a folder that can't be written.
 pub fn on_need(
     datasets: &[&str],
     known: &[&'static KnownModel],
@@ -43,7 +37,7 @@ pub fn on_need(
     wish: Wish,
     watch: &mut dyn Watch,
 ) -> Result<(), FetchError> {
-    let missing = absent(datasets, &places.data)?;
+    let missing = corpora::missing_by(datasets, |file| Ok(!places.data.join(file.path).exists()))?;
     let known: Vec<_> = known.iter().filter(|model| ModelFiles::find(model.name, None).is_err()).collect();
     if missing.is_empty() && known.is_empty() {
         return Ok(());
@@ -82,16 +76,4 @@ fn passable(fetched: Result<(), FetchError>, watch: &mut dyn Watch) -> Result<()
         }
         Ok(()) => Ok(()),
     }
-}
-
-fn absent(names: &[&str], folder: &Path) -> Result<Vec<Missing>, FetchError> {
-    let mut absent = Vec::new();
-    for name in names {
-        let dataset = catalog::find(name)?;
-        let files: Vec<_> = dataset.files.iter().filter(|file| !folder.join(file.path).exists()).collect();
-        if !files.is_empty() {
-            absent.push(Missing { dataset, files });
-        }
-    }
-    Ok(absent)
 }

@@ -22,7 +22,7 @@ const ADDED: [(&str, &str); 5] = [
 
 pub fn markdown() -> String {
     let mut text =
-        "| dataset | size | licence | source | what the full source adds | conversion |\n|---|---|---|---|---|---|\n"
+        "| dataset | size | license | source | what the full source adds | conversion |\n|---|---|---|---|---|---|\n"
             .to_owned();
     for dataset in catalog::all().filter(|dataset| !dataset.files.is_empty()) {
         let bytes = dataset.files.iter().map(|file| file.bytes).sum();
@@ -30,7 +30,7 @@ pub fn markdown() -> String {
         let cells = [
             format!("`{}`", dataset.name),
             megabytes(bytes),
-            dataset.licence.to_owned(),
+            dataset.license.to_owned(),
             source(dataset),
             added.to_owned(),
             conversion(dataset),

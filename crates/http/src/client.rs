@@ -11,17 +11,17 @@ use crate::connection::{self, Again, Connection, Fault, Reply};
 use crate::error::HttpError;
 use crate::flow::Flow;
 use crate::params::HttpParams;
-use crate::purse::{Exhausted, Purse};
+use crate::spend_limit::{Exhausted, SpendLimit};
 
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) url: Url,
     pub(crate) connection: Connection,
     pub(crate) flow: Flow,
-    pub(crate) purse: Arc<Purse>,
+    pub(crate) spending: Arc<SpendLimit>,
     patience: Duration,
     retries: AtomicU64,
-    told: Mutex<Option<Instant>>,
+    warned: Mutex<Option<Instant>>,
     progress: Mutex<Progress>,
 }
 
@@ -43,10 +43,10 @@ impl Client {
             url: connection::public(url),
             connection: Connection::new(params, url)?,
             flow: Flow::new(params),
-            purse: Purse::new(params.price.unwrap_or_default(), money.filter(|_| params.price.is_some())),
+            spending: SpendLimit::new(params.price.unwrap_or_default(), money.filter(|_| params.price.is_some())),
             patience: params.patience(),
             retries: AtomicU64::new(0),
-            told: Mutex::default(),
+            warned: Mutex::default(),
             progress: Mutex::default(),
         })
     }
@@ -72,11 +72,14 @@ impl Client {
             let Some(place) = place else {
                 let last = match stop.load(Ordering::Relaxed) {
                     true => "another request failed for good".to_owned(),
-                    false => self.last_fault(),
+                    // why requests before this one are made again
+                    false => {
+                        self.progress().fault.clone().unwrap_or_else(|| "no request before it was answered".to_owned())
+                    }
                 };
                 return Err(attempts.given_up(self, last));
             };
-            let reserved = self.purse.reserve(body.len(), calls).await.map_err(HttpError::from)?;
+            let reserved = self.spending.reserve(body.len(), calls).await.map_err(HttpError::from)?;
             let again = match self.connection.post(body).await {
                 Ok((reply, usage)) => {
                     match reply {
@@ -121,12 +124,6 @@ impl Client {
         self.start_of(queued).elapsed()
     }
 
-    /// Reason for which requests before this one are made again.
-    fn last_fault(&self) -> String {
-        let fault = self.progress().fault.clone();
-        fault.unwrap_or_else(|| "no request before it was answered".to_owned())
-    }
-
     /// One request about jobs, free of charge, made again until it is answered or given up.
     pub(crate) async fn about_jobs(
         &self,
@@ -157,7 +154,7 @@ impl Client {
         if again.wait.is_some() {
             self.flow.pause(wait);
         }
-        if wait >= TOLD && self.is_time_to_tell() {
+        if wait >= WARN_FROM && self.is_time_to_warn() {
             let left = attempts.patience.saturating_sub(attempts.start.elapsed());
             let (wait, left) = (in_units(wait), in_units(left));
             let tries = attempts.count;
@@ -175,18 +172,19 @@ impl Client {
     }
 
     /// True once in a while: requests that fail together are reported once.
-    fn is_time_to_tell(&self) -> bool {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_time = told.is_none_or(|told| told.elapsed() >= TOLD_EVERY);
+    fn is_time_to_warn(&self) -> bool {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_time = warned.is_none_or(|warned| warned.elapsed() >= WARN_EVERY);
         if is_time {
-            *told = Some(Instant::now());
+            *warned = Some(Instant::now());
         }
         is_time
     }
 }
 
-const TOLD: Duration = Duration::from_secs(3);
-const TOLD_EVERY: Duration = Duration::from_secs(10);
+/// Waits from which on there is a warning, and the time between two.
+const WARN_FROM: Duration = Duration::from_secs(3);
+const WARN_EVERY: Duration = Duration::from_secs(10);
 /// A wait looks so often whether somebody still waits for its end.
 const LOOK: Duration = Duration::from_millis(200);
 

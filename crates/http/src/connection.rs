@@ -11,8 +11,8 @@ use url::Url;
 
 use crate::error::HttpError;
 use crate::params::HttpParams;
-use crate::purse::Usage;
 use crate::rating::shortened;
+use crate::spend_limit::Usage;
 use crate::wait;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) enum Reply {
     /// 413, or 422, which some servers answer to a batch above their limit.
     TooLarge {
         status: StatusCode,
-        said: String,
+        excerpt: String,
     },
 }
 
@@ -105,25 +105,25 @@ impl Connection {
     pub(crate) async fn post(&self, body: &str) -> Result<(Reply, Option<Usage>), Fault> {
         let request = self.client.post(self.url.clone()).body(body.to_owned());
         let Answered { status, text, wait } = self.send(request, self.answer_bytes, |_| false).await?;
-        let said = || shortened(&String::from_utf8_lossy(&text));
+        let excerpt = || shortened(&String::from_utf8_lossy(&text));
         if matches!(status.as_u16(), 413 | 422) {
-            return Ok((Reply::TooLarge { status, said: said() }, None));
+            return Ok((Reply::TooLarge { status, excerpt: excerpt() }, None));
         }
-        let Ok(json) = serde_json::from_slice::<Json>(&text) else { return Ok((Reply::NoJson(said()), None)) };
+        let Ok(json) = serde_json::from_slice::<Json>(&text) else { return Ok((Reply::NoJson(excerpt()), None)) };
         // the status that the error in the body stands for
         match status_in(&json).and_then(|code| StatusCode::from_u16(code).ok()) {
             Some(code) if matches!(code.as_u16(), 408 | 425 | 429 | 500..=599) => Err(Fault::Again(Again {
-                what: format!("{status} with an error in its body: {}", said()),
+                what: format!("{status} with an error in its body: {}", excerpt()),
                 wait: wait.max(wait::asked_in(&json, SystemTime::now())),
                 is_overwhelmed: matches!(code.as_u16(), 429 | 503),
                 may_be_charged: false,
             })),
             Some(code) if matches!(code.as_u16(), 400 | 413 | 422) => {
-                Ok((Reply::TooLarge { status: code, said: said() }, None))
+                Ok((Reply::TooLarge { status: code, excerpt: excerpt() }, None))
             }
             Some(code) => {
                 let status = format!("{status} with the error {} in its body", code.as_u16());
-                Err(self.refused(&status, &said(), next_step(code.as_u16())))
+                Err(self.refused(&status, &excerpt(), next_step(code.as_u16())))
             }
             None => {
                 let usage = Usage::of(&json);
@@ -183,39 +183,42 @@ impl Connection {
         let wait = wait::asked_for(response.headers(), status.as_u16() == 429, SystemTime::now());
         let text = read(response, most_bytes).await.map_err(|error| match error {
             Unread::Broken(error) => Fault::Again(lost(&error)),
-            Unread::TooLong => {
-                let said = format!("more than {most_bytes} bytes");
-                self.refused(&said, "", "raise `oracle.answer_bytes` if that is right")
-            }
+            Unread::TooLong => self.refused(
+                &format!("more than {most_bytes} bytes"),
+                "",
+                "raise `oracle.answer_bytes` if that is right",
+            ),
         })?;
-        let text = match std::str::from_utf8(&text) {
-            Ok(read) => self.secrets.left_out(read).into_bytes(),
-            Err(_) => self.secrets.left_out(&String::from_utf8_lossy(&text)).into_bytes(),
-        };
-        let said = || shortened(&String::from_utf8_lossy(&text));
+        let text = self.secrets.left_out(&String::from_utf8_lossy(&text)).into_bytes();
+        let excerpt = || shortened(&String::from_utf8_lossy(&text));
         match status.as_u16() {
             200..=299 | 413 | 422 => Ok(Answered { status, text, wait }),
             408 | 425 | 429 | 500..=599 => {
                 let in_body =
                     serde_json::from_slice(&text).ok().and_then(|body| wait::asked_in(&body, SystemTime::now()));
                 Err(Fault::Again(Again {
-                    what: format!("{status}: {}", said()),
+                    what: format!("{status}: {}", excerpt()),
                     wait: wait.max(in_body),
                     is_overwhelmed: matches!(status.as_u16(), 429 | 503),
                     may_be_charged: matches!(status.as_u16(), 408 | 500 | 502 | 504),
                 }))
             }
             code if may_pass(code) => {
-                let what = format!("{status}: {}", said());
+                let what = format!("{status}: {}", excerpt());
                 Err(Fault::Again(Again { what, wait, is_overwhelmed: false, may_be_charged: false }))
             }
-            code => Err(self.refused(&status.to_string(), &said(), next_step(code))),
+            code => Err(self.refused(&status.to_string(), &excerpt(), next_step(code))),
         }
     }
 
-    fn refused(&self, status: &str, said: &str, next_step: &'static str) -> Fault {
-        let (status, said) = (status.to_owned(), if said.is_empty() { "nothing else" } else { said }.to_owned());
-        Fault::Final(HttpError::Refused { url: public(&self.url).to_string(), status, said, next_step })
+    fn refused(&self, status: &str, excerpt: &str, next_step: &'static str) -> Fault {
+        let excerpt = if excerpt.is_empty() { "nothing else" } else { excerpt }.to_owned();
+        Fault::Final(HttpError::Refused {
+            url: public(&self.url).to_string(),
+            status: status.to_owned(),
+            excerpt,
+            next_step,
+        })
     }
 }
 
@@ -225,7 +228,7 @@ fn next_step(code: u16) -> &'static str {
         401 | 403 => "look at `oracle.key`: the variable that it names must hold the key of this server",
         402 => "look at the credit of this account",
         404 | 405 => "look at `oracle.url`, path and all, and at `oracle.model`",
-        _ => "look at `oracle.request` and `oracle.fields`, which say what is sent",
+        _ => "look at `oracle.request` and `oracle.fields`, which state what is sent",
     }
 }
 
@@ -244,17 +247,15 @@ pub(crate) fn error_in(body: &Json) -> Option<&Json> {
 /// The status that the error in a body stands for: its `code` or `status` in digits, or the name of its kind. `choices` that are null are
 /// those of a provider that is full.
 pub(crate) fn status_in(body: &Json) -> Option<u16> {
-    let Some(error) = error_in(body) else { return body.get("choices").is_some_and(Json::is_null).then_some(503) };
+    let of_full = body.get("choices").is_some_and(Json::is_null).then_some(503);
+    let Some(error) = error_in(body) else { return of_full };
     let fields = ["code", "status", "status_code", "type"].map(|name| error.get(name));
-    let beside = ["code", "status"].map(|name| body.get(name));
-    let given = || fields.into_iter().chain(beside).flatten();
+    let outside = ["code", "status"].map(|name| body.get(name));
+    let given = || fields.into_iter().chain(outside).flatten();
     let digits = |value: &Json| value.as_u64().or_else(|| value.as_str()?.parse().ok());
     let number =
         given().filter_map(digits).find_map(|code| u16::try_from(code).ok().filter(|code| (400..600).contains(code)));
-    number.or_else(|| given().filter_map(Json::as_str).find_map(status_of_kind)).or_else(|| {
-        let has_no_answer = body.get("choices").is_some_and(Json::is_null);
-        has_no_answer.then_some(503)
-    })
+    number.or_else(|| given().filter_map(Json::as_str).find_map(status_of_kind)).or(of_full)
 }
 
 /// The status for which servers use the name of a kind of error.
@@ -301,8 +302,7 @@ enum Unread {
 /// Redirects are followed on the host itself: the key is for no other.
 fn same_host() -> Policy {
     Policy::custom(|attempt| {
-        let origin = |url: &Url| url.origin();
-        let first = attempt.previous().first().map(origin);
+        let first = attempt.previous().first().map(Url::origin);
         if attempt.previous().len() > 3 || first.is_none_or(|first| first != attempt.url().origin()) {
             attempt.stop()
         } else {

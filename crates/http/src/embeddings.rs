@@ -24,8 +24,9 @@ use url::Url;
 use crate::client::{self, Client};
 use crate::connection::{Reply, public};
 use crate::error::HttpError;
-use crate::params::{HttpParams, written_redacted, written_without_secrets};
+use crate::params::{HttpParams, at_least_one, written_redacted, written_without_secrets};
 use crate::rating::shortened;
+use crate::shape::list_at;
 use crate::vector_file::{VectorFile, digest};
 
 /// An endpoint that embeds texts.
@@ -90,12 +91,8 @@ impl Default for EmbeddingFields {
 
 impl EmbeddingFields {
     pub(crate) fn read(&self, answer: &Json, count: usize) -> Result<Vec<Vec<f32>>, String> {
-        let list = self.results.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
-        let list = list
-            .and_then(Json::as_array)
-            .ok_or_else(|| format!("no list at `{}` in `{}`", self.results, shortened(&answer.to_string())))?;
         let mut vectors: Vec<Option<Vec<f32>>> = vec![None; count];
-        for (place, result) in list.iter().enumerate() {
+        for (place, result) in list_at(answer, &self.results)?.iter().enumerate() {
             let place =
                 result.get("index").and_then(Json::as_u64).map_or(Some(place), |index| usize::try_from(index).ok());
             let components = result.as_array().or_else(|| result.get(&self.embedding).and_then(Json::as_array));
@@ -139,13 +136,8 @@ impl Default for EmbeddingParams {
 
 impl EmbeddingParams {
     /// The address, if requests can be made with these.
-    ///
-    /// # Errors
-    /// The first parameter out of its range.
     pub fn check(&self) -> Result<Url, BadParameter> {
-        if self.texts_per_request == 0 {
-            return Err(BadParameter::new("texts_per_request", "0", "at least 1"));
-        }
+        at_least_one(&[("texts_per_request", self.texts_per_request)])?;
         self.as_http().check()
     }
 
@@ -210,9 +202,6 @@ impl Embedder {
     }
 
     /// Requests that the vectors of these texts still take.
-    ///
-    /// # Errors
-    /// A file of vectors that cannot be read.
     pub fn requests_for(&self, texts: &[String]) -> Result<usize, HttpError> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(missing(self.open(&mut kept)?, texts).len().div_ceil(self.params.texts_per_request))
@@ -252,25 +241,26 @@ impl Embedder {
                     waiting.extend(texts.chunks(most).rev());
                     continue;
                 }
-                let (status, said) = match self.client.exchange(&self.body(texts), texts.len(), stop).await {
+                let (status, excerpt) = match self.client.exchange(&self.body(texts), texts.len(), stop).await {
                     Ok(Reply::Json(answer)) => {
                         let read =
                             self.params.fields.read(&answer, texts.len()).map_err(|reason| self.malformed(&reason))?;
                         vectors.extend(texts.iter().map(|text| digest(text)).zip(read));
                         continue;
                     }
-                    Ok(Reply::NoJson(said)) => {
-                        return Err(self.malformed(&format!("it answered `{said}`, which is not JSON")));
+                    Ok(Reply::NoJson(excerpt)) => {
+                        return Err(self.malformed(&format!("it answered `{excerpt}`, which is not JSON")));
                     }
-                    Ok(Reply::TooLarge { status, said }) => (status.to_string(), said),
-                    Err(HttpError::Refused { status, said, .. }) if status.starts_with("400") => (status, said),
+                    Ok(Reply::TooLarge { status, excerpt }) => (status.to_string(), excerpt),
+                    Err(HttpError::Refused { status, excerpt, .. }) if status.starts_with("400") => (status, excerpt),
                     Err(error) => return Err(error),
                 };
                 // too many texts, or one that is too long: found by halving, because every text needs its vector
                 match texts {
                     [text] => {
                         let text = shortened(text);
-                        let reason = format!("it answered {status}: {said}, to one text alone, which begins `{text}`");
+                        let reason =
+                            format!("it answered {status}: {excerpt}, to one text alone, which begins `{text}`");
                         return Err(self.malformed(&reason));
                     }
                     _ => {

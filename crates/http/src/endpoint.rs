@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::future::BoxFuture;
 use futures_util::stream::{self, StreamExt};
 use landmark_core::oracle::{
     Attempt, Complaints, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, attempt_off_diagonal,
@@ -14,18 +13,19 @@ use serde::Serialize;
 use url::Url;
 
 use crate::client::{self, Client};
-use crate::connection::{self, Reply};
+use crate::connection;
 use crate::error::HttpError;
 use crate::params::{ChangedModel, HttpParams, Shape};
-use crate::purse::{Paid, PriceEstimate};
 use crate::rating::shortened;
-use crate::shape::{self, Batch};
+use crate::shape;
+use crate::spend_limit::{Paid, PriceEstimate};
 
 mod blame;
+mod dividing;
 mod jobs;
 mod repeated;
 
-use blame::{Blame, Failure};
+use blame::Blame;
 use jobs::Jobs;
 pub use repeated::Repeated;
 use repeated::RepeatedAnswers;
@@ -33,13 +33,7 @@ use repeated::RepeatedAnswers;
 const ENDPOINT: &str = "an endpoint";
 const WARNINGS: u64 = 5;
 /// Failed pairs after which an endpoint that scored none is given up, whatever failed pairs may do.
-const HOPELESS: u64 = 20;
-
-#[derive(Debug, Clone, Copy)]
-struct Under<'a> {
-    stop: &'a AtomicBool,
-    is_inquiry: bool,
-}
+const MOST_FAILED: u64 = 20;
 
 pub struct Http {
     params: HttpParams,
@@ -110,13 +104,13 @@ impl Http {
     }
 
     pub fn paid(&self) -> Paid {
-        self.client.purse.paid()
+        self.client.spending.paid()
     }
 
     /// Price of `calls` calls by what those so far have cost; `None` before two requests were answered, and without a price.
     pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
         self.params.price?;
-        self.client.purse.estimate(calls, self.largest.load(Ordering::Relaxed))
+        self.client.spending.estimate(calls, self.largest.load(Ordering::Relaxed))
     }
 
     /// Variation of the answers to one pair, if there are several.
@@ -168,225 +162,6 @@ impl Http {
         outcome
     }
 
-    /// The scores of a few pairs, NaN where there is none: the mean of several calls.
-    async fn mean(&self, batch: &Batch, stop: &AtomicBool) -> (Vec<f64>, Result<(), HttpError>) {
-        let mut mean = vec![0.0; batch.pairs.len()];
-        let mut answers = vec![Vec::with_capacity(self.params.repeats); batch.pairs.len()];
-        for _ in 0..self.params.repeats {
-            let mut scores = vec![f64::NAN; batch.pairs.len()];
-            let outcome = match stop.load(Ordering::Relaxed) {
-                true => return (scores, Ok(())),
-                false => self.answer(&batch.pairs, &mut scores, Under { stop, is_inquiry: false }).await,
-            };
-            answers.iter_mut().zip(&scores).for_each(|(answers, &score)| answers.push(score));
-            mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / self.params.repeats as f64);
-            if outcome.is_err() {
-                // a mean of fewer calls is another score
-                if self.params.repeats > 1 {
-                    mean.fill(f64::NAN);
-                }
-                return (mean, outcome);
-            }
-        }
-        answers.iter().for_each(|answers| self.repeated.take(answers));
-        (mean, Ok(()))
-    }
-
-    /// Scores a few pairs: in one request, or in parts of it. A refusal of several pairs is divided down to what is wrong: if a pair fails
-    /// alone too, it is the fault and later requests stay as large; if none does, the request was too large, now and for good. Pairs of
-    /// an item that was found to be at fault are asked for apart from the others, or not at all ([`Blame`]).
-    ///
-    /// Requests in flight together are refused for one item together. One of them finds it, and the others wait for what it finds.
-    fn answer<'a>(
-        &'a self,
-        pairs: &'a [Pair],
-        out: &'a mut [f64],
-        under: Under<'a>,
-    ) -> BoxFuture<'a, Result<(), HttpError>> {
-        Box::pin(async move {
-            if pairs.len() > self.largest.load(Ordering::Relaxed) {
-                return self.halves(pairs, out, under).await;
-            }
-            let suspects = self.blame.suspects(pairs);
-            if pairs.len() > 1 && !suspects.is_empty() {
-                return self.apart(pairs, &suspects, out, under).await;
-            }
-            if let &[pair] = pairs
-                && !suspects.is_empty()
-                && self.fails_unasked(pair, under.stop).await?
-            {
-                return Ok(());
-            }
-            let (reason, failure) = match self.request(pairs, under.stop).await? {
-                Reply::TooLarge { status, said } => (format!("it answered {status}: {said}"), Failure::Refused),
-                Reply::NoJson(said) => (format!("it answered `{said}`, which is not JSON"), Failure::Senseless),
-                Reply::Json(answer) => match self.understand(&answer, pairs.len())? {
-                    Ok(scores) => {
-                        self.blame.answered(pairs);
-                        out.copy_from_slice(&scores);
-                        return Ok(());
-                    }
-                    Err(reason) => (reason, Failure::Senseless),
-                },
-            };
-            if let &[pair] = pairs {
-                self.blame.failed(pair, failure);
-                return self.fail(pair, format!("asked alone, {reason}"));
-            }
-            self.divided(pairs, out, under, failure).await?;
-            // no pair is at fault: the number of pairs is
-            if !self.blame.has_any(pairs) && (failure == Failure::Refused || self.blame.strike()) {
-                let smaller = pairs.len().div_ceil(2);
-                if self.largest.fetch_min(smaller, Ordering::Relaxed) > smaller {
-                    tracing::warn!(
-                        "{} has no answer to {} pairs in a request: {reason}. It has one to fewer, and gets at most {smaller} from now on",
-                        self.url(),
-                        pairs.len()
-                    );
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// Scores pairs that were refused together. Pairs of an item that failed before leave the others first; halves find the rest.
-    async fn divided(
-        &self,
-        pairs: &[Pair],
-        out: &mut [f64],
-        under: Under<'_>,
-        failure: Failure,
-    ) -> Result<(), HttpError> {
-        // answers without sense have reasons of their own
-        let waits = failure == Failure::Refused && !under.is_inquiry;
-        let found = if waits { Some(self.inquiry.lock().await) } else { None };
-        let under = Under { is_inquiry: under.is_inquiry || waits, ..under };
-        if pairs.len() > self.largest.load(Ordering::Relaxed) {
-            // they were too many, which needs no inquiry
-            drop(found);
-            return self.halves(pairs, out, under).await;
-        }
-        let mut apart = self.blame.suspects(pairs);
-        if apart.is_empty() && failure == Failure::Refused {
-            apart = self.blame.presumed(pairs);
-        }
-        match apart.is_empty() {
-            true => self.halves(pairs, out, under).await,
-            false => self.apart(pairs, &apart, out, under).await,
-        }
-    }
-
-    async fn answer_at(
-        &self,
-        places: &[usize],
-        pairs: &[Pair],
-        out: &mut [f64],
-        under: Under<'_>,
-    ) -> Result<(), HttpError> {
-        if places.is_empty() {
-            return Ok(());
-        }
-        let some: Vec<Pair> = places.iter().map(|&place| pairs[place]).collect();
-        let mut scores = vec![f64::NAN; some.len()];
-        let outcome = self.answer(&some, &mut scores, under).await;
-        places.iter().zip(scores).for_each(|(&place, score)| out[place] = score);
-        outcome
-    }
-
-    /// The reply to a few pairs. A 400 may mean one text that is too long: a server that refuses every request ends with this error, asked for
-    /// one pair.
-    async fn request(&self, pairs: &[Pair], stop: &AtomicBool) -> Result<Reply, HttpError> {
-        match self.client.exchange(&self.body(pairs), pairs.len(), stop).await {
-            Err(HttpError::Refused { status, said, .. })
-                if status.starts_with("400")
-                    && (pairs.len() > 1
-                        || self.scored.load(Ordering::Relaxed)
-                        || self.params.failed_pairs != FailedPairs::Error) =>
-            {
-                Ok(Reply::TooLarge { status: reqwest::StatusCode::BAD_REQUEST, said })
-            }
-            other => other,
-        }
-    }
-
-    /// True for a pair whose suspect was refused with two shorter texts: it failed, without a request.
-    async fn fails_unasked(&self, pair: Pair, stop: &AtomicBool) -> Result<bool, HttpError> {
-        let Some((suspect, [first, second])) = self.blame.decided(pair, self.items.texts()) else { return Ok(false) };
-        if !self.scored.load(Ordering::Relaxed) {
-            self.probe(stop).await?;
-        }
-        // an endpoint that has scored nothing refuses all items, not this one
-        if !self.scored.load(Ordering::Relaxed) {
-            return Ok(false);
-        }
-        let ids = self.items.ids();
-        if self.blame.is_news(suspect) {
-            tracing::warn!(
-                "{} refuses `{}`, with `{}` and with `{}`, each alone: look at this item. Its pairs with texts that are as long get no request",
-                self.url(),
-                ids[suspect],
-                ids[first],
-                ids[second]
-            );
-        }
-        self.blame.failed(pair, Failure::Refused);
-        let reason = format!(
-            "`{}` was refused with `{}` and `{}`, which are no longer, so that no request was made",
-            ids[suspect], ids[first], ids[second]
-        );
-        self.fail(pair, reason).map(|()| true)
-    }
-
-    /// Asks once for the two shortest items that are no suspects, so that an endpoint which refuses everything is distinguished from one bad item.
-    async fn probe(&self, stop: &AtomicBool) -> Result<(), HttpError> {
-        if self.probed.swap(true, Ordering::Relaxed) {
-            return Ok(());
-        }
-        let texts = self.items.texts();
-        let mut sound: Vec<usize> = (0..texts.len()).collect();
-        sound.sort_by_key(|&item| (texts[item].len(), item));
-        sound.retain(|&item| self.blame.suspects(&[(item, item)]).is_empty());
-        if let [first, second, ..] = sound.as_slice()
-            && let Reply::Json(answer) = self.request(&[(*first, *second)], stop).await?
-        {
-            // its score is not asked for
-            let _ = self.understand(&answer, 1)?;
-        }
-        Ok(())
-    }
-
-    /// Scores the pairs at other places than these together, then those at these places, each alone, the shortest first. Once one of them is
-    /// answered and none has a suspect, the rest of them go together.
-    async fn apart(
-        &self,
-        pairs: &[Pair],
-        places: &[usize],
-        out: &mut [f64],
-        under: Under<'_>,
-    ) -> Result<(), HttpError> {
-        let others: Vec<usize> = (0..pairs.len()).filter(|place| !places.contains(place)).collect();
-        self.answer_at(&others, pairs, out, under).await?;
-        let texts = self.items.texts();
-        let mut places = places.to_vec();
-        places.sort_by_key(|&place| texts[pairs[place].0].len() + texts[pairs[place].1].len());
-        for (asked, place) in places.iter().enumerate() {
-            self.answer_at(std::slice::from_ref(place), pairs, out, under).await?;
-            let rest = &places[asked + 1..];
-            let left: Vec<Pair> = rest.iter().map(|&place| pairs[place]).collect();
-            if out[*place].is_finite() && self.blame.suspects(&left).is_empty() {
-                return self.answer_at(rest, pairs, out, under).await;
-            }
-        }
-        Ok(())
-    }
-
-    async fn halves(&self, pairs: &[Pair], out: &mut [f64], under: Under<'_>) -> Result<(), HttpError> {
-        let ((first, second), (of_first, of_second)) =
-            (pairs.split_at(pairs.len() / 2), out.split_at_mut(pairs.len() / 2));
-        self.answer(first, of_first, under).await?;
-        self.answer(second, of_second, under).await
-    }
-
     /// The body of a request about a few pairs.
     fn body(&self, pairs: &[Pair]) -> String {
         let texts = self.items.texts();
@@ -395,7 +170,7 @@ impl Http {
     }
 
     fn understand(&self, answer: &serde_json::Value, count: usize) -> Result<Result<Vec<f64>, String>, HttpError> {
-        self.recognise(answer)?;
+        self.check_model(answer)?;
         let scores = shape::scores(&self.params, answer, count).map_err(|reason| match connection::error_in(answer) {
             Some(error) => format!("{reason}, but the error `{}`", shortened(&error.to_string())),
             None => reason,
@@ -406,7 +181,7 @@ impl Http {
         Ok(scores)
     }
 
-    fn recognise(&self, answer: &serde_json::Value) -> Result<(), HttpError> {
+    fn check_model(&self, answer: &serde_json::Value) -> Result<(), HttpError> {
         let Some(second) = shape::answered_by(answer) else { return Ok(()) };
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         let first = model.get_or_insert_with(|| second.clone());
@@ -423,7 +198,7 @@ impl Http {
     }
 
     /// A pair as its failure is noted: the order of a symmetric one is that of its request, which may turn it around.
-    fn told_as(&self, (i, j): Pair) -> Pair {
+    fn noted_as(&self, (i, j): Pair) -> Pair {
         if self.params.symmetric { (i.min(j), i.max(j)) } else { (i, j) }
     }
 
@@ -437,11 +212,11 @@ impl Http {
         };
         let pair = format!("(`{}`, `{}`)", ids[i], ids[j]);
         let error = HttpError::Malformed { url: self.url().to_string(), pair, reason, next_step };
-        self.complaints.note(self.told_as((i, j)), error.to_string());
+        self.complaints.note(self.noted_as((i, j)), error.to_string());
         let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
         let FailedPairs::Score(score) = self.params.failed_pairs else { return Err(error) };
-        if failed >= HOPELESS && !self.scored.load(Ordering::Relaxed) {
-            return Err(HttpError::Hopeless { url: self.url().to_string(), failed, last: Box::new(error) });
+        if failed >= MOST_FAILED && !self.scored.load(Ordering::Relaxed) {
+            return Err(HttpError::AllFailed { url: self.url().to_string(), failed, last: Box::new(error) });
         }
         match failed {
             ..WARNINGS => tracing::warn!("{error}; it gets the score {score}"),
@@ -521,11 +296,11 @@ impl Fallible for Http {
     fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt {
         attempt_off_diagonal((self.len(), self.params.diagonal), pairs, out, |pairs, out| {
             let error = self.runtime.block_on(self.score(pairs, out)).err();
-            let asked: Vec<Pair> = pairs.iter().map(|&pair| self.told_as(pair)).collect();
+            let asked: Vec<Pair> = pairs.iter().map(|&pair| self.noted_as(pair)).collect();
             let failed = self.complaints.take(&asked, out);
             // the error is that of the failed pair
-            let is_told = self.stand_in().is_none() && !failed.is_empty();
-            Attempt { failed, error: error.filter(|_| !is_told).map(OracleError::from) }
+            let is_reported = self.stand_in().is_none() && !failed.is_empty();
+            Attempt { failed, error: error.filter(|_| !is_reported).map(OracleError::from) }
         })
     }
 }

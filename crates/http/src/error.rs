@@ -12,8 +12,8 @@ pub enum HttpError {
     NoKey { name: String, url: String },
     #[error("no requests can be made to {url}: {what}")]
     Client { url: String, what: String },
-    #[error("{url} answered {status}: {said}; {next_step}")]
-    Refused { url: String, status: String, said: String, next_step: &'static str },
+    #[error("{url} answered {status}: {excerpt}; {next_step}")]
+    Refused { url: String, status: String, excerpt: String, next_step: &'static str },
     #[error(
         "{url} failed {attempts} times in {seconds:.0} s, last with: {last}. Is it up? What was scored is kept; run again, or raise `oracle.patience_seconds`"
     )]
@@ -25,21 +25,15 @@ pub enum HttpError {
     )]
     ChangedModel { url: String, first: String, second: String },
     #[error(
-        "{url} has failed on {failed} pairs and scored none: that is the endpoint, not the items. The last complaint was: {last}"
+        "{url} has failed on {failed} pairs and scored none: that is the endpoint, not the items. The last error was: {last}"
     )]
-    Hopeless { url: String, failed: u64, last: Box<HttpError> },
+    AllFailed { url: String, failed: u64, last: Box<HttpError> },
     #[error("{url} gave no vectors: {reason}; compare `proxy.endpoint` with the server's documentation")]
     Embeddings { url: String, reason: String },
     #[error("`{folder}` cannot be used: {what}")]
     Kept { folder: String, what: String },
     #[error("{url}: the job `{job}` {what}; {next_step}")]
-    Job {
-        url: String,
-        /// The server's name of it.
-        job: String,
-        what: String,
-        next_step: &'static str,
-    },
+    Job { url: String, job: String, what: String, next_step: &'static str },
     #[error("{0}")]
     Money(OracleError),
 }

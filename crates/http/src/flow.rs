@@ -27,7 +27,7 @@ pub(crate) struct Flow {
 #[derive(Debug)]
 struct State {
     limit: f64,
-    under_way: usize,
+    in_flight: usize,
     paused_until: Option<Instant>,
     halved_at: Instant,
 }
@@ -46,7 +46,7 @@ impl Flow {
             Some((RateLimiter::direct(Quota::per_minute(limit)), limit))
         };
         let most = params.in_flight as f64;
-        let state = State { limit: most, under_way: 0, paused_until: None, halved_at: Instant::now() };
+        let state = State { limit: most, in_flight: 0, paused_until: None, halved_at: Instant::now() };
         Self {
             most,
             state: Mutex::new(state),
@@ -81,8 +81,8 @@ impl Flow {
                 let mut state = self.lock();
                 let now = Instant::now();
                 let pause = state.paused_until.filter(|&until| until > now);
-                if pause.is_none() && state.under_way < state.limit as usize {
-                    state.under_way += 1;
+                if pause.is_none() && state.in_flight < state.limit as usize {
+                    state.in_flight += 1;
                     return Some(Place { flow: self, since: now });
                 }
                 pause
@@ -126,7 +126,7 @@ impl Place<'_> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.flow.lock().under_way -= 1;
+        self.flow.lock().in_flight -= 1;
         // more than one may find a place where the limit grew
         self.flow.changed.notify_waiters();
     }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn never_more_are_under_way_than_the_limit() {
+    fn never_more_are_in_flight_than_the_limit() {
         let flow = Flow::new(&HttpParams { in_flight: 2, ..HttpParams::default() });
         run(async {
             let (first, second) = (flow.enter(GOES_ON).await.unwrap(), flow.enter(GOES_ON).await.unwrap());
@@ -170,7 +170,7 @@ mod tests {
             drop(first);
             drop(third.await);
             drop(second);
-            assert_eq!(flow.lock().under_way, 0);
+            assert_eq!(flow.lock().in_flight, 0);
         });
     }
 

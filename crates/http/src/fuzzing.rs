@@ -10,9 +10,9 @@ use crate::wait;
 
 use crate::embeddings::EmbeddingFields;
 use crate::params::{Fields, HttpParams, Shape};
-use crate::purse::Usage;
 use crate::rating::{Rating, RatingSource};
 use crate::shape;
+use crate::spend_limit::Usage;
 
 /// Reads an answer as that of every kind of server; the first byte is the number of pairs.
 ///

@@ -17,10 +17,11 @@ mod error;
 mod flow;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+mod moments;
 mod params;
-mod purse;
 mod rating;
 mod shape;
+mod spend_limit;
 mod vector_file;
 mod wait;
 
@@ -28,5 +29,5 @@ pub use embeddings::{Embedder, EmbeddingFields, EmbeddingParams};
 pub use endpoint::{Http, Repeated};
 pub use error::HttpError;
 pub use params::{BatchParams, ChangedModel, Fields, HttpParams, Shape};
-pub use purse::{Paid, Price, PriceEstimate};
 pub use rating::{Rating, RatingSource};
+pub use spend_limit::{Paid, Price, PriceEstimate};

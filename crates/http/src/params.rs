@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 use url::Url;
 
-use crate::purse::Price;
 use crate::rating::Rating;
+use crate::spend_limit::Price;
 
 /// An address without its query and password, as it may be written down.
 pub(crate) fn written_redacted<S: Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
@@ -29,6 +29,13 @@ pub(crate) fn written_without_secrets<S: Serializer>(
         true => (name, REDACTED.to_owned()),
         false => (name, redacted(value)),
     }))
+}
+
+pub(crate) fn at_least_one(parameters: &[(&'static str, usize)]) -> Result<(), BadParameter> {
+    match parameters.iter().find(|(_, number)| *number == 0) {
+        Some((parameter, _)) => Err(BadParameter::new(parameter, "0", "at least 1")),
+        None => Ok(()),
+    }
 }
 
 /// An endpoint, what is asked of it, and how it is treated.
@@ -147,11 +154,7 @@ impl Default for BatchParams {
 
 impl BatchParams {
     fn check(&self, url: &Url) -> Result<(), BadParameter> {
-        for (parameter, number) in [("batch.requests", self.requests), ("batch.rounds", self.rounds as usize)] {
-            if number == 0 {
-                return Err(BadParameter::new(parameter, "0", "at least 1"));
-            }
-        }
+        at_least_one(&[("batch.requests", self.requests), ("batch.rounds", self.rounds as usize)])?;
         for (parameter, number) in
             [("batch.poll_seconds", self.poll_seconds), ("batch.patience_hours", self.patience_hours)]
         {
@@ -273,9 +276,6 @@ impl Default for HttpParams {
 
 impl HttpParams {
     /// The parameters and the address, if requests can be made with them.
-    ///
-    /// # Errors
-    /// The first that is out of range, named.
     pub fn check(&self) -> Result<Url, BadParameter> {
         let url = Url::parse(&self.url)
             .ok()
@@ -297,23 +297,15 @@ impl HttpParams {
             let wanted = "the address of the endpoint under which the scores were stored";
             return Err(BadParameter::new("identity", redacted(identity), wanted));
         }
-        for (parameter, number) in
-            [("in_flight", self.in_flight), ("repeats", self.repeats), ("answer_bytes", self.answer_bytes)]
-        {
-            if number == 0 {
-                return Err(BadParameter::new(parameter, "0", "at least 1"));
-            }
-        }
-        for (parameter, limit) in
-            [("requests_per_minute", self.requests_per_minute), ("tokens_per_minute", self.tokens_per_minute)]
-        {
-            if limit == Some(0) {
-                return Err(BadParameter::new(parameter, "0", "at least 1"));
-            }
-        }
-        if self.pairs_per_request == Some(0) {
-            return Err(BadParameter::new("pairs_per_request", "0", "at least 1"));
-        }
+        let limit = |limit: Option<u32>| limit.map_or(1, |limit| limit as usize);
+        at_least_one(&[
+            ("in_flight", self.in_flight),
+            ("repeats", self.repeats),
+            ("answer_bytes", self.answer_bytes),
+            ("requests_per_minute", limit(self.requests_per_minute)),
+            ("tokens_per_minute", limit(self.tokens_per_minute)),
+            ("pairs_per_request", self.pairs_per_request.unwrap_or(1)),
+        ])?;
         for (parameter, seconds) in
             [("timeout_seconds", self.timeout_seconds), ("patience_seconds", self.patience_seconds)]
         {

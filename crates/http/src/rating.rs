@@ -3,7 +3,7 @@
 //! `number`: the last number of the text that is no scale. A number behind another and `/` or `out of` is one (`8/10`); where it is not
 //! `high`, the answer is refused. Where the last number is `high` and others stand before it, it is taken only behind `:` or `=`: `8 on a
 //! scale to 10` is refused and shown. `json`: a field of the first JSON object in the text, a number or a text that is read as by `number`. `logprobs`: the expected rating
-//! Σ pᵣ r over the numbers among the likeliest first tokens, renormalised; finer than the number that was written, and
+//! Σ pᵣ r over the numbers among the likeliest first tokens, normalized; finer than the number that was written, and
 //! the same on each call where the server computes alike.
 
 use landmark_core::parameter::BadParameter;
@@ -196,19 +196,19 @@ mod tests {
 
     use super::*;
 
-    fn said(text: &str) -> Json {
+    fn choice(text: &str) -> Json {
         json!({ "message": { "content": text } })
     }
 
     #[test]
     fn the_last_number_is_the_rating() {
         let rating = Rating::default();
-        assert_eq!(rating.of_choice(&said("Both are cats (2 of 2). Rating: 8.5.")), Ok(8.5));
-        assert!(rating.of_choice(&said("Rating: 11")).unwrap_err().contains("not from 0 to 10"));
-        assert!(rating.of_choice(&said("I can't tell")).unwrap_err().contains("no rating"));
+        assert_eq!(rating.of_choice(&choice("Both are cats (2 of 2). Rating: 8.5.")), Ok(8.5));
+        assert!(rating.of_choice(&choice("Rating: 11")).unwrap_err().contains("not from 0 to 10"));
+        assert!(rating.of_choice(&choice("I can't tell")).unwrap_err().contains("no rating"));
         assert!(rating.of_choice(&json!({})).is_err());
         let signed = Rating { low: -1.0, high: 1.0, ..Rating::default() };
-        assert_eq!(signed.of_choice(&said("score: -0.5")), Ok(-0.5));
+        assert_eq!(signed.of_choice(&choice("score: -0.5")), Ok(-0.5));
         let found: Vec<f64> = numbers("a-1 and -2, 3.5.7").iter().map(|number| number.value).collect();
         assert_eq!(found, [1.0, -2.0]);
     }
@@ -219,30 +219,30 @@ mod tests {
         for text in
             ["8/10", "8 / 10.", "**8**/10", "I rate this an 8 out of 10.", "Score: 8.0/10 (see rule 3)? No: 8/10"]
         {
-            assert_eq!(rating.of_choice(&said(text)), Ok(8.0), "{text}");
+            assert_eq!(rating.of_choice(&choice(text)), Ok(8.0), "{text}");
         }
-        assert_eq!(rating.of_choice(&said("2 of 2 agree. Rating: **10**")), Ok(10.0));
-        assert_eq!(rating.of_choice(&said("10")), Ok(10.0));
-        assert_eq!(rating.of_choice(&said("10/10")), Ok(10.0));
+        assert_eq!(rating.of_choice(&choice("2 of 2 agree. Rating: **10**")), Ok(10.0));
+        assert_eq!(rating.of_choice(&choice("10")), Ok(10.0));
+        assert_eq!(rating.of_choice(&choice("10/10")), Ok(10.0));
         for (text, wanted) in [
             ("8 on a scale from 0 to 10", "8 on a scale from 0 to 10"),
             ("an 8 out of a possible 10", "an 8 out of a possible 10"),
             ("4/5", "a rating out of 5, where 10 is the highest: `4/5`"),
         ] {
-            let message = rating.of_choice(&said(text)).unwrap_err();
+            let message = rating.of_choice(&choice(text)).unwrap_err();
             assert!(message.contains(wanted), "{message}");
         }
-        assert_eq!(rating.of_lines(&said("1: 8/10\n2: 3 out of 10"), 2), Ok(vec![8.0, 3.0]));
+        assert_eq!(rating.of_lines(&choice("1: 8/10\n2: 3 out of 10"), 2), Ok(vec![8.0, 3.0]));
     }
 
     #[test]
     fn a_field_of_a_fenced_object_is_the_rating() {
         let rating = Rating { read: RatingSource::Json, ..Rating::default() };
-        assert_eq!(rating.of_choice(&said("```json\n{\"why\": \"1\", \"score\": 7}\n```")), Ok(7.0));
-        assert_eq!(rating.of_choice(&said("{\"score\": \"8\"}")), Ok(8.0));
-        assert_eq!(rating.of_choice(&said("{\"score\": \"8/10\"}")), Ok(8.0));
-        assert!(rating.of_choice(&said("{\"points\": 7}")).is_err());
-        assert!(rating.of_choice(&said("{\"score\": ")).unwrap_err().contains("no JSON object"));
+        assert_eq!(rating.of_choice(&choice("```json\n{\"why\": \"1\", \"score\": 7}\n```")), Ok(7.0));
+        assert_eq!(rating.of_choice(&choice("{\"score\": \"8\"}")), Ok(8.0));
+        assert_eq!(rating.of_choice(&choice("{\"score\": \"8/10\"}")), Ok(8.0));
+        assert!(rating.of_choice(&choice("{\"points\": 7}")).is_err());
+        assert!(rating.of_choice(&choice("{\"score\": ")).unwrap_err().contains("no JSON object"));
     }
 
     #[test]
@@ -250,18 +250,18 @@ mod tests {
         let rating = Rating { read: RatingSource::Logprobs, ..Rating::default() };
         let token = |token: &str, p: f64| json!({ "token": token, "logprob": p.ln() });
         let likely = json!([token("8", 0.5), token(" 6", 0.25), token("The", 0.2), token("99", 0.05)]);
-        let choice = json!({ "logprobs": { "content": [{ "top_logprobs": likely }] } });
+        let rated = json!({ "logprobs": { "content": [{ "top_logprobs": likely }] } });
         let expected = (8.0 * 0.5 + 6.0 * 0.25) / 0.75;
-        assert!((rating.of_choice(&choice).unwrap() - expected).abs() < 1e-12);
-        assert!(rating.of_choice(&said("8")).is_err());
+        assert!((rating.of_choice(&rated).unwrap() - expected).abs() < 1e-12);
+        assert!(rating.of_choice(&choice("8")).is_err());
     }
 
     #[test]
     fn lines_carry_the_number_of_their_pair() {
         let rating = Rating::default();
-        assert_eq!(rating.of_lines(&said("Ratings:\n2: 3\n1) 9.5"), 2), Ok(vec![9.5, 3.0]));
-        assert!(rating.of_lines(&said("1: 3"), 2).unwrap_err().contains("1 ratings for 2 pairs"));
-        assert!(rating.of_lines(&said("1: 3\n1: 4"), 2).unwrap_err().contains("two ratings"));
-        assert!(rating.of_lines(&said("3: 3\n1: 4"), 2).unwrap_err().contains("pair 3 of 2"));
+        assert_eq!(rating.of_lines(&choice("Ratings:\n2: 3\n1) 9.5"), 2), Ok(vec![9.5, 3.0]));
+        assert!(rating.of_lines(&choice("1: 3"), 2).unwrap_err().contains("1 ratings for 2 pairs"));
+        assert!(rating.of_lines(&choice("1: 3\n1: 4"), 2).unwrap_err().contains("two ratings"));
+        assert!(rating.of_lines(&choice("3: 3\n1: 4"), 2).unwrap_err().contains("pair 3 of 2"));
     }
 }

@@ -124,10 +124,8 @@ pub(crate) fn scores(params: &HttpParams, answer: &Json, count: usize) -> Result
     let results = fields.results.as_deref().unwrap_or(results);
     let score = fields.score.as_deref().unwrap_or(score);
     let index = fields.index.as_deref().unwrap_or("index");
-    let list = results.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
-    let list = list.and_then(Json::as_array).ok_or_else(|| format!("no list at `{results}` in {}", excerpt(answer)))?;
     let mut scores = vec![None; count];
-    for (place, result) in list.iter().enumerate() {
+    for (place, result) in list_at(answer, results)?.iter().enumerate() {
         // some servers answer `score` in its order and without an index
         let number = match (result.get(index), params.shape) {
             (Some(number), _) => number.as_u64().and_then(|number| usize::try_from(number).ok()),
@@ -144,6 +142,12 @@ pub(crate) fn scores(params: &HttpParams, answer: &Json, count: usize) -> Result
     }
     let given = scores.iter().flatten().count();
     scores.into_iter().collect::<Option<Vec<f64>>>().ok_or_else(|| format!("{given} scores for {count} pairs"))
+}
+
+/// The list at a path like `output.results`.
+pub(crate) fn list_at<'a>(answer: &'a Json, path: &str) -> Result<&'a Vec<Json>, String> {
+    let list = path.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
+    list.and_then(Json::as_array).ok_or_else(|| format!("no list at `{path}` in {}", excerpt(answer)))
 }
 
 pub(crate) fn answered_by(answer: &Json) -> Option<String> {
@@ -210,7 +214,7 @@ mod tests {
             Ok(vec![3.0, 4.0])
         );
         let result = |index: Json, score: Json| json!({ "index": index, "relevance_score": score });
-        for (results, complaint) in [
+        for (results, wanted) in [
             (json!([result(json!(0), json!(1))]), "1 scores for 2 pairs"),
             (json!([result(json!(2), json!(1))]), "no `index` below 2"),
             (json!([result(json!(0), json!(null))]), "no number at `relevance_score`"),
@@ -218,7 +222,7 @@ mod tests {
             (json!("x"), "no list at `results`"),
         ] {
             let error = scores(&rerank, &json!({ "results": results }), 2).unwrap_err();
-            assert!(error.contains(complaint), "{error}");
+            assert!(error.contains(wanted), "{error}");
         }
     }
 }

@@ -171,7 +171,7 @@ mod tests {
         let headers =
             HeaderMap::from_iter([(HeaderName::from_static("x-ratelimit-reset"), HeaderValue::from_static("54000"))]);
         assert_eq!(asked_for(&headers, true, SystemTime::now()), Some(Duration::from_secs(54000)));
-        assert_eq!(asked_for(&headers, false, SystemTime::now()), None, "nobody said that a quota is used up");
+        assert_eq!(asked_for(&headers, false, SystemTime::now()), None, "no status states that a quota is used up");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::Instant;
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_core::stream::stream;
 use landmark_data::{Tree, TreeBuilder, catalog};
-use landmark_oracles::combined::Normalised;
+use landmark_oracles::combined::Normalized;
 use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 use rand::Rng;
 use rayon::ThreadPoolBuilder;
@@ -100,7 +100,7 @@ fn columns(trees: &[Tree]) {
     for params in [TreeKernelParams::St { lambda: 0.4, leaves: true }, SST, TreeKernelParams::ptk()] {
         let start = Instant::now();
         let kernel = TreeKernel::new(forest.clone(), params.check().unwrap());
-        let kernel = Normalised::new(Box::new(kernel)).unwrap();
+        let kernel = Normalized::new(Box::new(kernel)).unwrap();
         let made = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let block = block_of(&kernel, &rows, &landmarks).unwrap();

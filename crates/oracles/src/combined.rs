@@ -3,14 +3,14 @@
 //! | kernel | formula |
 //! |---|---|
 //! | [`WeightedSum`] | Σ w_p k_p(x, y) |
-//! | [`Normalised`] | k(x, y) / √(k(x, x) k(y, y)) |
+//! | [`Normalized`] | k(x, y) / √(k(x, x) k(y, y)) |
 //! | [`Rbf`] | exp(−γ (k(x, x) + k(y, y) − 2 k(x, y))) |
 //! | [`OnItems`] | k(item of x, item of y) |
 //! | [`SparseVectors`] | ⟨x, y⟩ of sparse vectors; dense ones are `EmbeddingProxy::dot` of the core |
 //!
 //! Sums of positive semi-definite kernels with weights ≥ 0, and everything else here, stay positive
 //! semi-definite (Shawe-Taylor & Cristianini 2004, chapter 3). Each is an [`Oracle`]; one pair counts as one evaluation,
-//! whatever it is made of. [`Normalised`] and [`Rbf`] evaluate the n self-similarities when they are made, so that a pair costs
+//! whatever it is made of. [`Normalized`] and [`Rbf`] evaluate the n self-similarities when they are made, so that a pair costs
 //! one call. Room: a few numbers a pair of a call, nothing per pair beyond that.
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_pairs};
@@ -20,7 +20,7 @@ mod diagonal;
 mod pairs;
 mod sparse;
 
-pub use diagonal::{Normalised, Rbf};
+pub use diagonal::{Normalized, Rbf};
 pub use pairs::OnItems;
 pub use sparse::SparseVectors;
 
@@ -36,19 +36,9 @@ pub enum CombineError {
     #[error(
         "part {part} of a combined kernel is over {len} items, the first over {first}; build all over the same items"
     )]
-    Lengths {
-        /// Number of the part, from 0.
-        part: usize,
-        len: usize,
-        first: usize,
-    },
+    Lengths { part: usize, len: usize, first: usize },
     #[error("example {example} names item {item}, but the kernel is over {len} items (0 to {})", .len.saturating_sub(1))]
-    NoSuchItem {
-        /// The example, from 0.
-        example: usize,
-        item: usize,
-        len: usize,
-    },
+    NoSuchItem { example: usize, item: usize, len: usize },
     #[error(
         "item {item} has the self-similarity {value}; a kernel's is 0 or above. Use a positive semi-definite one here"
     )]

@@ -54,7 +54,7 @@ const WINDOW: usize = 2;
 const PROGRAM: &str = "a scoring program";
 const WARNINGS: u64 = 5;
 /// Failed pairs without a common item after which a program that scored none is given up, whatever failed pairs may do.
-const HOPELESS: u64 = 20;
+const MOST_FAILED: u64 = 20;
 
 /// A scoring program as an oracle.
 pub struct Subprocess {
@@ -194,8 +194,8 @@ impl Subprocess {
                 Ok(()) => {}
                 Err(Trouble::Broken(error)) => return Err(error),
                 Err(Trouble::Lost(lost)) => {
-                    self.lose(slot, &lost);
-                    self.insist(slot, pairs, scores)?;
+                    self.restart(slot, &lost);
+                    self.bisect(slot, pairs, scores)?;
                     for (number, (pairs, _)) in &mut flying {
                         *number = self.send(slot, pairs)?;
                     }
@@ -205,29 +205,29 @@ impl Subprocess {
     }
 
     /// Has a batch scored that was on its way when a process was lost: whole, else halved until the pair stands alone.
-    fn insist(&self, slot: &mut Slot, pairs: &[Pair], scores: &mut [f64]) -> Result<(), OracleError> {
+    fn bisect(&self, slot: &mut Slot, pairs: &[Pair], scores: &mut [f64]) -> Result<(), OracleError> {
         let number = self.send(slot, pairs)?;
         let lost = match self.receive(slot, number, pairs, scores) {
             Ok(()) => return Ok(()),
             Err(Trouble::Broken(error)) => return Err(error),
             Err(Trouble::Lost(lost)) => lost,
         };
-        self.lose(slot, &lost);
+        self.restart(slot, &lost);
         if pairs.len() > 1 {
             let (first, second) = pairs.split_at(pairs.len() / 2);
             let (first_scores, second_scores) = scores.split_at_mut(first.len());
-            self.insist(slot, first, first_scores)?;
-            return self.insist(slot, second, second_scores);
+            self.bisect(slot, first, first_scores)?;
+            return self.bisect(slot, second, second_scores);
         }
         let (i, j) = pairs[0];
-        let poisoned = SubprocessError::Poisoned {
+        let crashing = SubprocessError::CrashingPair {
             command: self.params.in_words(),
             pair: self.in_words((i, j)),
             next_step: self.next_step(),
             what: lost.what,
-            said: lost.said,
+            stderr: lost.stderr,
         };
-        scores[0] = self.fail((i, j), poisoned)?;
+        scores[0] = self.fail((i, j), crashing)?;
         Ok(())
     }
 
@@ -244,25 +244,25 @@ impl Subprocess {
 
     fn receive(&self, slot: &mut Slot, number: u64, pairs: &[Pair], scores: &mut [f64]) -> Result<(), Trouble> {
         let Some(process) = &mut slot.0 else {
-            return Err(Trouble::Lost(Lost { what: "is gone".to_owned(), said: String::new() }));
+            return Err(Trouble::Lost(Lost { what: "is gone".to_owned(), stderr: String::new() }));
         };
         let heard = process.hear(self.params.timeout()).map_err(Trouble::Lost)?;
         let broken = |error: SubprocessError| Trouble::Broken(error.into());
         let command = || self.params.in_words();
-        let garbage = |line: &[u8], reason: String, said| {
+        let garbage = |line: &[u8], reason: String, stderr| {
             broken(SubprocessError::Garbage {
                 command: command(),
                 batch: number,
                 line: excerpt(line.trim_ascii()),
                 reason,
-                said,
+                stderr,
             })
         };
         let line = match heard {
             Heard::Line(line) => line,
-            Heard::TooLong(line) => return Err(garbage(&line, "a line without an end".to_owned(), process.said())),
+            Heard::TooLong(line) => return Err(garbage(&line, "a line without an end".to_owned(), process.stderr())),
         };
-        let answer = Answer::parse(&line).map_err(|reason| garbage(&line, reason, process.said()))?;
+        let answer = Answer::parse(&line).map_err(|reason| garbage(&line, reason, process.stderr()))?;
         if answer.batch != number {
             return Err(broken(SubprocessError::Order { command: command(), seen: answer.batch, wanted: number }));
         }
@@ -337,9 +337,9 @@ impl Subprocess {
                 let &(first, second) = self.first_failed.get_or_init(|| (i, j));
                 let apart = ![first, second].iter().any(|item| [i, j].contains(item));
                 let failed_apart = self.failed_apart.fetch_add(u64::from(apart), Ordering::Relaxed) + u64::from(apart);
-                if failed_apart >= HOPELESS && !self.scored.load(Ordering::Relaxed) {
+                if failed_apart >= MOST_FAILED && !self.scored.load(Ordering::Relaxed) {
                     let (command, last) = (self.params.in_words(), Box::new(error));
-                    return Err(SubprocessError::Hopeless { command, failed, last }.into());
+                    return Err(SubprocessError::AllFailed { command, failed, last }.into());
                 }
                 match failed {
                     ..=WARNINGS => tracing::warn!("{error}; it gets the score {score}"),
@@ -353,13 +353,23 @@ impl Subprocess {
         }
     }
 
-    fn lose(&self, slot: &mut Slot, lost: &Lost) {
+    fn restart(&self, slot: &mut Slot, lost: &Lost) {
         let before = self.restarts.fetch_add(1, Ordering::Relaxed);
         if before == 0 {
-            tracing::warn!("the program `{}` {}; it is started again{}", self.params.in_words(), lost.what, lost.said);
-            tracing::warn!("further starts are counted, and said with `-vv` alone");
+            tracing::warn!(
+                "the program `{}` {}; it is started again{}",
+                self.params.in_words(),
+                lost.what,
+                lost.stderr
+            );
+            tracing::warn!("further starts are counted, and shown with `-vv` alone");
         } else {
-            tracing::debug!("the program `{}` {}; it is started again{}", self.params.in_words(), lost.what, lost.said);
+            tracing::debug!(
+                "the program `{}` {}; it is started again{}",
+                self.params.in_words(),
+                lost.what,
+                lost.stderr
+            );
         }
         slot.end();
     }
@@ -405,15 +415,15 @@ fn greet(params: &SubprocessParams, items: usize) -> Result<(Process, Greeting),
         Ok(Heard::Line(line) | Heard::TooLong(line)) => match Greeting::parse(&line) {
             Ok(greeting) => Ok((process, greeting)),
             Err(reason) => {
-                let said = process.said();
+                let stderr = process.stderr();
                 process.kill();
                 let seen = excerpt(line.trim_ascii());
-                Err(SubprocessError::BadGreeting { command: command(), seen, reason, wanted: EXAMPLE, said })
+                Err(SubprocessError::BadGreeting { command: command(), seen, reason, wanted: EXAMPLE, stderr })
             }
         },
-        Err(Lost { what, said }) => {
+        Err(Lost { what, stderr }) => {
             process.kill();
-            Err(SubprocessError::NoGreeting { command: command(), what, wanted: EXAMPLE, said })
+            Err(SubprocessError::NoGreeting { command: command(), what, wanted: EXAMPLE, stderr })
         }
     }
 }
@@ -475,8 +485,8 @@ impl Fallible for Subprocess {
             let error = self.score(pairs, out).err();
             let failed = self.complaints.take(pairs, out);
             // the error is that of the failed pair
-            let is_told = self.stand_in().is_none() && !failed.is_empty();
-            Attempt { failed, error: error.filter(|_| !is_told) }
+            let is_reported = self.stand_in().is_none() && !failed.is_empty();
+            Attempt { failed, error: error.filter(|_| !is_reported) }
         })
     }
 }

@@ -67,9 +67,6 @@ impl Wmd {
 
     /// The distance where it may be below `cutoff`; a pair that [`wcd`] or [`rwmd`] proves at least that far apart gets the bound
     /// instead. Through exp(−γ·) such an entry is off by exp(−γ · cutoff) at most.
-    ///
-    /// # Errors
-    /// A cutoff that is not finite and above 0.
     pub fn with_cutoff(clouds: Arc<WordClouds>, cutoff: f64) -> Result<Self, OracleError> {
         let cutoff = Cutoff::new(&clouds, cutoff)?;
         Ok(Self { clouds, cutoff: Some(Arc::new(cutoff)) })

@@ -9,7 +9,7 @@ use landmark_core::oracle::{
 };
 use landmark_data::tokens::{stop_words, words};
 use landmark_data::{BagsOfWords, Tree};
-use landmark_oracles::combined::Normalised;
+use landmark_oracles::combined::Normalized;
 use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessParams};
 use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 use landmark_oracles::wmd::{EmptyDocuments, Rwmd, Wcd, Wmd, WordClouds};
@@ -182,7 +182,7 @@ impl Oracle {
             let forest = Forest::new(&trees).map_err(|error| value(&error))?;
             let kernel = TreeKernel::new(Arc::new(forest), params);
             match normalise {
-                true => Normalised::new(Box::new(kernel)).map(Self::of).map_err(|error| value(&error)),
+                true => Normalized::new(Box::new(kernel)).map(Self::of).map_err(|error| value(&error)),
                 false => Ok(Self::of(kernel)),
             }
         })?

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-use super::tile::{Entry, f64_of, u32_at, u64_at};
+use super::tile::{Entry, digest, f64_of, has_extension, u32_at, u64_at};
 
 pub(super) const PREFIX: &str = "calls-";
 const EXTENSION: &str = "log";
@@ -172,14 +172,15 @@ impl Logged {
     }
 
     /// Removes a log that was left by a process that is gone; its entries stand in tiles.
-    pub(super) fn remove(self) -> io::Result<()> {
+    pub(super) fn remove(self) -> Result<(), StoreError> {
         // the lock is given back with the file, after it is gone
-        self.abandoned.map_or(Ok(()), |(_locked, path)| std::fs::remove_file(path))
+        let removed = self.abandoned.map_or(Ok(()), |(_locked, path)| std::fs::remove_file(path));
+        removed.map_err(|source| StoreError::System { action: "remove a log of calls", source })
     }
 }
 
 pub(super) fn is_log(name: &str) -> bool {
-    name.starts_with(PREFIX) && name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'))
+    name.starts_with(PREFIX) && has_extension(name, EXTENSION)
 }
 
 /// Reads a log, and takes it over where nobody holds it; `None` where it is gone.
@@ -301,12 +302,6 @@ fn record(entries: &[Entry]) -> Vec<u8> {
     let checksum = digest(&bytes);
     bytes.extend(checksum);
     bytes
-}
-
-fn digest(bytes: &[u8]) -> [u8; CHECKSUM] {
-    let mut short = [0; CHECKSUM];
-    short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..CHECKSUM]);
-    short
 }
 
 #[cfg(test)]

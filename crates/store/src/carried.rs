@@ -19,18 +19,15 @@ use landmark_core::oracle::{Itemless, Oracle, Symmetrization, Symmetrized};
 
 use super::batch_sizer::LARGEST;
 use super::stored::Stored;
-use super::tile::Entry;
+use super::tile::{Digest, Entry, digest};
 use super::{StoreError, TileStore};
 
 pub(super) const LISTS: &str = "lists";
-const DIGEST: usize = 16;
 const MOST_LISTS: usize = 16;
 /// Ending of the record of tiles that were taken over.
 pub(super) const TAKEN: &str = ".taken";
 /// Ending of the items of a [pool](super::ScorePool).
 pub(super) const POOL: &str = ".pool";
-
-type Digest = [u8; DIGEST];
 
 /// A scorer apart from its items, and the items by what it sees of them. 16 bytes an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,17 +59,9 @@ impl ItemList {
         self.digests.len()
     }
 
-    /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.digests.is_empty()
     }
-}
-
-/// Bytes that stand for an item by what a scorer sees of it.
-pub(super) fn digest(seen: &[u8]) -> Digest {
-    let mut digest = [0; DIGEST];
-    digest.copy_from_slice(&blake3::hash(seen).as_bytes()[..DIGEST]);
-    digest
 }
 
 /// Places of each item of a list, in their order; several where the list has it more than once.
@@ -144,19 +133,16 @@ impl<O: Oracle> Stored<O> {
     /// Cost: 16 bytes read an item of each list of the scorer, and each tile of the 16 lists that share the most items once; memory for one tile and
     /// the entries.
     ///
-    /// # Errors
-    /// A store that cannot be read.
-    ///
     /// # Panics
     /// When the list is of another length than the oracle's.
     pub fn carry_over(&self, list: &ItemList, keep: bool) -> Result<u64, StoreError> {
-        assert_eq!(list.len(), self.shape().len, "items of an oracle and of its list");
+        assert_eq!(list.len(), self.shape.len, "items of an oracle and of its list");
         // a store that was begun so has stand-ins among the scores
         let has_stand_ins = self.inner().fallible().is_some() && !self.keeps_failures_apart();
         if has_stand_ins {
             return Ok(0);
         }
-        let (store, own) = (self.store(), self.folder());
+        let (store, own) = (&self.store, self.folder());
         let name = format!("{LISTS}/{}/{own}", list.scorer.identity.to_hex());
         let mut taken = store.taken(&name)?;
         let (before, mut carried) = (taken.len(), 0);

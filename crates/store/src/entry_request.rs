@@ -19,18 +19,12 @@ pub(super) enum EntryRequest<'a> {
     Pairs(&'a [Pair]),
 }
 
-pub(super) struct Cursor(usize);
-
 impl EntryRequest<'_> {
     pub(super) fn cells(&self) -> usize {
         match self {
             Self::Block { rows, cols } => rows.len() * cols.len(),
             Self::Pairs(pairs) => pairs.len(),
         }
-    }
-
-    pub(super) fn cursor(&self) -> Cursor {
-        Cursor(0)
     }
 
     pub(super) fn check(&self, len: usize) -> Result<(), OracleError> {
@@ -42,29 +36,23 @@ impl EntryRequest<'_> {
         found.map_or(Ok(()), |index| Err(OracleError::OutOfRange { index, len }))
     }
 
-    /// The next `limit` distinct pairs that are neither held nor a known diagonal; fewer at the end of the request.
-    pub(super) fn missing(
-        &self,
-        held: &EntryCache,
-        diagonal_known: bool,
-        cursor: &mut Cursor,
-        limit: usize,
-    ) -> Vec<Pair> {
-        let room = limit.min(self.cells() - cursor.0);
+    /// The next `limit` distinct pairs from the cell `next` on that are neither held nor a known diagonal; fewer at the end of the request.
+    pub(super) fn missing(&self, held: &EntryCache, diagonal_known: bool, next: &mut usize, limit: usize) -> Vec<Pair> {
+        let room = limit.min(self.cells() - *next);
         let mut keys: HashSet<u64, BuildHasherDefault<PairHasher>> = HashSet::default();
         let (mut missing, mut scores) = (Vec::with_capacity(room), Vec::new());
         keys.reserve(room);
-        while cursor.0 < self.cells() && missing.len() < limit {
+        while *next < self.cells() && missing.len() < limit {
             match self {
                 Self::Pairs(pairs) => {
-                    let (i, j) = pairs[cursor.0];
+                    let (i, j) = pairs[*next];
                     if !(diagonal_known && i == j) && held.get(i, j).is_none() && keys.insert(held.key(i, j)) {
                         missing.push((i, j));
                     }
-                    cursor.0 += 1;
+                    *next += 1;
                 }
                 Self::Block { rows, cols } => {
-                    let (rows, j) = (&rows[cursor.0 % rows.len()..], cols[cursor.0 / rows.len()]);
+                    let (rows, j) = (&rows[*next % rows.len()..], cols[*next / rows.len()]);
                     scores.resize(rows.len(), 0.0);
                     held.gather_column(rows, j, &mut scores);
                     for (&i, score) in rows.iter().zip(&scores) {
@@ -74,7 +62,7 @@ impl EntryRequest<'_> {
                         if score.is_nan() && !(diagonal_known && i == j) && keys.insert(held.key(i, j)) {
                             missing.push((i, j));
                         }
-                        cursor.0 += 1;
+                        *next += 1;
                     }
                 }
             }

@@ -9,11 +9,7 @@ use landmark_core::oracle::OracleError;
 #[non_exhaustive]
 pub enum StoreError {
     #[error("`{address}` is not a store: {reason}")]
-    Address {
-        address: String,
-        /// Fault of it, and what would be right.
-        reason: String,
-    },
+    Address { address: String, reason: String },
     #[error(
         "tile `{file}` is torn or edited: {reason}. `landmark store gc STORE` removes it; its entries are then evaluated again"
     )]
@@ -27,7 +23,7 @@ pub enum StoreError {
     )]
     Foreign { file: String, seen: String, wanted: String },
     #[error(
-        "`{file}` bears the identity of this oracle, but its scores are among {seen} items, not {wanted}. What was paid for is not removed unasked: \
+        "`{file}` bears the identity of this oracle, but its scores are among {seen} items, not {wanted}. It is not removed unasked, because its scores took calls: \
          use another `--store`, or remove the file"
     )]
     ItemCount { file: String, seen: u64, wanted: usize },
@@ -44,7 +40,7 @@ pub enum StoreError {
     )]
     Manifest { file: String, reason: String },
     #[error(
-        "`{file}` describes another oracle: {what} is {seen}, but here it must be {wanted}. Remove it; the next run writes it again, and the scores beside it stay"
+        "`{file}` describes another oracle: {what} is {seen}, but here it must be {wanted}. Remove it; the next run writes it again, and the scores next to it stay"
     )]
     ForeignManifest { file: String, what: &'static str, seen: String, wanted: String },
     #[error(
@@ -71,11 +67,7 @@ pub enum StoreError {
         "{error}. `{address}` keeps that it failed, and it is not asked again: `landmark store gc --failures` lets a run retry it, \
          `oracle.failed_pairs: {{ score: 0 }}` gives such pairs a score"
     )]
-    FailedBefore {
-        address: String,
-        /// The scorer's error.
-        error: String,
-    },
+    FailedBefore { address: String, error: String },
     #[error("{len} items are too many for a tile store: its row and column ids have 32 bits")]
     TooManyItems { len: usize },
     #[error(
@@ -91,7 +83,6 @@ pub enum StoreError {
         "the store failed to {action} `{file}`; check that it is reachable and run again, what was published is kept"
     )]
     Storage {
-        /// `read`, `write`, `list` or `remove`.
         action: &'static str,
         file: String,
         #[source]

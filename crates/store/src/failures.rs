@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::Object;
 use super::maintenance::{Cleaned, Problem};
+use super::tile::has_extension;
 use super::{StoreError, TileStore, identity_of};
 
 /// File name extension of a list of failures.
@@ -91,7 +92,7 @@ impl Failures {
     }
 
     /// A pair that failed before has a score.
-    pub(super) fn mend(&mut self, key: u64) {
+    pub(super) fn remove(&mut self, key: u64) {
         self.by_pair.remove(&key);
     }
 
@@ -119,21 +120,14 @@ impl Failures {
 }
 
 pub(super) fn listed(objects: &[Object]) -> Vec<String> {
-    objects.iter().map(|object| &object.name).filter(|name| is_list(name)).cloned().collect()
-}
-
-fn is_list(name: &str) -> bool {
-    name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'))
+    objects.iter().map(|object| &object.name).filter(|name| has_extension(name, EXTENSION)).cloned().collect()
 }
 
 impl TileStore {
     /// Failures that are kept, by oracle; oracles without any are left out.
-    ///
-    /// # Errors
-    /// A store that cannot be read, a list that is torn.
     pub fn failures(&self) -> Result<Vec<OracleFailures>, StoreError> {
         let mut found = Vec::new();
-        for id in self.failing()? {
+        for id in self.backend.list("")?.folders.into_iter().filter(|name| identity_of(name).is_some()) {
             let mut failures = HashMap::new();
             for name in listed(&self.backend.list(&id)?.objects) {
                 let list = self.read_failures(&id, &name)?.unwrap_or_default();
@@ -160,10 +154,6 @@ impl TileStore {
             count += oracle.failures.len();
         }
         Ok(count)
-    }
-
-    fn failing(&self) -> Result<impl Iterator<Item = String>, StoreError> {
-        Ok(self.backend.list("")?.folders.into_iter().filter(|name| identity_of(name).is_some()))
     }
 
     pub(super) fn write_failures(&self, id: &str, failures: &[StoredFailure]) -> Result<Option<String>, StoreError> {

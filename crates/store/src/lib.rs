@@ -47,6 +47,8 @@ mod stored;
 mod tile;
 
 use backend::Backend;
+use tile::Entry;
+
 pub use call_log::SyncPolicy;
 pub use carried::ItemList;
 pub use error::{StorageCause, StoreError};
@@ -162,9 +164,6 @@ impl TileStore {
     }
 
     /// A document next to the scores, if it is there.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
     pub fn document(&self, folder: &str, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.backend.get(&format!("{folder}/{name}"))
     }
@@ -174,19 +173,21 @@ impl TileStore {
     }
 
     /// Writes a document as a whole, in place of one that is there.
-    ///
-    /// # Errors
-    /// A store that cannot be written.
     pub fn write_document(&self, folder: &str, name: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
         self.backend.replace(&format!("{folder}/{name}"), bytes)
     }
 
     /// Names of the documents in a folder.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
     pub fn documents(&self, folder: &str) -> Result<Vec<String>, StoreError> {
         Ok(self.backend.list(folder)?.objects.into_iter().map(|object| object.name).collect())
+    }
+
+    /// Publishes entries of an oracle over `items` items as one tile; returns its name.
+    fn write_tile(&self, identity: &[u8; 32], items: usize, entries: &[Entry]) -> Result<String, StoreError> {
+        let (name, bytes) = tile::encode(identity, items, entries.to_vec());
+        let folder = blake3::Hash::from_bytes(*identity).to_hex();
+        self.backend.create_content(&format!("{folder}/{name}"), bytes)?;
+        Ok(name)
     }
 
     /// Reads an oracle's description, if it is there.
@@ -211,14 +212,13 @@ impl TileStore {
 }
 
 impl Manifest {
-    fn of(oracle: &dyn Oracle, kept_as: Identity, label: OracleLabel) -> Self {
-        Self {
-            format: MANIFEST_FORMAT,
-            identity: kept_as.to_hex(),
-            label,
-            items: oracle.len(),
-            symmetry: oracle.symmetry(),
-        }
+    fn new(kept_as: Identity, label: OracleLabel, items: usize, symmetry: Symmetry) -> Self {
+        Self { format: MANIFEST_FORMAT, identity: kept_as.to_hex(), label, items, symmetry }
+    }
+
+    fn text(&self) -> Result<Vec<u8>, StoreError> {
+        serde_json::to_vec_pretty(self)
+            .map_err(|error| StoreError::System { action: "describe the oracle", source: error.into() })
     }
 }
 

@@ -7,7 +7,7 @@ use landmark_core::oracle::Symmetry;
 
 use super::batch_sizer::LARGEST;
 use super::call_log::{self, Logged, Subject, is_log};
-use super::tile::{self, EXTENSION, Entry, Expected, HEADER};
+use super::tile::{self, EXTENSION, Entry, Expected, HEADER, has_extension};
 use super::{MANIFEST, Manifest, StoreError, TileStore, identity_of};
 
 /// A tile below this many entries is merged with its like.
@@ -76,9 +76,6 @@ struct Folder {
 
 impl TileStore {
     /// Inventory of the store, by oracle. Reads `oracle.json` and the head of every tile.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
     pub fn contents(&self) -> Result<Vec<Contents>, StoreError> {
         self.folders()?.into_iter().map(|folder| self.contents_of(folder)).collect()
     }
@@ -157,7 +154,7 @@ impl TileStore {
                 }
             }
             let mut is_cut = false;
-            // of another version or number of items: sound, and paid for
+            // of another version or number of items: sound, and it took calls
             let stays =
                 |problem: &Problem| matches!(problem.error, StoreError::Version { .. } | StoreError::ItemCount { .. });
             for problem in bad.into_iter().filter(|problem| !stays(problem)) {
@@ -185,7 +182,7 @@ impl TileStore {
         let mut names = small.iter().peekable();
         while names.peek().is_some() {
             let mut group = Vec::new();
-            // the first of two prices paid for one entry stands, as it does on reading
+            // of two scores of one entry the first stands, as it does on reading
             let mut entries: HashMap<(u32, u32), Entry> = HashMap::new();
             while let Some(name) = names.next_if(|_| entries.len() < GATHERED) {
                 if let Ok(Some(read)) = self.read_tile(folder, name)? {
@@ -205,9 +202,7 @@ impl TileStore {
             }
             let mut written = Vec::new();
             for entries in entries.chunks(LARGEST).filter(|_| !dry_run) {
-                let (name, bytes) = tile::encode(identity, manifest.items, entries.to_vec());
-                self.backend.create_content(&format!("{}/{name}", folder.id), bytes)?;
-                written.push(name);
+                written.push(self.write_tile(identity, manifest.items, entries)?);
             }
             for name in group.iter().filter(|name| !dry_run && !written.contains(name)) {
                 self.backend.remove(&format!("{}/{name}", folder.id))?;
@@ -272,10 +267,9 @@ impl TileStore {
                 continue;
             }
             for entries in logged.entries.chunks(LARGEST) {
-                let (name_of_tile, bytes) = tile::encode(identity, manifest.items, entries.to_vec());
-                self.backend.create_content(&format!("{}/{name_of_tile}", folder.id), bytes)?;
+                self.write_tile(identity, manifest.items, entries)?;
             }
-            logged.remove().map_err(|source| StoreError::System { action: "remove a log of calls", source })?;
+            logged.remove()?;
             has_published = true;
         }
         Ok(has_published)
@@ -378,8 +372,7 @@ impl TileStore {
         };
         let objects = self.backend.list(&id)?.objects;
         let logs = objects.iter().map(|object| object.name.clone()).filter(|name| is_log(name)).collect();
-        let is_tile = |name: &str| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
-        let tiles = objects.into_iter().filter(|object| is_tile(&object.name)).collect();
+        let tiles = objects.into_iter().filter(|object| has_extension(&object.name, EXTENSION)).collect();
         Ok(Folder { identity: identity_of(&id), id, manifest, problem, tiles, logs })
     }
 

@@ -14,9 +14,9 @@ use std::collections::{BTreeSet, HashMap};
 use landmark_core::oracle::{Identity, Itemless, Symmetry};
 
 use super::batch_sizer::LARGEST;
-use super::carried::{LISTS, POOL, TAKEN, digest};
-use super::tile::{self, Entry};
-use super::{MANIFEST, MANIFEST_FORMAT, Manifest, OracleLabel, StoreError, TileStore};
+use super::carried::{LISTS, POOL, TAKEN};
+use super::tile::{Digest, Entry, digest};
+use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
 /// Items that a pool may have: its tiles must not depend on how many there are yet.
 const CAPACITY: usize = u32::MAX as usize;
@@ -27,20 +27,17 @@ pub struct ScorePool {
     scorer: Itemless,
     label: OracleLabel,
     id: Identity,
-    numbers: HashMap<[u8; 16], u32>,
+    numbers: HashMap<Digest, u32>,
     scores: HashMap<(u32, u32), f64>,
     taken: BTreeSet<String>,
     own: HashMap<u32, u32>,
-    digests: Vec<[u8; 16]>,
+    digests: Vec<Digest>,
     waiting: Vec<Entry>,
     is_described: bool,
 }
 
 impl ScorePool {
     /// Reads every list and every pool of a scorer. `process` names the writer: no two that write at the same time may share it.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
     pub fn open(store: TileStore, scorer: Itemless, label: OracleLabel, process: &[u8]) -> Result<Self, StoreError> {
         let scorer_id = scorer.identity.to_hex();
         let id = Identity::of(&[("pool", process), ("scorer", scorer_id.as_bytes())]);
@@ -69,7 +66,7 @@ impl ScorePool {
         self.scores.is_empty()
     }
 
-    fn number(&mut self, digest: [u8; 16]) -> u32 {
+    fn number(&mut self, digest: Digest) -> u32 {
         let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         *self.numbers.entry(digest).or_insert(next)
     }
@@ -102,7 +99,7 @@ impl ScorePool {
         new
     }
 
-    fn own_number(&mut self, item: u32, digest: [u8; 16]) -> u32 {
+    fn own_number(&mut self, item: u32, digest: Digest) -> u32 {
         let next = u32::try_from(self.digests.len()).unwrap_or(u32::MAX);
         *self.own.entry(item).or_insert_with(|| {
             self.digests.push(digest);
@@ -120,16 +117,8 @@ impl ScorePool {
         }
         let folder = self.id.to_hex();
         if !self.is_described {
-            let manifest = Manifest {
-                format: MANIFEST_FORMAT,
-                identity: folder.clone(),
-                label: self.label.clone(),
-                items: CAPACITY,
-                symmetry: self.scorer.symmetry,
-            };
-            let text = serde_json::to_vec_pretty(&manifest)
-                .map_err(|error| StoreError::System { action: "describe the oracle", source: error.into() })?;
-            self.store.backend.create(&format!("{folder}/{MANIFEST}"), text)?;
+            let manifest = Manifest::new(self.id, self.label.clone(), CAPACITY, self.scorer.symmetry);
+            self.store.backend.create(&format!("{folder}/{MANIFEST}"), manifest.text()?)?;
             self.is_described = true;
         }
         // items first: whoever reads a tile knows its items
@@ -137,19 +126,14 @@ impl ScorePool {
         self.store.backend.replace(&list, self.digests.concat())?;
         while !self.waiting.is_empty() {
             let first = self.waiting.len().min(LARGEST);
-            let (name, bytes) = tile::encode(self.id.as_bytes(), CAPACITY, self.waiting[..first].to_vec());
-            let name = format!("{folder}/{name}");
-            self.store.backend.create_content(&name, bytes)?;
-            self.taken.insert(name);
+            let name = self.store.write_tile(self.id.as_bytes(), CAPACITY, &self.waiting[..first])?;
+            self.taken.insert(format!("{folder}/{name}"));
             self.waiting.drain(..first);
         }
         Ok(())
     }
 
     /// Reads what others have written since; answers how many scores that adds.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
     pub fn refresh(&mut self) -> Result<usize, StoreError> {
         let folder = format!("{LISTS}/{}", self.scorer.identity.to_hex());
         let (before, own) = (self.scores.len(), format!("{}{POOL}", self.id.to_hex()));

@@ -16,7 +16,7 @@ use super::call_log::CallLog;
 use super::entry_cache::EntryCache;
 use super::entry_request::EntryRequest;
 use super::failures::{Failures, kept_as};
-use super::tile::{self, Entry};
+use super::tile::Entry;
 use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
 mod evaluating;
@@ -38,8 +38,8 @@ pub struct Stored<O: Oracle> {
     oracle: O,
     identity: Identity,
     is_apart: bool,
-    shape: OracleShape,
-    store: TileStore,
+    pub(super) shape: OracleShape,
+    pub(super) store: TileStore,
     held: RwLock<EntryCache>,
     state: Mutex<WriteState>,
     has_landed: Condvar,
@@ -99,7 +99,7 @@ impl<O: Oracle> Stored<O> {
             return Err(StoreError::TooManyItems { len: shape.len });
         }
         let (identity, is_apart) = kept_as(&store, &oracle)?;
-        let manifest = Manifest::of(&oracle, identity, label);
+        let manifest = Manifest::new(identity, label, shape.len, shape.symmetry);
         if let Some(there) = store.manifest(&manifest.identity)?
             && there.items != shape.len
         {
@@ -141,14 +141,6 @@ impl<O: Oracle> Stored<O> {
         &self.oracle
     }
 
-    pub(super) fn shape(&self) -> OracleShape {
-        self.shape
-    }
-
-    pub(super) fn store(&self) -> &TileStore {
-        &self.store
-    }
-
     pub(super) fn folder(&self) -> String {
         self.state().manifest.identity.clone()
     }
@@ -159,9 +151,7 @@ impl<O: Oracle> Stored<O> {
         let held = self.held();
         for entry in entries {
             let (row, col) = (entry.row as usize, entry.col as usize);
-            let is_diagonal = row == col && self.shape.diagonal_known();
-            let is_known = is_diagonal || held.get(row, col).is_some();
-            if !is_known && seen.insert(held.key(row, col)) {
+            if !self.is_here(&held, row, col) && seen.insert(held.key(row, col)) {
                 new.push(entry);
             }
         }
@@ -220,7 +210,7 @@ impl<O: Oracle> Stored<O> {
     /// Evaluations that `set` would still cost: what a dry run subtracts from
     /// [`EntrySet::evaluations`]; at most, where it has pairs that are chosen on the way. One look per entry of the set.
     pub fn missing(&self, set: &EntrySet) -> u64 {
-        self.missing_at(set, |i, j| self.price(i, j))
+        self.missing_at(set, |i, j| self.calls_of(i, j))
     }
 
     /// The same where a pair that is not here takes `calls(i, j)`: scores that this one is made of may be kept elsewhere.
@@ -243,8 +233,7 @@ impl<O: Oracle> Stored<O> {
         }
         let of_rows = set.rows().into_iter().flat_map(|i| all.iter().map(move |&j| (i, j)));
         for (i, j) in of_rows.filter(|&(_, j)| !set.has_column(j)).chain(set.scattered()) {
-            let counted = i == j && self.shape.diagonal_known();
-            if !counted && held.get(i, j).is_none() && !failed.contains(&held.key(i, j)) {
+            if !self.is_here(&held, i, j) && !failed.contains(&held.key(i, j)) {
                 evaluations += calls(i, j);
             }
         }
@@ -261,8 +250,7 @@ impl<O: Oracle> Stored<O> {
         let held = self.held();
         let mut missing = Vec::new();
         for (i, j) in pairs {
-            let is_known = i == j && self.shape.diagonal_known();
-            if !is_known && held.get(i, j).is_none() && seen.insert(held.key(i, j)) {
+            if !self.is_here(&held, i, j) && seen.insert(held.key(i, j)) {
                 missing.push((i, j));
             }
         }
@@ -285,11 +273,14 @@ impl<O: Oracle> Stored<O> {
 
     /// True where the score of a pair is here, or on a diagonal that is known.
     pub fn has(&self, i: usize, j: usize) -> bool {
-        let is_known = i == j && self.shape.diagonal_known();
-        is_known || self.held().get(i, j).is_some()
+        self.is_here(&self.held(), i, j)
     }
 
-    fn price(&self, i: usize, j: usize) -> u64 {
+    fn is_here(&self, held: &EntryCache, i: usize, j: usize) -> bool {
+        i == j && self.shape.diagonal_known() || held.get(i, j).is_some()
+    }
+
+    fn calls_of(&self, i: usize, j: usize) -> u64 {
         if i == j { 1 } else { self.shape.evaluations_per_pair }
     }
 
@@ -343,8 +334,7 @@ impl<O: Oracle> Stored<O> {
             return Ok(());
         }
         let folder = state.manifest.identity.clone();
-        let text = serde_json::to_vec_pretty(&state.manifest)
-            .map_err(|error| StoreError::System { action: "describe the oracle", source: error.into() })?;
+        let text = state.manifest.text()?;
         let name = format!("{folder}/{MANIFEST}");
         if !self.store.backend.create(&name, text.clone())? {
             if matches!(self.store.manifest(&folder), Err(StoreError::Manifest { .. })) {
@@ -360,12 +350,9 @@ impl<O: Oracle> Stored<O> {
     }
 
     fn publish(&self, state: &mut WriteState) -> Result<(), StoreError> {
-        let folder = state.manifest.identity.clone();
         while !state.unpublished.is_empty() {
             let first = state.unpublished.len().min(LARGEST);
-            let (name, bytes) =
-                tile::encode(self.identity.as_bytes(), self.shape.len, state.unpublished[..first].to_vec());
-            self.store.backend.create_content(&format!("{folder}/{name}"), bytes)?;
+            let name = self.store.write_tile(self.identity.as_bytes(), self.shape.len, &state.unpublished[..first])?;
             state.seen.insert(name);
             state.unpublished.drain(..first);
         }

@@ -162,6 +162,20 @@ fn entries(body: &[u8]) -> Option<Vec<Entry>> {
     (found.len() == announced).then_some(found)
 }
 
+/// True for a file name with this extension.
+pub(super) fn has_extension(name: &str, extension: &str) -> bool {
+    name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'))
+}
+
+/// The first 16 bytes of blake3: the checksum of a record, and what stands for an item.
+pub(super) type Digest = [u8; 16];
+
+pub(super) fn digest(bytes: &[u8]) -> Digest {
+    let mut short = [0; 16];
+    short.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+    short
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

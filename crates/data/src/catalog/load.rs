@@ -1,4 +1,5 @@
-//! Items of the datasets of the catalog, by name.
+//! Items of the datasets of the catalog, by name. Each function fails as [`locate`] and the reader of its items do, and with
+//! [`DataError::WrongKind`] for a dataset that holds others.
 
 use std::path::{Path, PathBuf};
 
@@ -76,9 +77,6 @@ pub fn load_documents(
 }
 
 /// Loads examples with named representations by the name of their dataset; as documents, [`load_documents`] has them too.
-///
-/// # Errors
-/// As [`locate`] and [`KelpExamples::read`]; [`DataError::WrongKind`] for a dataset of another kind.
 pub fn load_kelp(name: &str, data_dir: Option<&Path>) -> Result<KelpExamples, DataError> {
     let dataset = find(name)?;
     let Holds::Kelp { .. } = dataset.holds else {
@@ -92,9 +90,6 @@ pub fn load_kelp(name: &str, data_dir: Option<&Path>) -> Result<KelpExamples, Da
 
 /// Loads question threads by the name of their dataset, one set a file, called as the file is without its extension; the
 /// last is for testing. The embedded sample is two sets, `train` and `test`.
-///
-/// # Errors
-/// As [`locate`] and [`Threads::read`]; [`DataError::WrongKind`] for a dataset of another kind.
 pub fn load_threads(name: &str, data_dir: Option<&Path>) -> Result<Vec<Threads>, DataError> {
     let dataset = find(name)?;
     match &dataset.holds {
@@ -114,9 +109,6 @@ pub fn load_threads(name: &str, data_dir: Option<&Path>) -> Result<Vec<Threads>,
 }
 
 /// Loads the word vectors that `keep` asks for, by the name of their dataset.
-///
-/// # Errors
-/// As [`locate`] and [`WordVectors::read`]; [`DataError::WrongKind`] for a dataset of another kind.
 pub fn load_word_vectors(
     name: &str,
     data_dir: Option<&Path>,
@@ -140,9 +132,6 @@ pub fn load_word_vectors(
 /// assert!(news.counts(CorefPart::Test, MentionKinds::Events).mentions > 0);
 /// # Ok::<(), landmark_data::DataError>(())
 /// ```
-///
-/// # Errors
-/// As [`locate`] and [`MentionCorpus::read`]; [`DataError::WrongKind`] for a dataset of another kind.
 pub fn load_mentions(name: &str, data_dir: Option<&Path>) -> Result<MentionCorpus, DataError> {
     let dataset = find(name)?;
     match &dataset.holds {
@@ -165,9 +154,6 @@ pub struct PairParts {
 }
 
 /// Loads labelled pairs by the name of their dataset.
-///
-/// # Errors
-/// As [`locate`] and [`SentencePairs::read`]; [`DataError::WrongKind`] for a dataset of another kind.
 pub fn load_pairs(name: &str, data_dir: Option<&Path>) -> Result<PairParts, DataError> {
     let dataset = find(name)?;
     match &dataset.holds {
@@ -191,9 +177,6 @@ pub fn load_pairs(name: &str, data_dir: Option<&Path>) -> Result<PairParts, Data
 /// assert_eq!(domains.iter().map(|domain| domain.name()).collect::<Vec<_>>(), ["home", "travel"]);
 /// # Ok::<(), landmark_data::DataError>(())
 /// ```
-///
-/// # Errors
-/// As [`locate`] and [`LabelledDocuments::read`]; [`DataError::WrongKind`] for a dataset of another kind.
 pub fn load_intents(name: &str, data_dir: Option<&Path>) -> Result<Vec<LabelledDocuments>, DataError> {
     let dataset = find(name)?;
     match &dataset.holds {
@@ -204,9 +187,6 @@ pub fn load_intents(name: &str, data_dir: Option<&Path>) -> Result<Vec<LabelledD
 }
 
 /// Loads texts without labels, in the order of the files; `each` gets one after the other.
-///
-/// # Errors
-/// As [`locate`]; [`DataError::WrongKind`] for a dataset of another kind; a malformed line, named by file and line.
 pub fn load_texts(name: &str, data_dir: Option<&Path>, each: &mut dyn FnMut(&str)) -> Result<(), DataError> {
     let dataset = find(name)?;
     let Holds::Texts { layouts } = &dataset.holds else {

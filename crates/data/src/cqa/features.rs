@@ -14,7 +14,6 @@ use crate::word_vectors::WordVectors;
 #[derive(Debug, Clone)]
 pub struct Pairs {
     pub thread: Vec<usize>,
-    /// True where the comment is good.
     pub is_good: Vec<bool>,
     /// The linked shallow tree of the question.
     pub questions: Vec<Tree>,
@@ -67,7 +66,6 @@ impl Pairs {
         self.thread.len()
     }
 
-    /// True where there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.thread.is_empty()
     }
@@ -82,7 +80,7 @@ pub struct FeatureTable {
 
 impl FeatureTable {
     /// Scales all rows by the first `training`.
-    pub fn standardised(features: ArrayView2<'_, f64>, training: usize) -> Self {
+    pub fn standardized(features: ArrayView2<'_, f64>, training: usize) -> Self {
         let known = features.slice(ndarray::s![..training.min(features.nrows()), ..]);
         let count = known.nrows().max(1) as f64;
         let mean = known.sum_axis(Axis(0)) / count;
@@ -100,7 +98,7 @@ mod tests {
 
     #[test]
     fn features_are_scaled_by_the_training_rows_alone() {
-        let table = FeatureTable::standardised(array![[1.0, 5.0], [3.0, 5.0], [7.0, 6.0]].view(), 2);
+        let table = FeatureTable::standardized(array![[1.0, 5.0], [3.0, 5.0], [7.0, 6.0]].view(), 2);
         assert_eq!(table.values, array![[-1.0, 0.0], [1.0, 0.0], [5.0, 0.0]]);
     }
 

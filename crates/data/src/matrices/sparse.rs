@@ -139,14 +139,11 @@ impl<R: Read + Seek> Sparse<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::io::Write;
-    use std::path::PathBuf;
-
     use ndarray::array;
 
     use super::super::read_square;
     use super::*;
+    use crate::test_files::{file, zipped};
 
     fn longs(values: &[i64]) -> Vec<u8> {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -169,14 +166,10 @@ mod tests {
     }
 
     fn saved(arrays: &[(&str, Vec<u8>)]) -> Result<Array2<f64>, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path: PathBuf = folder.path().join("x.npz");
-        let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
-        for (name, bytes) in arrays {
-            writer.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).unwrap();
-            writer.write_all(bytes).unwrap();
-        }
-        writer.finish().unwrap();
+        let names: Vec<String> = arrays.iter().map(|(name, _)| format!("{name}.npy")).collect();
+        let members: Vec<(&str, &[u8])> =
+            names.iter().zip(arrays).map(|(name, (_, bytes))| (name.as_str(), bytes.as_slice())).collect();
+        let (_folder, path) = file("x.npz", zipped(&members));
         read_square(&path).map_err(|error| error.to_string())
     }
 

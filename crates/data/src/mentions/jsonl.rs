@@ -116,7 +116,7 @@ impl Places {
         line: DocumentLine,
         place: usize,
     ) -> Result<NewsDocument, DataError> {
-        let malformed = |seen, wanted: &str| malformed(path, number, seen, wanted);
+        let malformed = |seen: String, wanted: &str| DataError::malformed(path, number, seen, wanted);
         if let Some((_, first)) = self.documents.insert(line.doc.clone(), (place, number)) {
             let seen = format!("the document `{}` was seen before, in line {first}", line.doc);
             return Err(malformed(seen, "an id of its own"));
@@ -161,7 +161,7 @@ fn read_mentions<R: BufRead>(
                 "the tokens {:?} of `{}` are a mention in line {first} already",
                 mention.tokens, documents[mention.document].id
             );
-            return Err(malformed(path, number, what, "one mention of the same tokens"));
+            return Err(DataError::malformed(path, number, what, "one mention of the same tokens"));
         }
         mentions.push(mention);
     }
@@ -175,7 +175,7 @@ fn mention(
     documents: &[NewsDocument],
     places: &Places,
 ) -> Result<Mention, DataError> {
-    let malformed = |seen, wanted: &str| malformed(path, number, seen, wanted);
+    let malformed = |seen: String, wanted: &str| DataError::malformed(path, number, seen, wanted);
     let Some(&(place, _)) = places.documents.get(&line.doc) else {
         return Err(malformed(format!("the unknown document `{}`", line.doc), "one of the file of documents"));
     };
@@ -213,11 +213,7 @@ fn mention(
 
 fn parse<T: DeserializeOwned>(path: &Path, number: usize, line: &str, wanted: &str) -> Result<T, DataError> {
     serde_json::from_str(line)
-        .map_err(|error| malformed(path, number, format!("`{}` ({error})", excerpt(line)), wanted))
-}
-
-fn malformed(path: &Path, line: usize, seen: String, wanted: &str) -> DataError {
-    DataError::malformed(path, line, seen, wanted)
+        .map_err(|error| DataError::malformed(path, number, format!("`{}` ({error})", excerpt(line)), wanted))
 }
 
 #[cfg(test)]

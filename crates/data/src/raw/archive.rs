@@ -102,30 +102,11 @@ impl Unpack {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
-
     use super::*;
+    use crate::test_files::{gzipped, zipped};
 
     fn members() -> Members {
         Members { below: vec!["a".to_owned(), "b".to_owned()], ending: ".txt".to_owned() }
-    }
-
-    fn packed(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
-
-    fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
-        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-        for (name, bytes) in members {
-            writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
-            writer.write_all(bytes).unwrap();
-        }
-        writer.finish().unwrap().into_inner()
     }
 
     fn tarred(members: &[(&str, &[u8])]) -> Vec<u8> {
@@ -141,7 +122,7 @@ mod tests {
         link.set_entry_type(tar::EntryType::Symlink);
         link.set_size(0);
         builder.append_link(&mut link, "top/a/link.txt", "/etc/passwd").unwrap();
-        packed(&builder.into_inner().unwrap())
+        gzipped(&builder.into_inner().unwrap())
     }
 
     fn message(unpacked: Result<RawFiles, DataError>) -> String {
@@ -162,7 +143,7 @@ mod tests {
         assert_eq!(Unpack::Zip(members()).apply(zipped(&inside), 9).unwrap(), wanted);
         assert_eq!(Unpack::TarGz(members()).apply(tarred(&inside), 9).unwrap(), wanted);
         assert_eq!(
-            Unpack::Gzip("f".to_owned()).apply(packed(b"text"), 9).unwrap(),
+            Unpack::Gzip("f".to_owned()).apply(gzipped(b"text"), 9).unwrap(),
             RawFiles::one("f", b"text".to_vec())
         );
     }
@@ -174,12 +155,12 @@ mod tests {
         let bomb = "it unpacks to more bytes than its limit";
         assert!(message(Unpack::Zip(members()).apply(zipped(&inside), 1000)).contains(bomb));
         assert!(message(Unpack::TarGz(members()).apply(tarred(&inside), 1000)).contains(bomb));
-        assert!(message(Unpack::Gzip("f".to_owned()).apply(packed(&big), 999)).contains(bomb));
-        assert!(Unpack::Gzip("f".to_owned()).apply(packed(&big), 1000).is_ok());
+        assert!(message(Unpack::Gzip("f".to_owned()).apply(gzipped(&big), 999)).contains(bomb));
+        assert!(Unpack::Gzip("f".to_owned()).apply(gzipped(&big), 1000).is_ok());
         for (unpack, whole) in [
             (Unpack::Zip(members()), zipped(&inside)),
             (Unpack::TarGz(members()), tarred(&inside)),
-            (Unpack::Gzip("f".to_owned()), packed(&big)),
+            (Unpack::Gzip("f".to_owned()), gzipped(&big)),
         ] {
             let cut = whole[..whole.len() / 2].to_vec();
             assert!(message(unpack.apply(cut, 5000)).contains("it is damaged"), "{unpack:?}");

@@ -93,7 +93,6 @@ pub struct Published {
     pub addresses: Vec<String>,
 }
 
-/// A source as it is listed.
 #[derive(Deserialize)]
 struct ListedSource {
     github: Option<OfGithub>,
@@ -130,7 +129,6 @@ impl From<ListedSource> for Source {
 struct ListedRecipe {
     file: String,
     text_sha256: String,
-    /// Names of sources.
     sources: Vec<String>,
     conversion: Conversion,
 }

@@ -77,7 +77,6 @@ pub(super) fn read_up_to(reader: &mut dyn Read, bytes: &mut [u8]) -> std::io::Re
 
 #[cfg(test)]
 mod tests {
-
     use super::super::{VectorFiles, VectorFormat, WordVectors};
     use super::*;
 
@@ -93,9 +92,7 @@ mod tests {
     }
 
     fn decode(bytes: &[u8]) -> Result<WordVectors, DataError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.bin");
-        std::fs::write(&path, bytes).unwrap();
+        let (_folder, path) = crate::test_files::file("mine.bin", bytes);
         WordVectors::read(&VectorFiles::new(VectorFormat::Word2vecBinary, path), &|word| word != "skipped")
     }
 

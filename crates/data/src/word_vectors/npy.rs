@@ -87,15 +87,12 @@ mod tests {
 
     use super::super::{VectorFiles, VectorFormat, WordVectors};
     use super::*;
+    use crate::test_files::file;
 
     fn load(npy: &[u8], vocabulary: Option<&str>) -> Result<WordVectors, DataError> {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, words) = (folder.path().join("mine.npy"), folder.path().join("mine.vocab.tsv"));
-        std::fs::write(&path, npy).unwrap();
-        let vocabulary = vocabulary.map(|text| {
-            std::fs::write(&words, text).unwrap();
-            words.clone()
-        });
+        let (_folder, path) = file("mine.npy", npy);
+        let words = vocabulary.map(|text| file("mine.vocab.tsv", text));
+        let vocabulary = words.as_ref().map(|(_, path)| path.clone());
         WordVectors::read(&VectorFiles { vocabulary, ..VectorFiles::new(VectorFormat::Npy, path) }, &|word| {
             word != "skipped"
         })

@@ -221,7 +221,7 @@ fn orthonormal(block: Array2<f64>) -> Result<Array2<f64>, DataError> {
 }
 
 fn not_factored(error: landmark_core::linalg::LinalgError) -> DataError {
-    DataError::Factorisation { what: "the mutual information of the corpus", source: error }
+    DataError::Factorization { what: "the mutual information of the corpus", source: error }
 }
 
 #[cfg(test)]

@@ -11,15 +11,8 @@ use super::{Gathered, VectorFiles, Wanted, word2vec_header};
 use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
 
-pub(super) fn read_word2vec(files: &VectorFiles, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
-    read(files, wanted, true)
-}
-
-pub(super) fn read_glove(files: &VectorFiles, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
-    read(files, wanted, false)
-}
-
-fn read(files: &VectorFiles, wanted: &Wanted<'_>, has_header: bool) -> Result<Gathered, DataError> {
+/// `has_header` where the format has the `V d` line.
+pub(super) fn read(files: &VectorFiles, wanted: &Wanted<'_>, has_header: bool) -> Result<Gathered, DataError> {
     let path = &files.path;
     let mut lines = Lines::new(path, files.open()?);
     let first = loop {
@@ -173,11 +166,10 @@ mod tests {
 
     use super::super::{VectorFiles, VectorFormat, WordVectors};
     use super::*;
+    use crate::test_files::file;
 
     fn read(format: VectorFormat, text: &str) -> Result<WordVectors, DataError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.txt");
-        std::fs::write(&path, text).unwrap();
+        let (_folder, path) = file("mine.txt", text);
         WordVectors::read(&VectorFiles::new(format, path), &|word| word != "skipped")
     }
 
@@ -241,9 +233,7 @@ mod tests {
 
     #[test]
     fn a_word_of_bad_bytes_costs_its_line_and_no_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.txt");
-        std::fs::write(&path, b"moon 1 2\ncaf\xe9 3 4\n 5 6\nsoup 7 8\n").unwrap();
+        let (_folder, path) = file("mine.txt", b"moon 1 2\ncaf\xe9 3 4\n 5 6\nsoup 7 8\n");
         let vectors = WordVectors::read(&VectorFiles::new(VectorFormat::GloveText, path), &|_| true).unwrap();
         assert_eq!(vectors.words(), ["moon", "soup"]);
     }
@@ -256,21 +246,17 @@ mod tests {
             (vectors.words().join(" "), vectors.vectors()),
             ("moon soup".into(), array![[1.0, 2.0], [7.0, 8.0]].view())
         );
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.txt");
-        std::fs::write(&path, text).unwrap();
+        let (_folder, path) = file("mine.txt", text);
         let wanted = Wanted { keep: &|word| word != "skipped", fold_case: false };
-        let gathered = read_glove(&VectorFiles::new(VectorFormat::GloveText, path), &wanted).unwrap();
-        let told = "1 lines with more than 2 numbers are left out, the first is line 2; 2 vectors of words that have one already are left \
+        let gathered = super::read(&VectorFiles::new(VectorFormat::GloveText, path), &wanted, false).unwrap();
+        let left_out = "1 lines with more than 2 numbers are left out, the first is line 2; 2 vectors of words that have one already are left \
                     out, the first is of `moon`";
-        assert_eq!(gathered.left_out().as_deref(), Some(told));
+        assert_eq!(gathered.left_out().as_deref(), Some(left_out));
     }
 
     #[test]
     fn a_decomposed_word_of_the_file_serves_the_composed_word_of_the_text() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.txt");
-        std::fs::write(&path, "cafe\u{301} 1 2\n").unwrap();
+        let (_folder, path) = file("mine.txt", "cafe\u{301} 1 2\n");
         let wanted = crate::tokens::words("Caf\u{e9}");
         let files = VectorFiles::new(VectorFormat::GloveText, path);
         let vectors = WordVectors::read(&files, &|word| wanted.iter().any(|one| one == word)).unwrap();
@@ -279,9 +265,7 @@ mod tests {
 
     #[test]
     fn a_capital_serves_only_where_asked_for_and_nothing_better_is_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("mine.txt");
-        std::fs::write(&path, "Apple 1\nAPPLE 2\nMoon 3\nmoon 4\nMOON 5\n").unwrap();
+        let (_folder, path) = file("mine.txt", "Apple 1\nAPPLE 2\nMoon 3\nmoon 4\nMOON 5\n");
         let lower = |word: &str| ["apple", "moon"].contains(&word);
         let folded = VectorFiles { fold_case: true, ..VectorFiles::new(VectorFormat::GloveText, &path) };
         let vectors = WordVectors::read(&folded, &lower).unwrap();

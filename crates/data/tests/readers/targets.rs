@@ -7,7 +7,7 @@ use landmark_data::conll::ConllFile;
 use landmark_data::dependencies::read_conllu;
 use landmark_data::matrices::{read_rows, read_square};
 use landmark_data::pairs::{PairColumns, PairScale};
-use landmark_data::relevancy::Judgements;
+use landmark_data::relevancy::Judgments;
 use landmark_data::{
     Columns, KelpExamples, LabelledDocuments, MentionCorpus, RowFormat, SentencePairs, Threads, Tree, VectorFiles,
     VectorFormat, WordVectors,
@@ -28,19 +28,7 @@ const THREADS: &[u8] = include_bytes!("../../embedded/threads.jsonl");
 const NEWS: &[u8] = include_bytes!("../../embedded/news.jsonl");
 const MENTIONS: &[u8] = include_bytes!("../../embedded/news_mentions.jsonl");
 
-const CONLL: &[u8] = b"#begin document (news/a); part 000
-a 0 0 Fire (12)
-a 0 1 at -
-a 0 2 the (3|(7|(12
-a 0 3 old (3|7)
-a 0 4 mill 3)|3)
-
-a 0 0 burned 12)
-#end document
-#begin document (b);
-x -
-#end document
-";
+const CONLL: &[u8] = include_bytes!("example.conll");
 
 const CONLLU: &[u8] = b"# text = The dogs don't bark
 1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
@@ -143,7 +131,7 @@ fn lines(bytes: &[u8], count: usize) -> Vec<u8> {
     bytes.split_inclusive(|&byte| byte == b'\n').take(count).flatten().copied().collect()
 }
 
-fn said<T>(read: Result<T, landmark_data::DataError>) -> Result<(), String> {
+fn outcome<T>(read: Result<T, landmark_data::DataError>) -> Result<(), String> {
     read.map(drop).map_err(|error| error.to_string())
 }
 
@@ -151,7 +139,7 @@ pub(crate) const TARGETS: [Target; 16] = [
     Target {
         name: "documents, TSV",
         file: "items.tsv",
-        read: |path, _| said(LabelledDocuments::read("mine", path, RowFormat::Tsv, &Columns::default())),
+        read: |path, _| outcome(LabelledDocuments::read("mine", path, RowFormat::Tsv, &Columns::default())),
         examples: || {
             let quoted = b"sep=\t\nlabel\ttext\na\t\"x \"\"y\"\"\"\nb\tz\n";
             vec![lines(DOCUMENTS, 4), b"label\ttext\na\tx y\nb\tz\n".to_vec(), quoted.to_vec()]
@@ -160,7 +148,7 @@ pub(crate) const TARGETS: [Target; 16] = [
     Target {
         name: "documents, JSON lines",
         file: "items.jsonl",
-        read: |path, _| said(LabelledDocuments::read("mine", path, RowFormat::Jsonl, &Columns::default())),
+        read: |path, _| outcome(LabelledDocuments::read("mine", path, RowFormat::Jsonl, &Columns::default())),
         examples: || {
             vec![b"{\"label\": \"a\", \"text\": \"x\\u00e9\"}\n{\"label\": \"b\", \"text\": \"y\"}\n".to_vec()]
         },
@@ -171,14 +159,14 @@ pub(crate) const TARGETS: [Target; 16] = [
         read: |path, _| {
             let columns =
                 PairColumns { first: "sentence1", second: "sentence2", target: "score", scale: PairScale::Grade };
-            said(SentencePairs::read(path, &columns))
+            outcome(SentencePairs::read(path, &columns))
         },
         examples: || vec![lines(PAIRS, 4)],
     },
     Target {
         name: "threads, JSON lines",
         file: "threads.jsonl",
-        read: |path, _| said(Threads::read("mine", path)),
+        read: |path, _| outcome(Threads::read("mine", path)),
         examples: || vec![lines(THREADS, 1), lines(THREADS, 2)],
     },
     Target {
@@ -187,14 +175,14 @@ pub(crate) const TARGETS: [Target; 16] = [
         read: |path, _| {
             let mentions = path.with_file_name("mentions.jsonl");
             std::fs::write(&mentions, lines(MENTIONS, 3)).map_err(|error| error.to_string())?;
-            said(MentionCorpus::read("mine", path, &mentions))
+            outcome(MentionCorpus::read("mine", path, &mentions))
         },
         examples: || vec![lines(NEWS, 1)],
     },
     Target {
         name: "coreference, CoNLL-2012",
         file: "key.conll",
-        read: |path, _| said(ConllFile::read(path)),
+        read: |path, _| outcome(ConllFile::read(path)),
         examples: || {
             vec![CONLL.to_vec(), b"# begin document (news/a); part 000\na 0 0 #fire (1)\n# end document\n".to_vec()]
         },
@@ -228,7 +216,7 @@ pub(crate) const TARGETS: [Target; 16] = [
         read: |path, _| {
             let examples = KelpExamples::read("mine", &[(path, None)]).map_err(|error| error.to_string())?;
             let ids: Vec<String> = examples.documents("quest").map_err(|error| error.to_string())?.ids().to_vec();
-            said(examples.trees("grct", &ids))
+            outcome(examples.trees("grct", &ids))
         },
         examples: || vec![KELP.to_vec()],
     },
@@ -254,34 +242,33 @@ pub(crate) const TARGETS: [Target; 16] = [
     Target {
         name: "relevancy",
         file: "gold",
-        read: |path, _| said(Judgements::read(path)),
+        read: |path, _| outcome(Judgments::read(path)),
         examples: || vec![b"q1\ta\t1\t1\ttrue\nq1\tb\t2\t0.5\tfalse\nq2\tc\t1\t1\tfalse\n".to_vec()],
     },
-    Target { name: "matrix, npy", file: "matrix.npy", read: |path, _| said(read_square(path)), examples: matrices },
+    Target { name: "matrix, npy", file: "matrix.npy", read: |path, _| outcome(read_square(path)), examples: matrices },
     Target {
         name: "matrix, sparse npz",
         file: "sparse.npz",
-        read: |path, _| said(read_square(path)),
+        read: |path, _| outcome(read_square(path)),
         examples: || vec![sparse()],
     },
     Target {
         name: "matrix, lines",
         file: "matrix.csv",
-        read: |path, _| said(read_square(path)),
+        read: |path, _| outcome(read_square(path)),
         examples: matrices_in_lines,
     },
-    Target { name: "rows, npz", file: "rows.npz", read: |path, _| said(read_rows(path)), examples: archives },
-    Target { name: "rows, npy", file: "rows.npy", read: |path, _| said(read_rows(path)), examples: matrices },
+    Target { name: "rows, npz", file: "rows.npz", read: |path, _| outcome(read_rows(path)), examples: archives },
+    Target { name: "rows, npy", file: "rows.npy", read: |path, _| outcome(read_rows(path)), examples: matrices },
     Target {
         name: "word vectors",
         file: "vectors.bin",
         read: |path, _| {
-            let mut outcome = Ok(());
+            let mut all = Ok(());
             for format in [VectorFormat::Word2vecText, VectorFormat::Word2vecBinary, VectorFormat::GloveText] {
-                let read = said(WordVectors::read(&VectorFiles::new(format, path), &|_| true));
-                outcome = outcome.and(read);
+                all = all.and(outcome(WordVectors::read(&VectorFiles::new(format, path), &|_| true)));
             }
-            outcome
+            all
         },
         examples: vectors,
     },

@@ -14,14 +14,14 @@ use super::{Listener, downloader, downloads_in, places};
 fn fetch(server: &Server, folder: &Path, name: &str) -> (Result<Vec<&'static str>, FetchError>, Vec<String>) {
     let mut listener = Listener::default();
     let fetched = corpora::fetch(&[name], &places(folder, &server.url("")), &downloader(), &mut listener);
-    (fetched, listener.said)
+    (fetched, listener.lines)
 }
 
 #[test]
 fn a_missing_file_is_looked_for_at_the_next_address() {
     let server = Server::start(|_| Answer::of(404, b"no"));
     let folder = tempfile::tempdir().unwrap();
-    let (fetched, said) = fetch(&server, folder.path(), "twitter");
+    let (fetched, lines) = fetch(&server, folder.path(), "twitter");
     let message = fetched.unwrap_err().to_string();
     let wanted = [
         "/data/wmd/twitter.tsv.gz",
@@ -30,7 +30,7 @@ fn a_missing_file_is_looked_for_at_the_next_address() {
     ];
     assert_eq!(server.paths(), wanted);
     assert!(wanted[1..].iter().all(|path| message.contains(&format!("{path} answered 404"))), "{message}");
-    assert_eq!(said, [message]);
+    assert_eq!(lines, [message]);
     assert!(!folder.path().join("wmd").exists(), "nothing was written");
 }
 
@@ -88,7 +88,7 @@ fn a_file_that_is_another_is_left_alone() {
 }
 
 #[test]
-fn licences_are_asked_for_once_and_a_no_ends_it() {
+fn licenses_are_asked_for_once_and_a_no_ends_it() {
     let folder = tempfile::tempdir().unwrap();
     let missing = corpora::missing(&["twitter", "snips"], folder.path()).unwrap();
     let refused = corpora::agree(&missing, folder.path(), false, &mut Listener::default()).unwrap_err();
@@ -97,7 +97,7 @@ fn licences_are_asked_for_once_and_a_no_ends_it() {
     corpora::agree(&missing[..1], folder.path(), false, &mut listener).unwrap();
     corpora::agree(&missing, folder.path(), false, &mut listener).unwrap();
     corpora::agree(&missing, folder.path(), false, &mut listener).unwrap();
-    assert_eq!((listener.asked, listener.said.len()), (2, 4), "{:?}", listener.said);
+    assert_eq!((listener.asked, listener.lines.len()), (2, 4), "{:?}", listener.lines);
     // accepted on the command line
     let other = tempfile::tempdir().unwrap();
     corpora::agree(&missing, other.path(), true, &mut Silent).unwrap();
@@ -110,15 +110,15 @@ fn two_fetches_at_once_download_once() {
     let folder = tempfile::tempdir().unwrap();
     let lock = std::fs::File::create(folder.path().join(".lock")).unwrap();
     lock.lock().unwrap();
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     std::thread::scope(|scope| {
         let (server, folder) = (&server, folder.path());
-        scope.spawn(move || tell.send(fetch(server, folder, "twitter").1).unwrap());
-        assert!(told.recv_timeout(std::time::Duration::from_millis(1500)).is_err(), "it waits");
+        scope.spawn(move || sender.send(fetch(server, folder, "twitter").1).unwrap());
+        assert!(receiver.recv_timeout(std::time::Duration::from_millis(1500)).is_err(), "it waits");
         assert_eq!(server.seen().len(), 0);
         lock.unlock().unwrap();
-        let said = told.recv().unwrap();
-        assert!(said[0].contains("another fetch"), "{said:?}");
+        let lines = receiver.recv().unwrap();
+        assert!(lines[0].contains("another fetch"), "{lines:?}");
         assert!(!server.seen().is_empty());
     });
 }

@@ -24,7 +24,7 @@ pub(crate) fn model(bytes: &[u8]) -> &'static KnownModel {
         hub: "me/mine",
         revision: "main",
         package: None,
-        licence: "none",
+        license: "none",
         files,
     }))
 }
@@ -47,7 +47,7 @@ fn redirects_are_followed_and_the_files_are_there_at_once() {
     for name in ["config.json", "tokenizer.json", "model.safetensors"] {
         assert_eq!(std::fs::read(target.join(name)).unwrap(), BODY, "{name}");
     }
-    assert_eq!(std::fs::read_dir(&target).unwrap().count(), 3, "nothing is left beside them");
+    assert_eq!(std::fs::read_dir(&target).unwrap().count(), 3, "nothing else is left");
     assert!(!target.with_extension("unfinished").exists());
     let before = server.seen().len();
     assert_eq!(before, 6);
@@ -57,7 +57,7 @@ fn redirects_are_followed_and_the_files_are_there_at_once() {
 }
 
 #[test]
-fn a_body_that_breaks_off_is_gone_on_with_where_it_ended() {
+fn a_body_that_breaks_off_is_resumed_where_it_ended() {
     let server = Server::start(|request| {
         let answer = Answer::file(request, BODY);
         if request.number < 2 { answer.cut_after_of_body(10_000) } else { answer }
@@ -134,7 +134,7 @@ fn tls_takes_the_authority_that_is_named_and_no_other() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_ends_it_at_once_and_says_so() {
+fn a_full_disk_ends_it_at_once_with_an_error() {
     let server = Server::start(|request| Answer::file(request, BODY));
     let folder = tempfile::tempdir().unwrap();
     let unfinished = folder.path().join("mine.unfinished");

@@ -42,7 +42,7 @@ fn recipe(file: &DataFile, text_sha256: &str, source: &'static Source, conversio
 fn fetch(server: &Server, folder: &Path, file: &DataFile, ways: &Ways<'_>) -> Result<Vec<String>, FetchError> {
     let mut listener = Listener::default();
     fetch_file("mine", file, ways, &places(folder, &server.url("")), &downloader(), &mut listener)?;
-    Ok(listener.said)
+    Ok(listener.lines)
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn a_binary_of_word2vec_comes_as_it_is_published_and_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let published = ["https://first.org/small.bin.gz".to_owned(), "https://second.org/small.bin.gz".to_owned()];
     let ways = Ways { published: &published, ..Ways::default() };
-    let said = fetch(&server, folder.path(), &file, &ways).unwrap();
-    assert_eq!(said, ["vectors/small.bin.gz (0.1 kB): as published"]);
+    let lines = fetch(&server, folder.path(), &file, &ways).unwrap();
+    assert_eq!(lines, ["vectors/small.bin.gz (0.1 kB): as published"]);
     let asked: Vec<_> = server.seen().into_iter().map(|request| (request.path, request.from)).collect();
     let second = "/second.org/small.bin.gz".to_owned();
     assert_eq!(asked[2..], [(second.clone(), None), (second, Some(20))], "{asked:?}");
@@ -168,7 +168,7 @@ fn a_file_of_a_commit_counts_by_the_id_that_git_has_for_it() {
         let server = Server::start(move |request| Answer::file(request, body.as_bytes()));
         let folder = tempfile::tempdir().unwrap();
         match fetch(&server, folder.path(), &file, &ways) {
-            Ok(said) => assert!(is_right && said[0].ends_with(&hex(TEXT.as_bytes())), "{said:?}"),
+            Ok(lines) => assert!(is_right && lines[0].ends_with(&hex(TEXT.as_bytes())), "{lines:?}"),
             Err(error) => assert!(!is_right && error.to_string().contains("has the git id"), "{error}"),
         }
     }
@@ -183,8 +183,8 @@ fn what_no_digest_is_published_of_is_recorded_and_must_come_again() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join(file.path);
     let server = serve(RTE.to_owned());
-    let said = fetch(&server, folder.path(), &file, &ways).unwrap();
-    assert!(said[0].contains("no digest of it is published, recorded is the sha256"), "{said:?}");
+    let lines = fetch(&server, folder.path(), &file, &ways).unwrap();
+    assert!(lines[0].contains("no digest of it is published, recorded is the sha256"), "{lines:?}");
     assert_eq!(server.paths(), ["/glue.org/RTE.zip"], "a mirror's own file could not be checked");
     assert_eq!(file.recorded(folder.path()), Some(hex(TEXT.as_bytes())));
     assert_eq!(file.state(folder.path()).unwrap(), FileState::Present);

@@ -48,7 +48,7 @@ fn a_proxy_is_asked_in_place_of_the_host() {
 }
 
 #[test]
-fn a_killed_download_is_gone_on_with_and_leaves_nothing_that_looks_whole() {
+fn a_killed_download_is_resumed_and_leaves_nothing_that_looks_whole() {
     // slow for the one that is killed
     let server = Server::start(|request| {
         let pause = Duration::from_millis(if request.number == 0 { 20 } else { 0 });

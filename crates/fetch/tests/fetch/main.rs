@@ -17,7 +17,7 @@ mod server;
 
 #[derive(Debug, Default)]
 struct Listener {
-    said: Vec<String>,
+    lines: Vec<String>,
     answer: bool,
     asked: usize,
 }
@@ -27,7 +27,7 @@ impl Watch for Listener {
     fn at(&mut self, _: u64) {}
     fn end(&mut self) {}
     fn say(&mut self, line: &str) {
-        self.said.push(line.to_owned());
+        self.lines.push(line.to_owned());
     }
     fn ask(&mut self, _: &str) -> bool {
         self.asked += 1;

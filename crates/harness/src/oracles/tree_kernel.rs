@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::Oracle;
 use landmark_data::{KelpExamples, Tree, catalog};
-use landmark_oracles::combined::{BoxedOracle, Normalised, SparseVectors};
+use landmark_oracles::combined::{BoxedOracle, Normalized, SparseVectors};
 use landmark_oracles::tree_kernel::{self, Forest, TreeKernel, TreeKernelParams, WordSimilarity, lexical};
 use landmark_yaml::{Entry, Keys, Problem, Section};
 use schemars::JsonSchema;
@@ -175,7 +175,7 @@ impl OracleSettings for TreeKernelConfig {
             return Err(LoadError::pair(dataset, TREE_KERNEL.entry.id));
         };
         let kernel = kernel(self, &questions.examples, questions.documents.ids(), opening.data, &mut notes)?;
-        let raw: Arc<dyn Oracle> = Arc::new(Normalised::new(kernel)?);
+        let raw: Arc<dyn Oracle> = Arc::new(Normalized::new(kernel)?);
         Ok(Opened {
             item_list: None,
             description: format!("{} of {} `{dataset}` questions over `{}`", self.id(), raw.len(), self.trees),

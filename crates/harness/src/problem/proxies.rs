@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair};
 use landmark_data::{Corpus, TokenRules, character_ngrams, matrices};
-use landmark_oracles::combined::{Normalised, SparseVectors};
+use landmark_oracles::combined::{Normalized, SparseVectors};
 use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::wmd::{Rwmd, Wcd};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2};
@@ -137,7 +137,7 @@ fn bags_of_words(texts: &[String]) -> Result<SparseVectors, LoadError> {
 }
 
 fn cosine(vectors: SparseVectors) -> Result<Arc<dyn Oracle>, LoadError> {
-    Ok(Arc::new(Normalised::new(Box::new(vectors))?))
+    Ok(Arc::new(Normalized::new(Box::new(vectors))?))
 }
 
 /// A free oracle whose whole matrix is computed when it is first read.

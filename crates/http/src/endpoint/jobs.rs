@@ -28,9 +28,9 @@ use url::Url;
 use super::Http;
 use crate::error::HttpError;
 use crate::params::BatchParams;
-use crate::purse::{Reserved, Usage};
 use crate::rating::shortened;
 use crate::shape;
+use crate::spend_limit::{Reserved, Usage};
 
 /// Bytes of a job's answers, at most.
 const MOST_BYTES: usize = 1 << 30;
@@ -132,7 +132,7 @@ impl Jobs {
             && let Some((pairs, rounds)) = waiting.pop_front()
         {
             let (body, id) = (http.body(&pairs), format!("line-{}", lines.len()));
-            match http.client.purse.reserve_now(body.len(), pairs.len()) {
+            match http.client.spending.reserve_now(body.len(), pairs.len()) {
                 Ok(money) => drop(reserved.insert(id.clone(), money)),
                 Err(exhausted) => {
                     refusal = Some(HttpError::from(exhausted));
@@ -182,7 +182,7 @@ impl Jobs {
             let job: Option<Job> = serde_json::from_slice(&read).ok().filter(|job: &Job| job.is_sound(&http.items));
             let Some(mut job) = job else {
                 let what =
-                    format!("`{}` describes no job of these items; remove it if nothing is under way", file.display());
+                    format!("`{}` describes no job of these items; remove it if no job is in flight", file.display());
                 return Err(HttpError::Kept { folder: self.folder.display().to_string(), what });
             };
             if job.batch.is_none() {
@@ -194,7 +194,7 @@ impl Jobs {
                 continue;
             }
             tracing::info!("the job `{}` of an earlier run is picked up", job.batch.as_deref().unwrap_or_default());
-            let reserve = |line: &Line| (line.id.clone(), http.client.purse.take_over(line.bytes, line.pairs.len()));
+            let reserve = |line: &Line| (line.id.clone(), http.client.spending.take_over(line.bytes, line.pairs.len()));
             let reserved = job.lines.iter().map(reserve).collect();
             let mut again = VecDeque::new();
             match self.collect(http, state, &job, &file, reserved, &mut again).await {
@@ -351,7 +351,7 @@ impl Jobs {
                 }
                 _ if start.elapsed().as_secs_f64() > 3600.0 * self.params.patience_hours => {
                     let what = format!("is `{status}` after {} h", self.params.patience_hours);
-                    return failed(what, "run again, which waits for it on, or raise `oracle.batch.patience_hours`");
+                    return failed(what, "run again to keep waiting, or raise `oracle.batch.patience_hours`");
                 }
                 _ => tokio::time::sleep(Duration::from_secs_f64(self.params.poll_seconds)).await,
             }

@@ -10,6 +10,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::moments::Moments;
+
 /// What repeated answers show.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Repeated {
@@ -27,12 +29,9 @@ pub(crate) struct RepeatedAnswers(Mutex<Sums>);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
-    pairs: u64,
     repeats: usize,
     within: f64,
-    mean: f64,
-    /// Squared deviations of the means from their mean.
-    squares: f64,
+    means: Moments,
 }
 
 impl RepeatedAnswers {
@@ -45,21 +44,16 @@ impl RepeatedAnswers {
         let mean = answers.iter().sum::<f64>() / count;
         let variance = answers.iter().map(|answer| (answer - mean).powi(2)).sum::<f64>() / (count - 1.0);
         let mut sums = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        sums.pairs += 1;
         sums.repeats = answers.len();
         sums.within += variance;
-        let before = mean - sums.mean;
-        sums.mean += before / sums.pairs as f64;
-        sums.squares += before * (mean - sums.mean);
+        sums.means.take(mean);
     }
 
     /// Of two pairs or more.
     pub(crate) fn measured(&self) -> Option<Repeated> {
-        let Sums { pairs, repeats, within, squares, .. } = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if pairs < 2 {
-            return None;
-        }
-        let (variance, of_means) = (within / pairs as f64, squares / (pairs - 1) as f64);
+        let Sums { repeats, within, means } = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (pairs, of_means) = (means.count, means.variance()?);
+        let variance = within / pairs as f64;
         let signal = (of_means - variance / repeats as f64).max(0.0);
         let reliability = (of_means > 0.0).then(|| signal / (signal + variance / repeats as f64));
         Some(Repeated { pairs, repeats, noise: variance.sqrt(), reliability })

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use landmark_http::{Embedder, EmbeddingParams};
 
+use crate::server::Request;
+
 fn vector(text: &Json) -> Json {
     json!([number(text), 1.0, -number(text) / 4.0])
 }
@@ -14,13 +16,15 @@ fn embedding_server() -> Server {
     Server::start(|request| match request.path.as_str() {
         "/embed" => Answer::json(200, &request.body["inputs"].as_array().unwrap().iter().map(vector).collect()),
         _ if request.number % 5 == 1 => Answer::text(429, "slow down").with("retry-after-ms", "2"),
-        _ => {
-            let texts = request.body["input"].as_array().unwrap().iter().enumerate();
-            let mut data: Vec<Json> = texts.map(|(k, text)| json!({ "index": k, "embedding": vector(text) })).collect();
-            data.reverse();
-            Answer::json(200, &json!({ "data": data }))
-        }
+        _ => embedded(request),
     })
+}
+
+/// The right answer, in another order.
+fn embedded(request: &Request) -> Answer {
+    let texts = request.body["input"].as_array().unwrap().iter().enumerate();
+    let data: Vec<Json> = texts.map(|(k, text)| json!({ "index": k, "embedding": vector(text) })).rev().collect();
+    Answer::json(200, &json!({ "data": data }))
 }
 
 fn embeddings(server: &Server, cache: &Path) -> EmbeddingParams {
@@ -60,14 +64,14 @@ fn every_text_is_asked_for_once() {
 }
 
 #[test]
-fn bare_lists_are_understood_and_nonsense_is_said() {
+fn bare_lists_are_understood_and_nonsense_is_refused() {
     let (server, folder) = (embedding_server(), tempfile::tempdir().unwrap());
     let mut bare = embeddings(&server, folder.path());
     bare.url = server.url("/embed");
     bare.fields.input = "inputs".to_owned();
     bare.fields.results = String::new();
     assert_eq!(Embedder::new(bare).unwrap().vectors(&texts(0..9)).unwrap()[[8, 0]], 8.0);
-    for (answer, complaint) in [
+    for (answer, wanted) in [
         (json!({ "data": [] }), "0 vectors for 2 texts"),
         (json!({ "data": [{ "embedding": [1.0] }, { "embedding": [] }] }), "empty"),
         (json!({ "data": [{ "embedding": [1.0] }, { "embedding": [1e300] }] }), "finite"),
@@ -75,9 +79,9 @@ fn bare_lists_are_understood_and_nonsense_is_said() {
         (json!({ "vectors": [] }), "no list at `data`"),
     ] {
         let server = Server::start(move |_| Answer::json(200, &answer));
-        let embedder = Embedder::new(embeddings(&server, &folder.path().join(complaint))).unwrap();
+        let embedder = Embedder::new(embeddings(&server, &folder.path().join(wanted))).unwrap();
         let error = embedder.vectors(&texts(0..2)).unwrap_err().to_string();
-        assert!(error.contains(complaint), "{error}");
+        assert!(error.contains(wanted), "{error}");
     }
 }
 
@@ -85,12 +89,8 @@ fn bare_lists_are_understood_and_nonsense_is_said() {
 fn a_text_without_a_vector_is_found_among_others_and_shown() {
     for status in [400, 413, 422] {
         let server = Server::start(move |request| {
-            let texts = request.body["input"].as_array().unwrap().clone();
-            if texts.iter().any(|text| text == "text 5") {
-                return Answer::json(status, &json!({ "error": "too long" }));
-            }
-            let data = texts.iter().enumerate().map(|(k, text)| json!({ "index": k, "embedding": vector(text) }));
-            Answer::json(200, &json!({ "data": data.collect::<Vec<Json>>() }))
+            let has_it = request.body["input"].as_array().unwrap().iter().any(|text| text == "text 5");
+            if has_it { Answer::json(status, &json!({ "error": "too long" })) } else { embedded(request) }
         });
         let folder = tempfile::tempdir().unwrap();
         let embedder = Embedder::new(embeddings(&server, folder.path())).unwrap();
@@ -101,13 +101,9 @@ fn a_text_without_a_vector_is_found_among_others_and_shown() {
 
 #[test]
 fn a_server_that_takes_fewer_texts_is_sent_fewer() {
-    let server = Server::start(|request| {
-        let texts = request.body["input"].as_array().unwrap().clone();
-        if texts.len() > 3 {
-            return Answer::json(413, &json!({ "error": "batch size 7 > 3" }));
-        }
-        let data = texts.iter().enumerate().map(|(k, text)| json!({ "index": k, "embedding": vector(text) }));
-        Answer::json(200, &json!({ "data": data.collect::<Vec<Json>>() }))
+    let server = Server::start(|request| match request.body["input"].as_array().unwrap().len() {
+        ..=3 => embedded(request),
+        _ => Answer::json(413, &json!({ "error": "batch size 7 > 3" })),
     });
     let folder = tempfile::tempdir().unwrap();
     let rows = Embedder::new(embeddings(&server, folder.path())).unwrap().vectors(&texts(0..30)).unwrap();

@@ -7,7 +7,6 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use landmark_http::ChangedModel;
-use landmark_oracles::subprocess::FailedPairs;
 
 #[test]
 fn a_storm_of_refusals_loses_nothing() {
@@ -21,7 +20,7 @@ fn a_storm_of_refusals_loses_nothing() {
         4 => Answer::text(500, "oops").with("retry-after", "0"),
         _ => right(&request.body),
     });
-    let oracle = Http::new(params(&server), items(20), None).unwrap();
+    let oracle = http(params(&server), 20);
     assert_eq!(scored(&oracle, &some_pairs()).unwrap(), similarities(&some_pairs()));
     assert_eq!(server.seen().len() as u64, 9 + oracle.retries());
     assert!(oracle.retries() >= 9);
@@ -39,7 +38,7 @@ fn an_answer_may_break_off_at_any_byte() {
         if is_first { answer.cut_after(cut) } else { answer }
     });
     let one_by_one = HttpParams { pairs_per_request: Some(1), in_flight: 64, ..params(&server) };
-    let oracle = Http::new(one_by_one, items(length), None).unwrap();
+    let oracle = http(one_by_one, length);
     let pairs: Vec<Pair> = (0..length).map(|j| (0, j)).collect();
     assert_eq!(scored(&oracle, &pairs).unwrap(), similarities(&pairs));
     assert_eq!(oracle.retries(), length as u64);
@@ -47,7 +46,7 @@ fn an_answer_may_break_off_at_any_byte() {
 
 #[test]
 fn a_score_that_is_no_number_missing_or_there_twice_is_found_and_named() {
-    for (spoilt, complaint) in [
+    for (spoilt, wanted) in [
         ("NaN", "which is not JSON"),
         ("1e999", "which is not JSON"),
         ("null", "no number at `relevance_score`"),
@@ -71,11 +70,10 @@ fn a_score_that_is_no_number_missing_or_there_twice_is_found_and_named() {
             }
             Answer::text(200, &answer.to_string().replace(&format!("\"bare {spoilt}\""), spoilt))
         });
-        let column: Vec<Pair> = (0..20).map(|i| (i, 3)).collect();
-        let error = in_words(&scored(&Http::new(params(&server), items(20), None).unwrap(), &column).unwrap_err());
-        assert!(error.contains("(`id11`, `id3`)") && error.contains(complaint), "{spoilt}: {error}");
-        let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), ..params(&server) };
-        let oracle = Http::new(lenient, items(20), None).unwrap();
+        let column = column(20, 3);
+        let error = failure(params(&server), 20, &column);
+        assert!(error.contains("(`id11`, `id3`)") && error.contains(wanted), "{spoilt}: {error}");
+        let oracle = http(HttpParams { in_flight: 16, ..lenient(&server) }, 20);
         let mut wanted = similarities(&column);
         wanted[11] = -1.0;
         assert_eq!((scored(&oracle, &column).unwrap(), oracle.failed()), (wanted, 1), "{spoilt}");
@@ -85,9 +83,7 @@ fn a_score_that_is_no_number_missing_or_there_twice_is_found_and_named() {
 #[test]
 fn a_server_that_never_makes_sense_is_given_up() {
     let server = Server::start(|_| Answer::json(200, &json!({ "scores": [] })));
-    let lenient = HttpParams { failed_pairs: FailedPairs::Score(0.0), ..params(&server) };
-    let error = scored(&Http::new(lenient, items(40), None).unwrap(), &(0..40).map(|i| (i, 3)).collect::<Vec<_>>());
-    let error = in_words(&error.unwrap_err());
+    let error = failure(HttpParams { in_flight: 16, ..lenient(&server) }, 40, &column(40, 3));
     assert!(error.contains("that is the endpoint, not the items") && error.contains("no list at `results`"), "{error}");
 }
 
@@ -98,7 +94,7 @@ fn what_no_repetition_betters_is_final_and_keeps_the_key() {
     for (status, advice) in [(400, "oracle.request"), (401, "oracle.key"), (403, "oracle.key"), (404, "oracle.url")] {
         let server = Server::start(move |_| Answer::text(status, "no such thing\nsecond line"));
         let params = HttpParams { key: Some("PATH".to_owned()), in_flight: 1, ..params(&server) };
-        let error = in_words(&scored(&Http::new(params, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+        let error = failure(params, 3, &[(0, 1)]);
         assert!(error.contains("no such thing") && error.contains(advice), "{error}");
         assert!(!error.contains("second line") && !error.contains(&key), "{error}");
         assert_eq!(server.seen().len(), 1);
@@ -109,8 +105,7 @@ fn what_no_repetition_betters_is_final_and_keeps_the_key() {
         url: "http://127.0.0.1:1/".to_owned(),
         ..HttpParams::default()
     };
-    let error = Http::new(absent, items(3), None).err().unwrap().to_string();
-    assert!(error.contains("LANDMARK_NO_SUCH_KEY"), "{error}");
+    assert!(refusal(absent).contains("LANDMARK_NO_SUCH_KEY"));
 }
 
 #[test]
@@ -129,7 +124,7 @@ fn a_key_that_a_server_sends_back_is_in_no_message() {
     for status in [400, 401, 413, 503, 200] {
         let (echoed, served) = (key.clone(), format!("{key} header secret {query} sk-proj-0123456789abcdef \u{1b}[2J"));
         let server = Server::start(move |_| Answer::text(status, &served));
-        let error = in_words(&scored(&Http::new(with(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+        let error = failure(with(&server), 3, &[(0, 1)]);
         for secret in [&echoed, "header secret", query, "sk-proj", "\u{1b}"] {
             assert!(!error.contains(secret), "{secret} in {status}: {error}");
         }
@@ -138,7 +133,7 @@ fn a_key_that_a_server_sends_back_is_in_no_message() {
     // in an answer that is JSON, but of another form
     let wrong = json!({ "results": [{ "index": 0, "relevance_score": format!("no score for {key}") }] });
     let server = Server::start(move |_| Answer::json(200, &wrong));
-    let error = in_words(&scored(&Http::new(with(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    let error = failure(with(&server), 3, &[(0, 1)]);
     assert!(error.contains("REDACTED") && !error.contains(&key), "{error}");
 }
 
@@ -157,7 +152,7 @@ fn secrets_of_a_configuration_are_not_written_with_it_nor_printed_when_it_is_ref
         "{written}"
     );
     let refused = [("Authorization".to_owned(), format!("{secret}\n"))].into();
-    let error = Http::new(HttpParams { headers: refused, ..params.clone() }, items(3), None).err().unwrap().to_string();
+    let error = refusal(HttpParams { headers: refused, ..params.clone() });
     assert!(!error.contains(secret) && error.contains("Authorization"), "{error}");
     let error = HttpParams { url: format!("ftp://a:{secret}@b/x?key={secret}"), ..params }.check().unwrap_err();
     assert!(!error.to_string().contains(secret), "{error}");
@@ -167,7 +162,7 @@ fn secrets_of_a_configuration_are_not_written_with_it_nor_printed_when_it_is_ref
 fn an_endpoint_that_moved_has_the_scores_of_its_earlier_address_and_no_others() {
     let at = |url: &str, identity: Option<&str>| {
         let params = HttpParams { url: url.to_owned(), identity: identity.map(str::to_owned), ..HttpParams::default() };
-        let http = Http::new(params, items(3), None).unwrap();
+        let http = http(params, 3);
         (Oracle::identity(&http), http.identity_apart_from_items())
     };
     let old = at("http://localhost:8000/rerank", None);
@@ -187,19 +182,17 @@ fn a_redirect_is_followed_on_the_host_itself_alone() {
         "/moved" => Answer::text(307, "").with("location", "/there"),
         _ => right(&request.body),
     });
-    let error = in_words(&scored(&Http::new(params(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    let error = failure(params(&server), 3, &[(0, 1)]);
     assert!(error.contains("307") && error.contains("points elsewhere"), "{error}");
     assert!(stranger.seen().is_empty());
     let moved = HttpParams { url: server.url("/moved"), ..params(&server) };
-    assert_eq!(scored(&Http::new(moved, items(3), None).unwrap(), &[(0, 1)]).unwrap(), similarities(&[(0, 1)]));
+    assert_eq!(scored(&http(moved, 3), &[(0, 1)]).unwrap(), similarities(&[(0, 1)]));
 }
 
 #[test]
 fn an_answer_without_end_is_refused() {
     let server = Server::start(|_| Answer::text(200, &" ".repeat(4096)));
-    let error =
-        scored(&Http::new(HttpParams { answer_bytes: 1024, ..params(&server) }, items(3), None).unwrap(), &[(0, 1)]);
-    let error = in_words(&error.unwrap_err());
+    let error = failure(HttpParams { answer_bytes: 1024, ..params(&server) }, 3, &[(0, 1)]);
     assert!(error.contains("more than 1024 bytes") && error.contains("oracle.answer_bytes"), "{error}");
 }
 
@@ -210,10 +203,10 @@ fn silence_is_asked_again_until_patience_ends() {
         Answer::text(200, "late")
     });
     let hasty = HttpParams { timeout_seconds: 0.05, patience_seconds: 0.5, ..params(&server) };
-    let error = in_words(&scored(&Http::new(hasty, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    let error = failure(hasty, 3, &[(0, 1)]);
     assert!(error.contains("did not answer in time") && error.contains("oracle.patience_seconds"), "{error}");
     let nobody = HttpParams { url: "http://127.0.0.1:1/".to_owned(), patience_seconds: 0.1, ..HttpParams::default() };
-    let error = in_words(&scored(&Http::new(nobody, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    let error = failure(nobody, 3, &[(0, 1)]);
     assert!(error.contains("cannot be reached"), "{error}");
 }
 
@@ -227,12 +220,12 @@ fn another_model_in_the_middle_is_noticed() {
         })
     };
     let server = changing();
-    let oracle = Http::new(params(&server), items(20), None).unwrap();
+    let oracle = http(params(&server), 20);
     scored(&oracle, &some_pairs()).unwrap();
     assert_eq!(oracle.changed_models(), 8);
     let server = changing();
     let strict = HttpParams { changed_model: ChangedModel::Error, in_flight: 1, ..params(&server) };
-    let error = in_words(&scored(&Http::new(strict, items(20), None).unwrap(), &some_pairs()).unwrap_err());
+    let error = failure(strict, 20, &some_pairs());
     assert!(error.contains("`m (fp1)` after `m (fp0)`"), "{error}");
 }
 
@@ -245,8 +238,8 @@ fn a_column_of_100_000_documents_is_cut_by_the_limits_of_the_server() {
         _ => Answer::json(422, &json!({ "error": "too many documents" })),
     });
     let wide = HttpParams { pairs_per_request: Some(100_000), in_flight: 4, ..params(&server) };
-    let oracle = Http::new(wide, items(100_000), None).unwrap();
-    let column: Vec<Pair> = (0..100_000).map(|i| (i, 3)).collect();
+    let oracle = http(wide, 100_000);
+    let column = column(100_000, 3);
     assert_eq!(scored(&oracle, &column).unwrap(), similarities(&column));
     // seven were too many, 100,000 to 1,562; of the 128 halves that then fit, 32 have a pair more than half of the last, and are halved unasked
     assert_eq!(server.seen().len(), 7 + 96 + 64);
@@ -262,7 +255,7 @@ fn what_came_before_the_end_is_handed_over_with_it() {
         "text 19" => Answer::text(401, "the key has expired"),
         _ => right(&request.body),
     });
-    let oracle = Http::new(params(&server), items(20), None).unwrap();
+    let oracle = http(params(&server), 20);
     let mut out = vec![0.0; 60];
     let attempt = oracle.fallible().unwrap().attempt(&some_pairs(), &mut out);
     assert!(attempt.error.is_some_and(|error| in_words(&error).contains("expired")));
@@ -272,18 +265,16 @@ fn what_came_before_the_end_is_handed_over_with_it() {
 }
 
 #[test]
-fn failed_pairs_are_told_from_scores_under_one_identity() {
+fn failed_pairs_are_distinguished_from_scores_under_one_identity() {
     let server = Server::start(|request| match request.body["documents"].to_string().contains("\"text 11\"") {
         true => Answer::text(200, "no"),
         false => right(&request.body),
     });
-    let strict = Http::new(params(&server), items(20), None).unwrap();
-    let lenient = HttpParams { failed_pairs: FailedPairs::Score(7.0), ..params(&server) };
-    let lenient = Http::new(lenient, items(20), None).unwrap();
+    let (strict, lenient) = (http(params(&server), 20), http(lenient(&server), 20));
     let of = |oracle: &Http| oracle.fallible().unwrap().identity_of_scores();
     assert_eq!((of(&lenient), of(&strict)), (strict.identity(), strict.identity()));
     assert_ne!(lenient.identity(), strict.identity());
-    let column: Vec<Pair> = (0..20).map(|i| (i, 3)).collect();
+    let column = column(20, 3);
     for oracle in [&lenient, &strict] {
         let mut out = vec![0.0; 20];
         let attempt = oracle.fallible().unwrap().attempt(&column, &mut out);
@@ -294,13 +285,9 @@ fn failed_pairs_are_told_from_scores_under_one_identity() {
 }
 
 #[test]
-fn a_symmetric_pair_that_fails_is_told_whichever_way_round_its_request_was() {
-    let server = Server::start(|request| match request.body.to_string().contains("\"text 7\"") {
-        true => Answer::text(400, "too long"),
-        false => right(&request.body),
-    });
-    let params = HttpParams { symmetric: true, failed_pairs: FailedPairs::Score(0.0), ..params(&server) };
-    let oracle = Http::new(params, items(20), None).unwrap();
+fn a_symmetric_pair_that_fails_is_reported_whichever_way_round_its_request_was() {
+    let server = without_item_7(400);
+    let oracle = http(HttpParams { symmetric: true, in_flight: 16, ..lenient(&server) }, 20);
     // item 7 is a query and a document, and first and second
     let mut pairs: Vec<Pair> = (0..20).filter(|&i| i != 7).map(|i| (i.min(7), i.max(7))).collect();
     pairs.extend((0..20).filter(|&i| i != 3 && i != 7).map(|i| (3, i)));
@@ -314,29 +301,31 @@ fn a_symmetric_pair_that_fails_is_told_whichever_way_round_its_request_was() {
 }
 
 fn all_pairs(count: usize) -> Vec<Pair> {
-    (0..count).flat_map(|j| (0..count).map(move |i| (i, j))).collect()
+    (0..count).flat_map(|j| column(count, j)).collect()
+}
+
+/// A server that refuses item 7, on either side.
+fn without_item_7(status: u16) -> Server {
+    Server::start(move |request| {
+        let is_bad = request.body["documents"].to_string().contains("\"text 7\"") || request.body["query"] == "text 7";
+        if is_bad { Answer::json(status, &json!({ "error": "too long" })) } else { right(&request.body) }
+    })
+}
+
+/// The oracle over all pairs of `count` items, scored: −1 for item 7.
+fn scored_without_item_7(server: &Server, in_flight: usize, count: usize) -> Http {
+    let oracle = http(HttpParams { pairs_per_request: Some(16), in_flight, ..lenient(server) }, count);
+    let pairs = all_pairs(count);
+    let wanted = pairs.iter().map(|&(i, j)| if i == 7 || j == 7 { -1.0 } else { similarity(i as f64, j as f64) });
+    assert_eq!(scored(&oracle, &pairs).unwrap(), wanted.collect::<Vec<f64>>());
+    oracle
 }
 
 #[test]
 fn a_bad_item_costs_its_halvings_once_and_other_requests_stay_large() {
     for status in [400, 413, 422] {
-        // item 7 is refused with every other
-        let server = Server::start(move |request| {
-            let documents = request.body["documents"].to_string();
-            let is_bad = documents.contains("\"text 7\"") || request.body["query"] == "text 7";
-            if is_bad { Answer::json(status, &json!({ "error": "too long" })) } else { right(&request.body) }
-        });
-        let lenient = HttpParams {
-            failed_pairs: FailedPairs::Score(-1.0),
-            pairs_per_request: Some(16),
-            in_flight: 1,
-            ..params(&server)
-        };
-        let oracle = Http::new(lenient, items(64), None).unwrap();
-        let pairs = all_pairs(64);
-        let wanted = pairs.iter().map(|&(i, j)| if i == 7 || j == 7 { -1.0 } else { similarity(i as f64, j as f64) });
-        assert_eq!(scored(&oracle, &pairs).unwrap(), wanted.collect::<Vec<f64>>());
-        assert_eq!(oracle.failed(), 127);
+        let server = without_item_7(status);
+        assert_eq!(scored_without_item_7(&server, 1, 64).failed(), 127);
         let asked = server.seen().len();
         // 63 columns of four requests, and those that find the item
         assert!(asked <= 63 * 4 + 32, "{status}: {asked} requests");
@@ -355,8 +344,7 @@ fn a_bad_item_that_is_asked_for_first_is_not_taken_for_the_endpoint() {
             right(&request.body)
         }
     });
-    let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), in_flight: 1, ..params(&server) };
-    let oracle = Http::new(lenient, items(60), None).unwrap();
+    let oracle = http(lenient(&server), 60);
     let column: Vec<Pair> = (0..60).filter(|&i| i != 3).map(|i| (i, 3)).collect();
     assert_eq!(scored(&oracle, &column).unwrap(), vec![-1.0; 59]);
     assert_eq!(scored(&oracle, &[(3, 4)]).unwrap(), [similarity(3.0, 4.0)], "an answer is believed");
@@ -378,9 +366,8 @@ fn a_text_that_fits_with_short_ones_is_scored_with_them() {
             results.map(|(index, words)| json!({ "index": index, "relevance_score": words })).collect();
         Answer::json(200, &json!({ "results": results }))
     });
-    let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), in_flight: 1, ..params(&server) };
     let pairs = all_pairs(18);
-    let scores = scored(&Http::new(lenient, items, None).unwrap(), &pairs).unwrap();
+    let scores = scored(&Http::new(lenient(&server), items, None).unwrap(), &pairs).unwrap();
     for (&(i, j), score) in pairs.iter().zip(scores) {
         assert_eq!(score, if i + j + 2 > 20 { -1.0 } else { (i + 1) as f64 }, "({i}, {j})");
     }
@@ -401,17 +388,16 @@ fn an_error_with_the_status_of_a_success_is_what_its_code_says() {
             _ => right(&request.body),
         }
     });
-    let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), in_flight: 1, ..params(&server) };
-    let oracle = Http::new(lenient, items(8), None).unwrap();
-    let column: Vec<Pair> = (0..8).map(|i| (i, 3)).collect();
+    let oracle = http(lenient(&server), 8);
+    let column = column(8, 3);
     let mut wanted = similarities(&column);
     wanted[5] = -1.0;
     assert_eq!((scored(&oracle, &column).unwrap(), oracle.failed(), oracle.retries()), (wanted, 1, 2));
     let server = Server::start(|_| Answer::json(200, &json!({ "error": { "code": 401, "message": "no such key" } })));
-    let error = in_words(&scored(&Http::new(params(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    let error = failure(params(&server), 3, &[(0, 1)]);
     assert!(error.contains("no such key") && error.contains("oracle.key") && server.seen().len() == 1, "{error}");
     let server = Server::start(|_| Answer::json(200, &json!({ "error": "the moon is full" })));
-    let error = in_words(&scored(&Http::new(params(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    let error = failure(params(&server), 3, &[(0, 1)]);
     assert!(error.contains("the moon is full"), "{error}");
 }
 
@@ -423,7 +409,7 @@ fn a_wait_beyond_the_patience_ends_queued_requests_too() {
     });
     let impatient = HttpParams { in_flight: 4, patience_seconds: 5.0, ..params(&server) };
     let start = std::time::Instant::now();
-    let error = in_words(&scored(&Http::new(impatient, items(20), None).unwrap(), &all_pairs(20)).unwrap_err());
+    let error = failure(impatient, 20, &all_pairs(20));
     assert!(start.elapsed() < Duration::from_secs(5), "it waited {:?}", start.elapsed());
     assert!(error.contains("429") && error.contains("quota of the day") && error.contains("15 h"), "{error}");
 }
@@ -438,7 +424,7 @@ fn a_server_whose_answers_to_several_pairs_are_wrong_is_asked_for_fewer() {
         results.last_mut().unwrap()["index"] = first;
         Answer::json(200, &answer)
     });
-    let oracle = Http::new(HttpParams { in_flight: 1, ..params(&server) }, items(40), None).unwrap();
+    let oracle = http(HttpParams { in_flight: 1, ..params(&server) }, 40);
     let pairs = all_pairs(40);
     assert_eq!(scored(&oracle, &pairs[..800]).unwrap(), similarities(&pairs[..800]));
     let before = server.seen().len();
@@ -447,25 +433,22 @@ fn a_server_whose_answers_to_several_pairs_are_wrong_is_asked_for_fewer() {
 }
 
 #[test]
-fn requests_under_way_together_look_for_a_bad_item_once() {
-    // eight columns at a time, all of which hold item 7; the server takes it on neither side
-    let server = Server::start(|request| {
-        let is_bad = request.body["documents"].to_string().contains("\"text 7\"") || request.body["query"] == "text 7";
-        if is_bad { Answer::json(413, &json!({ "error": "too long" })) } else { right(&request.body) }
-    });
-    let lenient = HttpParams {
-        failed_pairs: FailedPairs::Score(-1.0),
-        pairs_per_request: Some(16),
-        in_flight: 8,
-        ..params(&server)
-    };
-    let oracle = Http::new(lenient, items(16), None).unwrap();
-    let pairs = all_pairs(16);
-    let wanted = pairs.iter().map(|&(i, j)| if i == 7 || j == 7 { -1.0 } else { similarity(i as f64, j as f64) });
-    assert_eq!(scored(&oracle, &pairs).unwrap(), wanted.collect::<Vec<f64>>());
+fn requests_in_flight_together_look_for_a_bad_item_once() {
+    // eight columns at a time, all of which hold item 7
+    let server = without_item_7(413);
+    scored_without_item_7(&server, 8, 16);
     let asked = server.seen().len();
     // 15 columns, eight of them refused at first, and the halvings of one: 1 + 2 log 16, and 3 for item 7 as the query
     assert!(asked <= 15 + 8 + 9 + 4 + 4, "{asked} requests");
+}
+
+/// What six calls for a pair each come to, made at once.
+fn asked_together(params: HttpParams) -> Vec<(Pair, Result<Vec<f64>, OracleError>)> {
+    let oracle = &http(params, 8);
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = (1..7).map(|j| ((0, j), scope.spawn(move || scored(oracle, &[(0, j)])))).collect();
+        asked.into_iter().map(|(pair, outcome)| (pair, outcome.join().unwrap())).collect()
+    })
 }
 
 #[test]
@@ -473,22 +456,11 @@ fn a_queued_request_waits_no_longer_than_its_patience_for_a_server_that_refuses_
     let server = Server::start(|_| Answer::text(503, "the model is being loaded").with("retry-after", "1"));
     // each call asks for one pair, so that none of them ends another
     let impatient = HttpParams { in_flight: 6, patience_seconds: 3.0, ..params(&server) };
-    let oracle = Http::new(impatient, items(8), None).unwrap();
     let start = std::time::Instant::now();
-    std::thread::scope(|scope| {
-        let asked: Vec<_> = (1..7)
-            .map(|j| {
-                scope.spawn({
-                    let oracle = &oracle;
-                    move || scored(oracle, &[(0, j)])
-                })
-            })
-            .collect();
-        for asked in asked {
-            let error = in_words(&asked.join().unwrap().unwrap_err());
-            assert!(error.contains("the model is being loaded"), "{error}");
-        }
-    });
+    for (_, outcome) in asked_together(impatient) {
+        let error = in_words(&outcome.unwrap_err());
+        assert!(error.contains("the model is being loaded"), "{error}");
+    }
     assert!(start.elapsed() < Duration::from_millis(4500), "it waited {:?}", start.elapsed());
 }
 
@@ -500,18 +472,7 @@ fn a_queue_that_moves_slowly_is_no_silence() {
         right(&request.body)
     });
     let impatient = HttpParams { in_flight: 1, patience_seconds: 1.0, ..params(&server) };
-    let oracle = Http::new(impatient, items(8), None).unwrap();
-    std::thread::scope(|scope| {
-        let asked: Vec<_> = (1..7)
-            .map(|j| {
-                scope.spawn({
-                    let oracle = &oracle;
-                    move || scored(oracle, &[(0, j)])
-                })
-            })
-            .collect();
-        for (j, asked) in (1..7).zip(asked) {
-            assert_eq!(asked.join().unwrap().unwrap(), similarities(&[(0, j)]));
-        }
-    });
+    for (pair, outcome) in asked_together(impatient) {
+        assert_eq!(outcome.unwrap(), similarities(&[pair]));
+    }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 use landmark_http::{Http, HttpParams};
-use landmark_oracles::subprocess::ScoredItems;
+use landmark_oracles::subprocess::{FailedPairs, ScoredItems};
 use serde_json::{Value as Json, json};
 
 use server::{Answer, Server};
@@ -58,6 +58,19 @@ fn params(server: &Server) -> HttpParams {
     }
 }
 
+/// One request after the other, and −1 for a pair that fails.
+fn lenient(server: &Server) -> HttpParams {
+    HttpParams { failed_pairs: FailedPairs::Score(-1.0), in_flight: 1, ..params(server) }
+}
+
+fn http(params: HttpParams, count: usize) -> Http {
+    Http::new(params, items(count), None).unwrap()
+}
+
+fn column(count: usize, j: usize) -> Vec<Pair> {
+    (0..count).map(|i| (i, j)).collect()
+}
+
 fn some_pairs() -> Vec<Pair> {
     (0..20).flat_map(|i| [(i, 3), (i, 5), (i, 19)]).collect()
 }
@@ -65,6 +78,16 @@ fn some_pairs() -> Vec<Pair> {
 fn scored(oracle: &Http, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
     let mut out = vec![f64::NAN; pairs.len()];
     oracle.evaluate(pairs, &mut out).map(|()| out)
+}
+
+/// The message of a run of these pairs that fails.
+fn failure(params: HttpParams, count: usize, pairs: &[Pair]) -> String {
+    in_words(&scored(&http(params, count), pairs).unwrap_err())
+}
+
+/// The message of parameters that are refused.
+fn refusal(params: HttpParams) -> String {
+    Http::new(params, items(3), None).err().unwrap().to_string()
 }
 
 /// All of an error's words, causes included.

@@ -11,11 +11,11 @@ const PRICE: Price = Price { input: 1000.0, output: 0.0, request: 0.01, output_t
 
 fn charging(script: Vec<u8>) -> (Server, Arc<Mutex<f64>>) {
     let charged = Arc::new(Mutex::new(0.0));
-    let till = Arc::clone(&charged);
+    let ledger = Arc::clone(&charged);
     let server = Server::start(move |request| {
         // a server that charges per token never counts more of them than bytes
         let tokens = request.bytes / 3;
-        let charge = || *till.lock().unwrap() += PRICE.request + PRICE.input * tokens as f64 / 1e6;
+        let charge = || *ledger.lock().unwrap() += PRICE.request + PRICE.input * tokens as f64 / 1e6;
         let mut answer = reranked(&request.body);
         answer["usage"] = json!({ "prompt_tokens": tokens });
         match script[request.number % script.len()] {
@@ -49,7 +49,7 @@ fn what_was_paid_is_what_the_server_charged() {
 }
 
 #[test]
-fn the_end_of_the_money_is_said() {
+fn a_run_ends_at_the_limit_on_money() {
     let (server, charged) = charging(vec![3]);
     let oracle = Http::new(HttpParams { price: Some(PRICE), ..params(&server) }, items(20), Some(0.3)).unwrap();
     let error = scored(&oracle, &some_pairs()).unwrap_err();

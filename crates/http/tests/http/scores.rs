@@ -15,7 +15,7 @@ fn a_reranker_gives_every_pair_its_score() {
         three.wait();
         right(&request.body)
     });
-    let oracle = Http::new(params(&server), items(20), None).unwrap();
+    let oracle = http(params(&server), 20);
     assert_eq!(scored(&oracle, &some_pairs()).unwrap(), similarities(&some_pairs()));
     // three columns of 20 in requests of 8
     assert_eq!(server.seen().len(), 9);
@@ -33,7 +33,7 @@ fn a_column_of_a_symmetric_score_is_asked_for_once() {
     });
     let fields = Fields { results: Some(String::new()), score: Some("score".to_owned()), ..Fields::default() };
     let symmetric = HttpParams { symmetric: true, diagonal: Some(1.0), fields, ..params(&server) };
-    let oracle = Http::new(symmetric, items(20), None).unwrap();
+    let oracle = http(symmetric, 20);
     let rows: Vec<usize> = (0..20).collect();
     let block = block_of(&oracle, &rows, &[7, 9]).unwrap();
     assert_eq!((block[[3, 0]], block[[9, 1]], block[[9, 0]]), (21.0, 1.0, 63.0));
@@ -60,7 +60,7 @@ fn a_pair_scorer_and_a_judge_are_understood() {
         }
     });
     let score = HttpParams { shape: Shape::Score, url: server.url("/score"), ..params(&server) };
-    let oracle = Http::new(score, items(20), None).unwrap();
+    let oracle = http(score, 20);
     assert_eq!(scored(&oracle, &some_pairs()).unwrap(), similarities(&some_pairs()));
     let chat = HttpParams {
         shape: Shape::Chat,
@@ -71,7 +71,7 @@ fn a_pair_scorer_and_a_judge_are_understood() {
         pairs_per_request: None,
         ..params(&server)
     };
-    let oracle = Http::new(chat, items(20), None).unwrap();
+    let oracle = http(chat, 20);
     let wanted: Vec<f64> = some_pairs().iter().map(|(i, j)| (format!("text {i}|text {j}").len() % 11) as f64).collect();
     assert_eq!(scored(&oracle, &some_pairs()).unwrap(), wanted);
 }
@@ -92,7 +92,7 @@ fn several_pairs_share_a_prompt_and_a_wrong_count_halves_it() {
         rating: Rating { high: 20.0, ..Rating::default() },
         ..params(&server)
     };
-    let oracle = Http::new(chat, items(20), None).unwrap();
+    let oracle = http(chat, 20);
     let pairs: Vec<Pair> = (0..16).map(|i| (i, 17)).collect();
     assert_eq!(scored(&oracle, &pairs).unwrap(), (0..16).map(f64::from).collect::<Vec<_>>());
     // eight of 2, after two of 8 and at most four of 4: three wrong counts make later requests smaller, and several are in flight
@@ -106,7 +106,7 @@ fn repeated_calls_are_averaged_and_counted() {
         let score = if request.number % 2 == 0 { 4.0 } else { 6.0 };
         Answer::json(200, &json!({ "results": [{ "index": 0, "relevance_score": score }] }))
     });
-    let oracle = Http::new(HttpParams { repeats: 2, in_flight: 1, ..params(&server) }, items(3), None).unwrap();
+    let oracle = http(HttpParams { repeats: 2, in_flight: 1, ..params(&server) }, 3);
     assert_eq!(scored(&oracle, &[(0, 1), (0, 2)]).unwrap(), [5.0, 5.0]);
     assert_eq!((server.seen().len(), oracle.evaluations_per_pair()), (4, 2));
 }
@@ -114,7 +114,7 @@ fn repeated_calls_are_averaged_and_counted() {
 #[test]
 fn the_identity_moves_with_what_moves_a_score_and_with_nothing_else() {
     let server = Server::start(|request| right(&request.body));
-    let identity = |params: HttpParams| Http::new(params, items(3), None).unwrap().identity();
+    let identity = |params: HttpParams| http(params, 3).identity();
     let base = params(&server);
     let same = [
         HttpParams { in_flight: 3, ..base.clone() },
@@ -141,7 +141,7 @@ fn the_identity_moves_with_what_moves_a_score_and_with_nothing_else() {
 /// Scores are kept under these for good: a change here is a store that nobody finds again.
 #[test]
 fn identities_stay() {
-    let identity = |params: HttpParams| Http::new(params, items(3), None).unwrap().identity().to_hex();
+    let identity = |params: HttpParams| http(params, 3).identity().to_hex();
     let url = "http://localhost:8000/rerank".to_owned();
     let model = Some("m".to_owned());
     let rerank = HttpParams { url: url.clone(), model: model.clone(), symmetric: true, ..HttpParams::default() };

@@ -28,22 +28,22 @@ fn an_authority_of_ones_own_is_named_and_nobody_elses_is_trusted() {
     let file = folder.path().join("authority.pem");
     std::fs::write(&file, authority).unwrap();
     let known = HttpParams { url, patience_seconds: 5.0, certificate: Some(file), ..HttpParams::default() };
-    let oracle = Http::new(known.clone(), items(20), None).unwrap();
+    let oracle = http(known.clone(), 20);
     assert_eq!(scored(&oracle, &some_pairs()).unwrap(), similarities(&some_pairs()));
 
     let unknown = HttpParams { certificate: None, ..known.clone() };
     let start = std::time::Instant::now();
-    let error = in_words(&scored(&Http::new(unknown, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    let error = failure(unknown, 3, &[(0, 1)]);
     assert!(error.contains("not trusted") && error.contains("oracle.certificate"), "{error}");
     assert!(error.contains("UnknownIssuer"), "the cause is named: {error}");
     assert!(start.elapsed().as_secs() < 5, "a certificate does not get better by waiting");
     // the right authority, and a name that it did not sign
     let other_name = HttpParams { url: known.url.replace("localhost", "127.0.0.1"), ..known.clone() };
-    let error = in_words(&scored(&Http::new(other_name, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    let error = failure(other_name, 3, &[(0, 1)]);
     assert!(error.contains("not trusted") && error.contains("valid for name"), "{error}");
     let empty = folder.path().join("empty.pem");
     std::fs::write(&empty, "-----BEGIN CERTIFICATE-----\n???\n-----END CERTIFICATE-----\n").unwrap();
     let nonsense = HttpParams { certificate: Some(empty), ..known };
-    let error = Http::new(nonsense, items(3), None).err().unwrap().to_string();
+    let error = refusal(nonsense);
     assert!(error.contains("holds no certificate"), "{error}");
 }

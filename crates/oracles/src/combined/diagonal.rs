@@ -5,14 +5,14 @@ use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, ch
 use super::{BoxedOracle, CombineError, parameter, self_similarities};
 
 /// k(x, y) / √(k(x, x) k(y, y)): the cosine in the kernel's own space. 0 with an item whose self-similarity is 0.
-pub struct Normalised {
+pub struct Normalized {
     inner: BoxedOracle,
     /// 1/√k(x, x), 0 for k(x, x) = 0.
     scale: Vec<f64>,
     known_diagonal: Option<f64>,
 }
 
-impl Normalised {
+impl Normalized {
     /// Evaluates the n self-similarities.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ impl Normalised {
     }
 }
 
-impl Oracle for Normalised {
+impl Oracle for Normalized {
     fn shape(&self) -> OracleShape {
         OracleShape { known_diagonal: self.known_diagonal, is_checked: false, ..self.inner.shape() }
     }
@@ -59,7 +59,7 @@ impl Rbf {
     /// With γ > 0; evaluates the n self-similarities.
     ///
     /// # Errors
-    /// A γ that is not above 0 and finite; otherwise as [`Normalised::new`].
+    /// A γ that is not above 0 and finite; otherwise as [`Normalized::new`].
     pub fn new(inner: BoxedOracle, gamma: f64) -> Result<Self, CombineError> {
         parameter("gamma", gamma, gamma > 0.0 && gamma.is_finite(), "a finite number above 0")?;
         let own = self_similarities(&inner)?;

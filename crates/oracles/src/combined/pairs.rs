@@ -17,9 +17,6 @@ pub struct OnItems {
 
 impl OnItems {
     /// Example e is item `items[e]`; several examples may be one item.
-    ///
-    /// # Errors
-    /// An item that is not there.
     pub fn new(inner: Arc<dyn Oracle>, items: Vec<usize>) -> Result<Self, CombineError> {
         let len = inner.len();
         match items.iter().position(|&item| item >= len) {

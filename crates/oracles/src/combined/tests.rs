@@ -34,7 +34,7 @@ fn every_combination_is_the_formula_it_states() {
     let of = |f: &dyn Fn(usize, usize) -> f64| Array2::from_shape_fn((6, 6), |(i, j)| f(i, j));
     let sum = WeightedSum::new(vec![(2.0, linear(6)), (0.5, linear(6))]).unwrap();
     assert_near(&whole(&sum), &(&k * 2.5));
-    assert_near(&whole(&Normalised::new(linear(6)).unwrap()), &of(&|i, j| k[[i, j]] / (root(i) * root(j))));
+    assert_near(&whole(&Normalized::new(linear(6)).unwrap()), &of(&|i, j| k[[i, j]] / (root(i) * root(j))));
     let x = points(6);
     let squared = |i: usize, j: usize| (&x.row(i) - &x.row(j)).mapv(|d| d * d).sum();
     assert_near(&whole(&Rbf::new(linear(6), 0.7).unwrap()), &of(&|i, j| (-0.7 * squared(i, j)).exp()));
@@ -53,15 +53,15 @@ fn a_known_diagonal_passes_through_what_keeps_it_constant() {
     let cosine = || -> BoxedOracle { Box::new(EmbeddingProxy::cosine(points(4)).unwrap()) };
     assert_eq!(WeightedSum::new(vec![(2.0, cosine()), (1.0, cosine())]).unwrap().known_diagonal(), Some(3.0));
     assert_eq!(WeightedSum::new(vec![(2.0, cosine()), (1.0, linear(4))]).unwrap().known_diagonal(), None);
-    assert_eq!(Normalised::new(linear(4)).unwrap().known_diagonal(), Some(1.0));
+    assert_eq!(Normalized::new(linear(4)).unwrap().known_diagonal(), Some(1.0));
 }
 
 #[test]
 fn an_item_without_self_similarity_is_like_nothing() {
     let zero: BoxedOracle = Box::new(EmbeddingProxy::dot(array![[0.0], [2.0]]).unwrap());
-    let normalised = Normalised::new(zero).unwrap();
-    assert_eq!(normalised.known_diagonal(), None);
-    assert_eq!(whole(&normalised), array![[0.0, 0.0], [0.0, 1.0]]);
+    let normalized = Normalized::new(zero).unwrap();
+    assert_eq!(normalized.known_diagonal(), None);
+    assert_eq!(whole(&normalized), array![[0.0, 0.0], [0.0, 1.0]]);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn what_cannot_be_combined_is_named() {
     assert_eq!(message(items), "example 1 names item 3, but the kernel is over 3 items (0 to 2)");
     let indefinite: BoxedOracle =
         Box::new(Precomputed::new(array![[-1.0, 0.0], [0.0, 1.0]], AsymmetryPolicy::Reject).unwrap());
-    assert!(message(Normalised::new(indefinite).err().unwrap()).contains("item 0 has the self-similarity -1"));
+    assert!(message(Normalized::new(indefinite).err().unwrap()).contains("item 0 has the self-similarity -1"));
     assert!(Rbf::new(linear(2), 0.0).is_err());
 }
 
@@ -93,7 +93,7 @@ fn the_identity_moves_with_parts_weights_and_items() {
     let mut seen = vec![
         WeightedSum::new(vec![(1.0, linear(3))]).unwrap().identity(),
         WeightedSum::new(vec![(2.0, linear(3))]).unwrap().identity(),
-        Normalised::new(linear(3)).unwrap().identity(),
+        Normalized::new(linear(3)).unwrap().identity(),
         OnItems::new(kernel.clone(), vec![0, 1]).unwrap().identity(),
         OnItems::new(kernel, vec![1, 0]).unwrap().identity(),
         Rbf::new(linear(3), 1.0).unwrap().identity(),

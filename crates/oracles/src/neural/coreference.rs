@@ -4,6 +4,8 @@ use landmark_data::MentionCorpus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::params::{SHARE, WrongParameter, first_wrong, is_rate};
+
 /// The rows of the states of a span: `first..=last`, and how many words it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpanRows {
@@ -71,32 +73,17 @@ impl Default for ScorerParams {
 
 impl ScorerParams {
     /// The first parameter out of its range: name, value, what is wanted.
-    pub fn wrong(&self) -> Option<(&'static str, String, &'static str)> {
+    pub fn wrong(&self) -> Option<WrongParameter> {
         let checks = [
             ("hidden", self.hidden >= 1, self.hidden.to_string(), "at least 1"),
-            (
-                "dropout",
-                (0.0..1.0).contains(&self.dropout),
-                self.dropout.to_string(),
-                "a share from 0 up to, but not, 1",
-            ),
+            ("dropout", (0.0..1.0).contains(&self.dropout), self.dropout.to_string(), SHARE),
             ("width", self.width >= 1, self.width.to_string(), "at least 1"),
             ("epochs", self.epochs >= 1, self.epochs.to_string(), "at least 1"),
             ("batch", self.batch >= 1, self.batch.to_string(), "at least 1"),
-            (
-                "learning_rate",
-                self.learning_rate > 0.0 && self.learning_rate < 1.0,
-                self.learning_rate.to_string(),
-                "between 0 and 1",
-            ),
-            (
-                "negatives",
-                self.negatives >= 0.0 && self.negatives.is_finite(),
-                self.negatives.to_string(),
-                "at least 0",
-            ),
+            ("learning_rate", is_rate(self.learning_rate), self.learning_rate.to_string(), "between 0 and 1"),
+            ("negatives", (0.0..f64::INFINITY).contains(&self.negatives), self.negatives.to_string(), "at least 0"),
         ];
-        checks.into_iter().find(|(_, is_good, _, _)| !is_good).map(|(name, _, seen, wanted)| (name, seen, wanted))
+        first_wrong(checks)
     }
 }
 

@@ -11,11 +11,7 @@ pub enum ModelFileError {
     #[error("the model `{name}` is neither a folder nor among the models in `{}`; {help}", folder.display())]
     NotFound { name: String, folder: PathBuf, help: String },
     #[error("`{}` is missing; a model is a folder that holds config.json, tokenizer.json and model.safetensors{hint}", path.display())]
-    Missing {
-        path: PathBuf,
-        /// Note on what lies there instead; empty where nothing does.
-        hint: &'static str,
-    },
+    Missing { path: PathBuf, hint: &'static str },
     #[error("`{}` can't be read or written", path.display())]
     Io {
         path: PathBuf,
@@ -45,19 +41,12 @@ pub enum NeuralError {
     #[error("cannot load `{}`, which runs models: {source}; {next_step}", file.display())]
     DoesNotLoad {
         file: PathBuf,
-        /// How to get the libtorch that it needs.
         next_step: String,
-        /// Error of the system's loader.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     #[error("`{}` belongs to another build of this program: it is of {seen}, the program of {wanted}. Build both again with `cargo build -p runner --features torch`, and copy both", file.display())]
-    OtherBuild {
-        file: PathBuf,
-        seen: String,
-        /// The program's.
-        wanted: String,
-    },
+    OtherBuild { file: PathBuf, seen: String, wanted: String },
     #[error("the library that runs models panicked: {0}")]
     Panicked(String),
     #[error(transparent)]

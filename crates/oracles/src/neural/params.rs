@@ -89,7 +89,7 @@ pub fn sigmoid(x: f64) -> f64 {
 }
 
 /// Settings of a cross-encoder.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CrossEncoderParams {
     /// Score that is made of a pair's outputs.
@@ -98,12 +98,6 @@ pub struct CrossEncoderParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<usize>,
     pub precision: Precision,
-}
-
-impl Default for CrossEncoderParams {
-    fn default() -> Self {
-        Self { score: Score::Probability, max_length: None, precision: Precision::F32 }
-    }
 }
 
 /// The answer that a model is trained to give.
@@ -180,41 +174,23 @@ impl Default for FineTuneParams {
 
 impl FineTuneParams {
     /// The first parameter out of its range: name, value, what is wanted.
-    pub fn wrong(&self) -> Option<(&'static str, String, &'static str)> {
+    pub fn wrong(&self) -> Option<WrongParameter> {
         let share = |x: f64| (0.0..1.0).contains(&x);
+        let shown = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+        let not_int8 = self.precision != Some(Precision::Int8);
         let checks = [
             ("epochs", self.epochs >= 1, self.epochs.to_string(), "at least 1"),
             ("batch", self.batch >= 1, self.batch.to_string(), "at least 1"),
-            (
-                "learning_rate",
-                self.learning_rate > 0.0 && self.learning_rate < 1.0,
-                self.learning_rate.to_string(),
-                "between 0 and 1",
-            ),
-            ("warmup", share(self.warmup), self.warmup.to_string(), "a share from 0 up to, but not, 1"),
+            ("learning_rate", is_rate(self.learning_rate), self.learning_rate.to_string(), "between 0 and 1"),
+            ("warmup", share(self.warmup), self.warmup.to_string(), SHARE),
             ("weight_decay", self.weight_decay >= 0.0, self.weight_decay.to_string(), "at least 0"),
             ("clip", self.clip > 0.0, self.clip.to_string(), "above 0"),
-            (
-                "dropout",
-                self.dropout.is_none_or(share),
-                self.dropout.map_or_else(String::new, |share| share.to_string()),
-                "a share from 0 up to, but not, 1",
-            ),
+            ("dropout", self.dropout.is_none_or(share), shown(self.dropout), SHARE),
             ("patience", self.patience != Some(0), "0".to_owned(), "at least 1"),
-            (
-                "average",
-                self.average.is_none_or(share),
-                self.average.map_or_else(String::new, |share| share.to_string()),
-                "a share from 0 up to, but not, 1",
-            ),
-            (
-                "precision",
-                self.precision != Some(Precision::Int8),
-                "int8".to_owned(),
-                "f32 or bf16: gradients are not whole",
-            ),
+            ("average", self.average.is_none_or(share), shown(self.average), SHARE),
+            ("precision", not_int8, "int8".to_owned(), "f32 or bf16: gradients are not whole"),
         ];
-        checks.into_iter().find(|(_, is_good, _, _)| !is_good).map(|(name, _, seen, wanted)| (name, seen, wanted))
+        first_wrong(checks)
     }
 
     /// The learning rate of a step, counted from 0, as a share of the largest.
@@ -223,6 +199,22 @@ impl FineTuneParams {
         let rise = (self.warmup * steps).max(1.0);
         if step + 1.0 < rise { (step + 1.0) / rise } else { ((steps - step) / (steps - rise + 1.0)).min(1.0) }
     }
+}
+
+/// A parameter out of its range: name, value, what is wanted.
+pub(super) type WrongParameter = (&'static str, String, &'static str);
+
+pub(super) const SHARE: &str = "a share from 0 up to, but not, 1";
+
+pub(super) fn is_rate(rate: f64) -> bool {
+    rate > 0.0 && rate < 1.0
+}
+
+/// The first of these checks (name, whether it is good, value, what is wanted) that fails.
+pub(super) fn first_wrong(
+    checks: impl IntoIterator<Item = (&'static str, bool, String, &'static str)>,
+) -> Option<WrongParameter> {
+    checks.into_iter().find(|(_, is_good, _, _)| !is_good).map(|(name, _, seen, wanted)| (name, seen, wanted))
 }
 
 /// What a fine-tuning reports while it runs.

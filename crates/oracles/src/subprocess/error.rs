@@ -22,24 +22,18 @@ pub enum SubprocessError {
         #[source]
         source: io::Error,
     },
-    #[error("the program `{command}` {what} before it greeted; it must answer the first line with `{wanted}`{said}")]
-    NoGreeting {
-        command: String,
-        /// Manner of its end, or the time for which it was silent.
-        what: String,
-        wanted: &'static str,
-        said: String,
-    },
-    #[error("the program `{command}` greeted with `{seen}` ({reason}); it must be like `{wanted}`{said}")]
-    BadGreeting { command: String, seen: String, reason: String, wanted: &'static str, said: String },
+    #[error("the program `{command}` {what} before it greeted; it must answer the first line with `{wanted}`{stderr}")]
+    NoGreeting { command: String, what: String, wanted: &'static str, stderr: String },
+    #[error("the program `{command}` greeted with `{seen}` ({reason}); it must be like `{wanted}`{stderr}")]
+    BadGreeting { command: String, seen: String, reason: String, wanted: &'static str, stderr: String },
     #[error(
         "the program `{command}` greeted with `{first}` and, started again, with `{second}`; its greeting must not change within a run"
     )]
     Changed { command: String, first: String, second: String },
     #[error(
-        "the program `{command}` printed `{line}` where the scores of batch {batch} were expected ({reason}); standard output is for answers only, print anything else to standard error{said}"
+        "the program `{command}` printed `{line}` where the scores of batch {batch} were expected ({reason}); standard output is for answers only, print anything else to standard error{stderr}"
     )]
-    Garbage { command: String, batch: u64, line: String, reason: String, said: String },
+    Garbage { command: String, batch: u64, line: String, reason: String, stderr: String },
     #[error(
         "the program `{command}` answered batch {seen} where batch {wanted} was next; answer each batch once, in the order they come"
     )]
@@ -55,18 +49,11 @@ pub enum SubprocessError {
     #[error("the program `{command}` cannot score the pair {pair}: {reason}; {next_step}")]
     Refused { command: String, pair: String, next_step: &'static str, reason: String },
     #[error(
-        "the program `{command}` has failed on {failed} pairs and scored none: that is the program, not the items. Try it on two texts by hand; the last complaint was: {last}"
+        "the program `{command}` has failed on {failed} pairs and scored none: that is the program, not the items. Try it on two texts by hand; the last error was: {last}"
     )]
-    Hopeless { command: String, failed: u64, last: Box<SubprocessError> },
-    #[error("the program `{command}` {what} on the pair {pair}, alone in a fresh process; {next_step}{said}")]
-    Poisoned {
-        command: String,
-        pair: String,
-        next_step: &'static str,
-        /// Manner of its end, or the time for which it was silent.
-        what: String,
-        said: String,
-    },
+    AllFailed { command: String, failed: u64, last: Box<SubprocessError> },
+    #[error("the program `{command}` {what} on the pair {pair}, alone in a fresh process; {next_step}{stderr}")]
+    CrashingPair { command: String, pair: String, next_step: &'static str, what: String, stderr: String },
 }
 
 impl From<SubprocessError> for OracleError {

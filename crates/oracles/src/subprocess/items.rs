@@ -37,7 +37,6 @@ impl ScoredItems {
         self.ids.len()
     }
 
-    /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

@@ -70,23 +70,16 @@ impl Default for SubprocessParams {
 
 impl SubprocessParams {
     /// The parameters, if a program can be run with them.
-    ///
-    /// # Errors
-    /// [`SubprocessError::Parameter`].
     pub fn check(self) -> Result<Self, SubprocessError> {
         let refuse = |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).into());
         if self.command.first().is_none_or(String::is_empty) {
-            return refuse(
-                "command",
-                format!("{:?}", self.command),
-                "a program and its arguments, like `[python3, score.py]`",
-            );
+            let wanted = "a program and its arguments, like `[python3, score.py]`";
+            return refuse("command", format!("{:?}", self.command), wanted);
         }
-        if self.processes == 0 {
-            return refuse("processes", "0".to_owned(), "at least 1");
-        }
-        if self.batch == 0 {
-            return refuse("batch", "0".to_owned(), "at least 1");
+        for (parameter, number) in [("processes", self.processes), ("batch", self.batch)] {
+            if number == 0 {
+                return refuse(parameter, "0".to_owned(), "at least 1");
+            }
         }
         for (parameter, seconds) in [("timeout_seconds", self.timeout_seconds), ("start_seconds", self.start_seconds)] {
             // Duration counts to 1.8e19 seconds

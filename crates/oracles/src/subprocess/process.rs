@@ -25,13 +25,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const LINES_KEPT: usize = 8;
 const WAITING: usize = 4;
 /// Time that an ending program may take to end.
-const FAREWELL: Duration = Duration::from_secs(2);
+const EXIT_GRACE: Duration = Duration::from_secs(2);
 
 pub(super) struct Process {
     group: Group,
     orders: Option<SyncSender<Vec<u8>>>,
     answers: Receiver<Heard>,
-    complaints: Arc<Mutex<VecDeque<String>>>,
+    stderr_tail: Arc<Mutex<VecDeque<String>>>,
 }
 
 pub(super) enum Heard {
@@ -43,7 +43,7 @@ pub(super) struct Lost {
     /// `exited with status 3`, `was killed by signal 9`, `gave no answer for 60 s`.
     pub(super) what: String,
     /// The end of its standard error, as it goes into a message.
-    pub(super) said: String,
+    pub(super) stderr: String,
 }
 
 impl Process {
@@ -63,12 +63,12 @@ impl Process {
         let stderr = child.stderr.take().ok_or_else(missing)?;
         let (orders, to_write) = mpsc::sync_channel(WAITING);
         let (heard, answers) = mpsc::sync_channel(WAITING);
-        let complaints = Arc::new(Mutex::new(VecDeque::new()));
-        let kept = Arc::clone(&complaints);
+        let stderr_tail = Arc::new(Mutex::new(VecDeque::new()));
+        let kept = Arc::clone(&stderr_tail);
         thread::spawn(move || write_orders(stdin, &to_write));
         thread::spawn(move || read_answers(BufReader::with_capacity(1 << 16, stdout), &heard));
-        thread::spawn(move || keep_complaints(BufReader::new(stderr), &kept));
-        Ok(Self { group, orders: Some(orders), answers, complaints })
+        thread::spawn(move || keep_stderr(BufReader::new(stderr), &kept));
+        Ok(Self { group, orders: Some(orders), answers, stderr_tail })
     }
 
     /// Hands over a line. One that cannot be written is noticed when its answer stays away.
@@ -83,30 +83,30 @@ impl Process {
             Ok(heard) => Ok(heard),
             Err(RecvTimeoutError::Timeout) => {
                 let what = format!("gave no answer for {} s", patience.as_secs_f64());
-                Err(Lost { what, said: self.said() })
+                Err(Lost { what, stderr: self.stderr() })
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let what = match self.ended() {
                     Some(status) => describe(status),
                     None => "closed its standard output".to_owned(),
                 };
-                Err(Lost { what, said: self.said() })
+                Err(Lost { what, stderr: self.stderr() })
             }
         }
     }
 
-    /// The end of its standard error: `; it said: …`, or nothing.
-    pub(super) fn said(&self) -> String {
-        let lines = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The end of its standard error: `; its standard error: …`, or nothing.
+    pub(super) fn stderr(&self) -> String {
+        let lines = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.is_empty() {
             return String::new();
         }
-        format!("; it said: {}", lines.iter().map(String::as_str).collect::<Vec<_>>().join(" / "))
+        format!("; its standard error: {}", lines.iter().map(String::as_str).collect::<Vec<_>>().join(" / "))
     }
 
     fn ended(&mut self) -> Option<std::process::ExitStatus> {
         let start = Instant::now();
-        while start.elapsed() < FAREWELL {
+        while start.elapsed() < EXIT_GRACE {
             if let Ok(Some(status)) = self.group.child.try_wait() {
                 // what it wrote last may still be on its way
                 thread::sleep(Duration::from_millis(20));
@@ -182,7 +182,7 @@ pub(super) fn read_answers(mut stdout: impl BufRead, heard: &SyncSender<Heard>) 
     }
 }
 
-fn keep_complaints(mut stderr: impl BufRead, kept: &Mutex<VecDeque<String>>) {
+fn keep_stderr(mut stderr: impl BufRead, kept: &Mutex<VecDeque<String>>) {
     loop {
         let mut line = Vec::new();
         let read = stderr.by_ref().take(1 << 16).read_until(b'\n', &mut line);

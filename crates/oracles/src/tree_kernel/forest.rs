@@ -22,11 +22,7 @@ pub struct Forest {
 #[non_exhaustive]
 pub enum ForestError {
     #[error("tree {tree} has {nodes} nodes; want fewer than 2^32 nodes and labels. Cut it at sentences")]
-    TooLarge {
-        /// The tree, from 0.
-        tree: usize,
-        nodes: usize,
-    },
+    TooLarge { tree: usize, nodes: usize },
 }
 
 /// One tree of a forest; nodes breadth first.
@@ -95,7 +91,6 @@ impl Forest {
         self.offsets.len() - 1
     }
 
-    /// True where there are no trees.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -53,9 +53,6 @@ pub struct WordSimilarity {
 
 impl WordSimilarity {
     /// Over these vectors.
-    ///
-    /// # Errors
-    /// A threshold outside 0..1.
     pub fn new(vectors: WordVectors, threshold: f64) -> Result<Self, SimilarityError> {
         if (0.0..=1.0).contains(&threshold) {
             Ok(Self { vectors, threshold })

@@ -6,7 +6,7 @@
 //!   is dropped at a time, so every word goes to its nearest. m·n operations a pair after the distance table of the column
 //!   (`distance_tables.rs`).
 //!
-//! Both blocks compute every cell, also those that mirror another: looking for mirrors would cost more than it saves.
+//! A block of [`Wcd`] has every cell computed, also those that mirror another: looking for mirrors would cost more than it saves.
 
 use std::sync::Arc;
 
@@ -21,8 +21,6 @@ use super::word_clouds::WordClouds;
 
 /// Documents on one side of a piece of a block: two pieces of centroids fit in the second cache.
 const PIECE: usize = 64;
-
-const PAIRS: usize = 1 << 16;
 
 /// Relaxed word mover's distance of the masses `a` and `b` (each of sum 1) under `costs` (a.len() × b.len(), row by row): at
 /// most the earth mover's distance, for any costs. A point without mass is no point.
@@ -157,22 +155,6 @@ impl Oracle for Rwmd {
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.clouds.check(pairs, out.len(), "rwmd")?;
         score_pairs(&self.clouds, pairs, out, relaxed);
-        Ok(())
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        let columns_at_once = (PAIRS / rows.len().max(1)).max(1);
-        let mut pairs = Vec::with_capacity(rows.len() * columns_at_once.min(cols.len()));
-        let mut scores = Vec::new();
-        for (cols, mut out) in cols.chunks(columns_at_once).zip(out.axis_chunks_iter_mut(Axis(1), columns_at_once)) {
-            pairs.clear();
-            pairs.extend(cols.iter().flat_map(|&j| rows.iter().map(move |&i| (i, j))));
-            scores.resize(pairs.len(), 0.0);
-            self.evaluate(&pairs, &mut scores)?;
-            for (mut column, scores) in out.columns_mut().into_iter().zip(scores.chunks(rows.len().max(1))) {
-                column.iter_mut().zip(scores).for_each(|(to, &score)| *to = score);
-            }
-        }
         Ok(())
     }
 }

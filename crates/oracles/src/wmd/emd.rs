@@ -23,21 +23,14 @@ pub(super) const UNITS: f64 = 5_342_931_457_063_200.0;
 pub const SUM_TOLERANCE: f64 = 1e-6;
 
 /// One of the two point sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Side {
-    /// `a`, the rows of the costs.
+    /// The rows of the costs.
+    #[error("a")]
     Rows,
-    /// `b`, the columns of the costs.
+    /// The columns of the costs.
+    #[error("b")]
     Columns,
-}
-
-impl std::fmt::Display for Side {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Rows => "a",
-            Self::Columns => "b",
-        })
-    }
 }
 
 /// Why an earth mover's distance is not defined.
@@ -45,24 +38,13 @@ impl std::fmt::Display for Side {
 #[non_exhaustive]
 pub enum EmdError {
     #[error("{seen} costs for {rows} × {columns} points; want {rows} rows of {columns}, row by row")]
-    Shape {
-        /// Masses in `a`.
-        rows: usize,
-        /// Masses in `b`.
-        columns: usize,
-        seen: usize,
-    },
+    Shape { rows: usize, columns: usize, seen: usize },
     #[error("mass {index} of `{side}` is {value}; want a finite number ≥ 0")]
     Mass { side: Side, index: usize, value: f64 },
     #[error("`{side}` has no mass; want at least one mass > 0")]
     NoMass { side: Side },
-    #[error("the masses sum to {a} and to {b}; normalise both sides to the same sum")]
-    Unbalanced {
-        /// Sum of `a`.
-        a: f64,
-        /// Sum of `b`.
-        b: f64,
-    },
+    #[error("the masses sum to {a} and to {b}; normalize both sides to the same sum")]
+    Unbalanced { a: f64, b: f64 },
     #[error("the cost of ({row}, {column}) is {value}; want a finite number")]
     Cost { row: usize, column: usize, value: f64 },
 }
@@ -128,43 +110,14 @@ pub struct Transport {
 pub fn emd(costs: &[f64], a: &[f64], b: &[f64], scratch: &mut EmdScratch) -> Result<f64, EmdError> {
     let mass = prepare(costs, a, b, scratch)?;
     scratch.load(|i| &costs[i * b.len()..][..b.len()], a.len() > b.len());
-    let scale = scratch.scaled();
-    Ok(scale.up(scratch.problem.solve() / UNITS * mass))
+    let exponent = scratch.scaled();
+    Ok(shifted(scratch.problem.solve() / UNITS * mass, exponent))
 }
 
-/// A power of two that costs are divided by while they are solved: sums of flow × cost overflow near the largest numbers, and tolerances vanish near
-/// the smallest. Scaling by it rounds nothing.
-#[derive(Debug, Clone, Copy)]
-struct Scale {
-    exponent: i32,
-}
-
-impl Scale {
-    /// Exponents of two up to which costs are solved as they are: with 53 bits of flow and as many of tolerance nothing leaves the range of f64.
-    const PLAIN: i32 = 600;
-
-    fn of(largest: f64) -> Self {
-        let exponent = if largest > 0.0 { largest.log2().floor() as i32 } else { 0 };
-        Self { exponent: if exponent.abs() > Self::PLAIN { exponent } else { 0 } }
-    }
-
-    fn down(self, cost: f64) -> f64 {
-        Self::shifted(cost, -self.exponent)
-    }
-
-    fn up(self, value: f64) -> f64 {
-        Self::shifted(value, self.exponent)
-    }
-
-    /// value · 2^exponent, in two steps: 2¹⁰⁷⁴ itself is no f64.
-    fn shifted(value: f64, exponent: i32) -> f64 {
-        let half = exponent / 2;
-        value * 2_f64.powi(half) * 2_f64.powi(exponent - half)
-    }
-
-    fn is_plain(self) -> bool {
-        self.exponent == 0
-    }
+/// value · 2^exponent, in two steps: 2¹⁰⁷⁴ itself is no f64.
+fn shifted(value: f64, exponent: i32) -> f64 {
+    let half = exponent / 2;
+    value * 2_f64.powi(half) * 2_f64.powi(exponent - half)
 }
 
 /// As [`emd`], with the flow and the potentials. Allocates its result.
@@ -172,8 +125,8 @@ pub fn emd_with_flow(costs: &[f64], a: &[f64], b: &[f64], scratch: &mut EmdScrat
     let (m, n) = (a.len(), b.len());
     let mass = prepare(costs, a, b, scratch)?;
     scratch.load(|i| &costs[i * n..][..n], false);
-    let scale = scratch.scaled();
-    let distance = scale.up(scratch.problem.solve() / UNITS * mass);
+    let exponent = scratch.scaled();
+    let distance = shifted(scratch.problem.solve() / UNITS * mass, exponent);
     let mut flow = Array2::zeros((m, n));
     for (i, j, units) in scratch.problem.flows() {
         flow[[scratch.rows.points[i] as usize, scratch.columns.points[j] as usize]] = units / UNITS * mass;
@@ -181,8 +134,8 @@ pub fn emd_with_flow(costs: &[f64], a: &[f64], b: &[f64], scratch: &mut EmdScrat
     let (u, v) = scratch.problem.duals();
     let mut row_potentials = vec![f64::INFINITY; m];
     let mut column_potentials = vec![f64::INFINITY; n];
-    scratch.columns.points.iter().zip(v).for_each(|(&j, &v)| column_potentials[j as usize] = scale.up(v));
-    scratch.rows.points.iter().zip(u).for_each(|(&i, &u)| row_potentials[i as usize] = scale.up(u));
+    scratch.columns.points.iter().zip(v).for_each(|(&j, &v)| column_potentials[j as usize] = shifted(v, exponent));
+    scratch.rows.points.iter().zip(u).for_each(|(&i, &u)| row_potentials[i as usize] = shifted(u, exponent));
     // points without mass take the largest potential that their costs allow
     for i in (0..m).filter(|i| !scratch.rows.points.contains(&(*i as u32))) {
         let row = &costs[i * n..][..n];
@@ -248,13 +201,18 @@ pub(super) fn whole_units(masses: &[f64], sum: f64, mut each: impl FnMut(usize, 
 }
 
 impl EmdScratch {
-    /// Scales the costs of the problem that was loaded, if they are near the ends of the range.
-    fn scaled(&mut self) -> Scale {
-        let scale = Scale::of(self.problem.largest());
-        if !scale.is_plain() {
-            self.problem.scale(|cost| scale.down(cost));
+    /// Divides the costs of the problem that was loaded by a power of two, if they are near the ends of the range, and returns its exponent: sums of
+    /// flow × cost overflow near the largest numbers, and tolerances vanish near the smallest. This rounds nothing.
+    fn scaled(&mut self) -> i32 {
+        /// With 53 bits of flow and as many of tolerance nothing leaves the range of f64 up to here.
+        const PLAIN: i32 = 600;
+        let largest = self.problem.largest();
+        let exponent = if largest > 0.0 { largest.log2().floor() as i32 } else { 0 };
+        if exponent.abs() <= PLAIN {
+            return 0;
         }
-        scale
+        self.problem.scale(|cost| shifted(cost, -exponent));
+        exponent
     }
 
     /// Hands the supports and their costs (`row(i)` holds those of point i of the rows) to the solver, or the transposed
@@ -327,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_has_no_distance_and_says_what_it_saw() {
+    fn refuses_what_has_no_distance_and_names_it() {
         let scratch = &mut EmdScratch::default();
         let mut message = |costs: &[f64], a: &[f64], b: &[f64]| emd(costs, a, b, scratch).unwrap_err().to_string();
         assert_eq!(message(&[1.0], &[1.0], &[0.5, 0.5]), "1 costs for 1 × 2 points; want 1 rows of 2, row by row");
@@ -335,7 +293,7 @@ mod tests {
         assert_eq!(message(&[1.0], &[1.0], &[f64::NAN]), "mass 0 of `b` is NaN; want a finite number ≥ 0");
         assert_eq!(message(&[1.0], &[1.0], &[0.0]), "`b` has no mass; want at least one mass > 0");
         assert_eq!(message(&[], &[], &[]), "`a` has no mass; want at least one mass > 0");
-        let unbalanced = "the masses sum to 1 and to 2; normalise both sides to the same sum";
+        let unbalanced = "the masses sum to 1 and to 2; normalize both sides to the same sum";
         assert_eq!(message(&[1.0], &[1.0], &[2.0]), unbalanced);
         let infinite = message(&[1.0, f64::INFINITY], &[1.0], &[0.5, 0.5]);
         assert_eq!(infinite, "the cost of (0, 1) is inf; want a finite number");

@@ -1,6 +1,6 @@
 //! The transportation simplex: the cheapest way to carry supplies to demands, exactly.
 //!
-//! minimise Σ f_ij c_ij subject to Σ_j f_ij = supply_i, Σ_i f_ij = demand_j, f ≥ 0, with Σ supply = Σ demand.
+//! minimize Σ f_ij c_ij subject to Σ_j f_ij = supply_i, Σ_i f_ij = demand_j, f ≥ 0, with Σ supply = Σ demand.
 //!
 //! A basis is a spanning tree of the m rows and n columns; potentials with `u_i + v_j = c_ij` on its arcs prove it optimal
 //! when no arc has `c_ij − u_i − v_j < 0` (Dantzig 1951). Three things make it fast and safe here:

@@ -66,19 +66,11 @@ pub enum WmeError {
     #[error("none of the {documents} documents has a word; random documents need the range of their word vectors")]
     NoWords { documents: usize },
     #[error("random document {document} was asked for, but only {drawn} are drawn; raise `documents`")]
-    NotDrawn {
-        /// Its number, from 0.
-        document: usize,
-        /// R.
-        drawn: usize,
-    },
+    NotDrawn { document: usize, drawn: usize },
 }
 
 impl WmeParams {
     /// The parameters, if documents can be drawn with them.
-    ///
-    /// # Errors
-    /// [`WmeError::Parameter`].
     pub fn check(self) -> Result<Self, WmeError> {
         let ranges = [("max_words", self.max_words, MOST_WORDS), ("documents", self.documents, MOST_DOCUMENTS)];
         match ranges.into_iter().find(|&(_, value, most)| !(1..=most).contains(&value)) {
@@ -136,9 +128,6 @@ impl RandomDocuments {
     }
 
     /// The words of random document r (D × d), which weigh 1/D each.
-    ///
-    /// # Panics
-    /// Panics if r is not below R.
     pub fn random_document(&self, r: usize) -> Array2<f64> {
         assert!(r < self.params.documents, "random document {r} of {}", self.params.documents);
         let clouds = self.wmd.clouds();

@@ -111,13 +111,7 @@ impl WordClouds {
         in_use.iter().zip(0..).for_each(|(&word, number)| renumbered[word as usize] = number);
         for i in 0..bags.len() {
             let (words, weights) = bags.document(i);
-            // a weight below half a unit in 5·10¹⁵ carries nothing and leaves with its word
-            whole_units(weights, weights.iter().sum(), |k, units| {
-                clouds.words.push(renumbered[words[k] as usize]);
-                clouds.weights.push(weights[k]);
-                clouds.units.push(units);
-            });
-            clouds.offsets.push(clouds.words.len());
+            clouds.push(weights, |k| renumbered[words[k] as usize]);
         }
         clouds.identity = clouds.digest();
         Ok(clouds)
@@ -132,14 +126,19 @@ impl WordClouds {
             let weights = vec![1.0 / words.len() as f64; words.len()];
             let first = clouds.vectors.len();
             words.for_each(|word| clouds.vectors.push(word));
-            whole_units(&weights, weights.iter().sum(), |k, units| {
-                clouds.words.push((first + k) as u32);
-                clouds.weights.push(weights[k]);
-                clouds.units.push(units);
-            });
-            clouds.offsets.push(clouds.words.len());
+            clouds.push(&weights, |k| (first + k) as u32);
         }
         clouds
+    }
+
+    /// Adds a document of these weights; a weight below half a unit in 5·10¹⁵ carries nothing and leaves with its word.
+    fn push(&mut self, weights: &[f64], word: impl Fn(usize) -> u32) {
+        whole_units(weights, weights.iter().sum(), |k, units| {
+            self.words.push(word(k));
+            self.weights.push(weights[k]);
+            self.units.push(units);
+        });
+        self.offsets.push(self.words.len());
     }
 
     /// Number of documents n.
@@ -147,7 +146,6 @@ impl WordClouds {
         self.offsets.len() - 1
     }
 
-    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

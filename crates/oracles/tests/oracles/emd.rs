@@ -12,17 +12,14 @@ struct Golden {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
 struct Case {
-    #[serde(rename = "note")]
     note: String,
+    #[serde(rename = "X")]
     x: Vec<Vec<f64>>,
+    #[serde(rename = "Y")]
     y: Vec<Vec<f64>>,
-    #[serde(rename = "a")]
     a: Vec<f64>,
-    #[serde(rename = "b")]
     b: Vec<f64>,
-    #[serde(rename = "emd")]
     emd: f64,
 }
 

@@ -30,6 +30,10 @@ fn clouds(bags: &BagsOfWords, vectors: &Array2<f32>) -> Arc<WordClouds> {
     Arc::new(WordClouds::new(bags, vectors.view(), EmptyDocuments::Error).unwrap())
 }
 
+fn all_three(clouds: &Arc<WordClouds>) -> [Box<dyn Oracle>; 3] {
+    [Box::new(Wmd::new(clouds.clone())), Box::new(Rwmd::new(clouds.clone())), Box::new(Wcd::new(clouds.clone()))]
+}
+
 fn all_pairs(n: usize) -> Vec<Pair> {
     (0..n).flat_map(|j| (0..n).map(move |i| (i, j))).collect()
 }
@@ -175,9 +179,7 @@ fn empty_documents_are_named_or_filled_and_counted() {
     let clouds = Arc::new(WordClouds::new(&bags, vectors.view(), EmptyDocuments::Fill(7.0)).unwrap());
     assert_eq!(clouds.empty_documents(), [1, 3]);
     let pairs = [(0, 1), (1, 2), (1, 3), (0, 2), (1, 1)];
-    let oracles: [Box<dyn Oracle>; 3] =
-        [Box::new(Wmd::new(clouds.clone())), Box::new(Rwmd::new(clouds.clone())), Box::new(Wcd::new(clouds.clone()))];
-    for oracle in oracles {
+    for oracle in all_three(&clouds) {
         // what two documents without a word share is not known: they are no duplicates
         assert_eq!(evaluate(&*oracle, &pairs), [7.0, 7.0, 7.0, 5.0, 0.0]);
         let mut block = Array2::zeros((4, 2));
@@ -204,10 +206,7 @@ fn words_without_vectors_and_broken_vectors_are_refused() {
 #[test]
 fn pairs_out_of_range_and_short_buffers_are_refused() {
     let (bags, vectors) = sample(5, 4, 5);
-    let clouds = clouds(&bags, &vectors);
-    let oracles: [Box<dyn Oracle>; 3] =
-        [Box::new(Wmd::new(clouds.clone())), Box::new(Rwmd::new(clouds.clone())), Box::new(Wcd::new(clouds))];
-    for oracle in oracles {
+    for oracle in all_three(&clouds(&bags, &vectors)) {
         let error = oracle.evaluate(&[(0, 4)], &mut [0.0]).unwrap_err();
         assert!(matches!(error, OracleError::OutOfRange { index: 4, len: 4 }), "{error}");
         let error = oracle.evaluate(&[(0, 1)], &mut []).unwrap_err();

@@ -77,7 +77,7 @@ fn check(oracle: &Subprocess, count: usize) {
 }
 
 /// The error as a person sees it, cause included.
-fn complaint(oracle: &Subprocess, count: usize) -> String {
+fn message_of(oracle: &Subprocess, count: usize) -> String {
     let mut scores = vec![0.0; count];
     in_words(&oracle.evaluate(&pairs(count), &mut scores).unwrap_err())
 }
@@ -177,9 +177,9 @@ fn a_pair_that_ends_the_program_is_found_and_named() {
     let place = Place::new();
     let hook = "if [ $i = 13 ] && [ $j = 11 ]; then echo 'cannot bear 13' >&2; exit 3; fi";
     let oracle = place.start(&program(GREETING, hook));
-    let said = complaint(&oracle, 40);
+    let message = message_of(&oracle, 40);
     for words in ["exited with status 3", "(`item-13`, `item-11`)", "cannot bear 13", "failed_pairs"] {
-        assert!(said.contains(words), "{said}");
+        assert!(message.contains(words), "{message}");
     }
     // whole twice, then halves of 8, 4, 2 and 1
     assert!(oracle.restarts() <= 5, "{} restarts", oracle.restarts());
@@ -210,9 +210,9 @@ fn a_program_that_fails_on_every_pair_is_given_up_even_where_pairs_may_fail() {
         ..place.params(&program(GREETING, hook))
     };
     let oracle = Subprocess::start(allowed("d='{\"error\":\"no key\"}'"), items(40)).unwrap();
-    let said = complaint(&oracle, 40);
+    let message = message_of(&oracle, 40);
     for words in ["scored none", "that is the program", "no key"] {
-        assert!(said.contains(words), "{said}");
+        assert!(message.contains(words), "{message}");
     }
     // one bad item fails with all others: that is the item
     let oracle = Subprocess::start(allowed("if [ $j = 7 ]; then d='{\"error\":\"empty\"}'; fi"), items(40)).unwrap();
@@ -225,12 +225,12 @@ fn a_program_that_fails_on_every_pair_is_given_up_even_where_pairs_may_fail() {
 fn where_nothing_was_scored_yet_the_program_is_suspected() {
     let place = Place::new();
     let oracle = place.start(&program(GREETING, "if [ $i -lt 8 ] || [ $i = 20 ]; then d='{\"error\":\"no key\"}'; fi"));
-    let said = complaint(&oracle, 8);
-    assert!(said.contains("look at the program, which has not scored a pair yet"), "{said}");
+    let message = message_of(&oracle, 8);
+    assert!(message.contains("look at the program, which has not scored a pair yet"), "{message}");
     let mut score = [0.0];
     oracle.evaluate(&[(9, 10)], &mut score).unwrap();
-    let said = in_words(&oracle.evaluate(&[(20, 1)], &mut score).unwrap_err());
-    assert!(said.contains("no key; look at these two items, or set"), "{said}");
+    let message = in_words(&oracle.evaluate(&[(20, 1)], &mut score).unwrap_err());
+    assert!(message.contains("no key; look at these two items, or set"), "{message}");
 }
 
 #[test]
@@ -239,8 +239,8 @@ fn a_program_that_hangs_is_ended_in_time_and_the_pair_is_named() {
     let hook = "if [ $i = 5 ]; then exec sleep 1000; fi";
     let params = SubprocessParams { timeout_seconds: 0.5, batch: 2, ..place.params(&program(GREETING, hook)) };
     let oracle = Subprocess::start(params, items(40)).unwrap();
-    let said = complaint(&oracle, 8);
-    assert!(said.contains("gave no answer for 0.5 s on the pair (`item-5`, `item-35`)"), "{said}");
+    let message = message_of(&oracle, 8);
+    assert!(message.contains("gave no answer for 0.5 s on the pair (`item-5`, `item-35`)"), "{message}");
 }
 
 #[test]
@@ -262,8 +262,8 @@ fn what_is_no_answer_is_refused_and_shown() {
     ] {
         let place = Place::new();
         let oracle = place.start(&program(GREETING, &hook));
-        let said = complaint(&oracle, count);
-        assert!(said.contains(wanted) && said.len() < 2000, "{hook}: {said}");
+        let message = message_of(&oracle, count);
+        assert!(message.contains(wanted) && message.len() < 2000, "{hook}: {message}");
         assert_eq!(oracle.restarts(), 0, "what prints this prints it again");
     }
 }
@@ -279,18 +279,18 @@ fn a_program_that_does_not_greet_well_is_refused_with_what_it_did() {
         ("echo '{\"landmark\":2,\"identity\":\"x\",\"symmetric\":true}'", vec!["version 2"]),
         ("echo '{\"landmark\":1,\"symmetric\":true}'", vec!["identity"]),
     ] {
-        let said = in_words(&refusal(script));
+        let message = in_words(&refusal(script));
         for words in words {
-            assert!(said.contains(words), "{said}");
+            assert!(message.contains(words), "{message}");
         }
     }
     let place = Place::new();
     let silent = SubprocessParams { start_seconds: 0.2, ..place.params("exec sleep 100") };
-    let said = in_words(&Subprocess::start(silent, items(2)).err().unwrap());
-    assert!(said.contains("gave no answer for 0.2 s before it greeted"), "{said}");
+    let message = in_words(&Subprocess::start(silent, items(2)).err().unwrap());
+    assert!(message.contains("gave no answer for 0.2 s before it greeted"), "{message}");
     let missing = SubprocessParams { command: vec!["/nowhere/scorer".into()], ..SubprocessParams::default() };
-    let said = in_words(&Subprocess::start(missing, items(2)).err().unwrap());
-    assert!(said.contains("`/nowhere/scorer` cannot be started"), "{said}");
+    let message = in_words(&Subprocess::start(missing, items(2)).err().unwrap());
+    assert!(message.contains("`/nowhere/scorer` cannot be started"), "{message}");
 }
 
 #[test]
@@ -303,10 +303,10 @@ fn a_program_that_comes_back_as_another_is_refused() {
             GREETING.replace("difference", "other")
         ),
     );
-    let said = complaint(&place.start(&script), 8);
+    let message = message_of(&place.start(&script), 8);
     assert!(
-        said.contains("\"difference\"") && said.contains("\"other\"") && said.contains("must not change"),
-        "{said}"
+        message.contains("\"difference\"") && message.contains("\"other\"") && message.contains("must not change"),
+        "{message}"
     );
 }
 
@@ -338,8 +338,8 @@ fn impossible_parameters_are_refused_by_name() {
         (SubprocessParams { start_seconds: f64::NAN, ..good() }, "start_seconds"),
         (SubprocessParams { failed_pairs: FailedPairs::Score(f64::NAN), ..good() }, "failed_pairs"),
     ] {
-        let said = params.check().unwrap_err().to_string();
-        assert!(said.contains(name), "{said}");
+        let message = params.check().unwrap_err().to_string();
+        assert!(message.contains(name), "{message}");
     }
 }
 
@@ -404,9 +404,10 @@ fn a_program_outlives_the_thread_that_started_it() {
 }
 
 #[test]
-fn what_a_program_says_is_shown_without_keys_and_orders_to_the_terminal() {
+fn what_a_program_prints_is_shown_without_keys_and_orders_to_the_terminal() {
     let place = Place::new();
-    let said = r#"printf 'sk-proj-0123456789abcdef \033[2J\n' >&2; exit 3"#;
-    let error = Subprocess::start(place.params(&format!("#!/bin/sh\n{said}\n")), items(3)).err().unwrap().to_string();
+    let message = r#"printf 'sk-proj-0123456789abcdef \033[2J\n' >&2; exit 3"#;
+    let error =
+        Subprocess::start(place.params(&format!("#!/bin/sh\n{message}\n")), items(3)).err().unwrap().to_string();
     assert!(error.contains("REDACTED \\u{1b}[2J") && !error.contains('\u{1b}'), "{error}");
 }

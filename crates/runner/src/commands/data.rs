@@ -141,7 +141,7 @@ fn facts(status: &DatasetStatus) -> Json {
     let dataset = status.dataset;
     let file = |(file, state): (&DataFile, &FileState)| json!({ "file": file.path, "bytes": file.bytes, "sha256": file.sha256, "state": word(state) });
     json!({
-        "name": dataset.name, "title": dataset.title, "state": state(status), "license": dataset.licence, "how_to_get": dataset.how_to_get,
+        "name": dataset.name, "title": dataset.title, "state": state(status), "license": dataset.license, "how_to_get": dataset.how_to_get,
         "caveat": dataset.caveat, "files": dataset.files.iter().zip(&status.files).map(file).collect::<Json>(),
     })
 }
@@ -161,7 +161,7 @@ fn full(status: &DatasetStatus) -> String {
     let mut text = format!("{} — {}\n\n", dataset.name, dataset.title);
     let mut facts = vec![
         vec!["  state".to_owned(), state(status).to_owned()],
-        vec!["  license".to_owned(), dataset.licence.to_owned()],
+        vec!["  license".to_owned(), dataset.license.to_owned()],
         vec!["  to get it".to_owned(), dataset.how_to_get.to_owned()],
     ];
     if !dataset.caveat.is_empty() {

@@ -54,8 +54,8 @@ fn fetch(model: &'static KnownModel, models: Option<&Path>, quiet: bool) -> Resu
         );
         miette::miette!(help = help, "{error}")
     })?;
-    let text = format!("`{}` ({}) is present and verified: {}\n", model.name, model.licence, folder.display());
-    let result = json!({ "model": model.name, "license": model.licence, "folder": folder });
+    let text = format!("`{}` ({}) is present and verified: {}\n", model.name, model.license, folder.display());
+    let result = json!({ "model": model.name, "license": model.license, "folder": folder });
     Ok(Answer::new(text, result).with_files(model.files.iter().map(|file| folder.join(file.name)).collect()))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use landmark_data::conll::{ConllDocument, ConllFile, RepeatedMention, Span};
-use landmark_data::relevancy::Judgements;
+use landmark_data::relevancy::Judgments;
 use landmark_tasks::coreference::{PrecisionRecall, Singletons, score_coreference};
 use landmark_tasks::ranking::{self, score_ranking};
 use miette::{IntoDiagnostic, Result};
@@ -28,10 +28,10 @@ pub(super) fn score(arguments: &ScoreArgs) -> Result<Answer> {
 
 /// MAP and AvgRec as fractions, the others in per cent, with the decimals of the official table.
 fn cqa(gold: &Path, predictions: &Path) -> Result<Answer> {
-    let gold = Judgements::read(gold).map_err(UsageError::of)?;
-    let predictions = Judgements::read(predictions).map_err(UsageError::of)?;
+    let gold = Judgments::read(gold).map_err(UsageError::of)?;
+    let predictions = Judgments::read(predictions).map_err(UsageError::of)?;
     let questions: Vec<Vec<ranking::Answer>> = gold
-        .beside(&predictions)
+        .joined_with(&predictions)
         .map_err(UsageError::of)?
         .into_iter()
         .map(|comments| {
@@ -66,7 +66,7 @@ fn coref(key: &Path, response: &Path, keep_singletons: bool) -> Result<Answer> {
     for (name, file) in [("key", &key), ("response", &response)] {
         warn_of_repetitions(name, file);
     }
-    let pairs = key.beside(&response).map_err(UsageError::of)?;
+    let pairs = key.paired_with(&response).map_err(UsageError::of)?;
     let clusters = |document: &ConllDocument| -> Vec<Vec<Span>> {
         document.clusters.iter().map(|(_, mentions)| mentions.clone()).collect()
     };

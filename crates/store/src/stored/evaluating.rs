@@ -10,18 +10,12 @@ use rayon::ThreadPool;
 
 use super::super::StoreError;
 use super::super::call_log::{Subject, SyncPolicy};
-use super::super::entry_request::{Cursor, EntryRequest};
+use super::super::entry_request::EntryRequest;
 use super::super::tile::Entry;
 use super::{AfterClose, OPEN, Stored, WriteState, id, scratch_failed};
 
 /// Looking for new tiles may take this share of the time at most, 1/20.
 const LOOKING_SHARE: u32 = 20;
-
-struct Scored {
-    pairs: Vec<Pair>,
-    scores: Vec<f64>,
-    attempt: Attempt,
-}
 
 impl<O: Oracle> Stored<O> {
     pub(super) fn evaluate_missing(&self, request: EntryRequest<'_>) -> Result<(), OracleError> {
@@ -34,7 +28,7 @@ impl<O: Oracle> Stored<O> {
 
     /// Evaluates batch after batch of a request, one at a time of all threads. The state is free while the oracle is at work.
     fn evaluate_batches(&self, request: EntryRequest<'_>) -> Result<(), OracleError> {
-        let (mut state, mut cursor) = (self.state(), request.cursor());
+        let (mut state, mut next) = (self.state(), 0);
         loop {
             let closing = self.closing.load(Ordering::Relaxed);
             if closing == AfterClose::Refuse as u8 {
@@ -44,7 +38,7 @@ impl<O: Oracle> Stored<O> {
                 state = self.await_landing(state);
                 continue;
             }
-            let pairs = self.next_batch(&mut state, request, &mut cursor)?;
+            let pairs = self.next_batch(&mut state, request, &mut next)?;
             if pairs.is_empty() {
                 return Ok(());
             }
@@ -52,17 +46,17 @@ impl<O: Oracle> Stored<O> {
             state.is_evaluating = true;
             drop(state);
             let (start, asked) = (Instant::now(), pairs.len());
-            tracing::debug!("{asked} calls are under way");
+            tracing::debug!("{asked} calls are in flight");
             let scored = catch_unwind(AssertUnwindSafe(|| self.score(&pool, pairs)));
             state = self.state();
             state.is_evaluating = false;
             self.has_landed.notify_all();
-            let Scored { pairs, scores, attempt } = scored.unwrap_or_else(|panic| resume_unwind(panic));
+            let (pairs, scores, attempt) = scored.unwrap_or_else(|panic| resume_unwind(panic));
             state.sizer.adapt(pairs.len(), start.elapsed().as_secs_f64());
             let waiting = state.unpublished.len();
             let kept = self.keep(&mut state, &pairs, scores, attempt);
             if pairs.len() < asked {
-                cursor = request.cursor();
+                next = 0;
             }
             if state.sizer.is_due() || !self.is_logged(&mut state, waiting) {
                 self.announce(&mut state)?;
@@ -77,13 +71,13 @@ impl<O: Oracle> Stored<O> {
         &self,
         state: &mut WriteState,
         request: EntryRequest<'_>,
-        cursor: &mut Cursor,
+        next: &mut usize,
     ) -> Result<Vec<Pair>, OracleError> {
         if state.looked.is_none_or(|(when, took)| when.elapsed() >= took * LOOKING_SHARE) {
             self.look(state)?;
         }
         let batch = state.sizer.batch();
-        let pairs = request.missing(&self.held(), self.shape.diagonal_known(), cursor, batch);
+        let pairs = request.missing(&self.held(), self.shape.diagonal_known(), next, batch);
         self.check_failed(state, &pairs)?;
         if !pairs.is_empty() {
             // nothing is evaluated that could not be kept
@@ -93,7 +87,7 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// The scores of a batch, or of as much of it as a budget allows.
-    fn score(&self, pool: &ThreadPool, mut pairs: Vec<Pair>) -> Scored {
+    fn score(&self, pool: &ThreadPool, mut pairs: Vec<Pair>) -> (Vec<Pair>, Vec<f64>, Attempt) {
         let mut scores = vec![f64::NAN; pairs.len()];
         loop {
             let attempt = self.evaluate_inner(pool, &pairs, &mut scores);
@@ -106,7 +100,7 @@ impl<O: Oracle> Stored<O> {
                     continue;
                 }
             }
-            return Scored { pairs, scores, attempt };
+            return (pairs, scores, attempt);
         }
     }
 

@@ -50,7 +50,7 @@ impl<O: Oracle> Stored<O> {
         if !state.failures.is_empty() {
             let held = self.held();
             let scored = pairs.iter().zip(&*scores).filter(|(_, score)| score.is_finite());
-            scored.for_each(|(&(i, j), _)| state.failures.mend(held.key(i, j)));
+            scored.for_each(|(&(i, j), _)| state.failures.remove(held.key(i, j)));
         }
         let stand_in = self.stand_in();
         let (mut new, mut entries) = (Vec::new(), Vec::new());

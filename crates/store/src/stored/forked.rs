@@ -1,7 +1,7 @@
 //! A store in a forked child, which has the memory of its parent and none of its threads.
 
-use std::sync::TryLockError;
 use std::sync::atomic::Ordering;
+use std::sync::{TryLockError, TryLockResult};
 use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Oracle;
@@ -22,17 +22,7 @@ impl<O: Oracle> Stored<O> {
         const PATIENCE: Duration = Duration::from_secs(5);
         let (ours, start) = (std::process::id(), Instant::now());
         while self.process.load(Ordering::Acquire) != ours {
-            let state = match self.state.try_lock() {
-                Ok(state) => Some(state),
-                Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            };
-            let held = match self.held.try_write() {
-                Ok(held) => Some(held),
-                Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
-                Err(TryLockError::WouldBlock) => None,
-            };
-            let (Some(mut state), Some(mut held)) = (state, held) else {
+            let (Some(mut state), Some(mut held)) = (free(self.state.try_lock()), free(self.held.try_write())) else {
                 if start.elapsed() > PATIENCE {
                     return Err(StoreError::Forked { address: self.store.address().to_owned() });
                 }
@@ -51,5 +41,14 @@ impl<O: Oracle> Stored<O> {
             self.process.store(ours, Ordering::Release);
         }
         Ok(())
+    }
+}
+
+/// The guard of a lock that nobody holds.
+fn free<G>(locked: TryLockResult<G>) -> Option<G> {
+    match locked {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }

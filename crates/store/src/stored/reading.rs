@@ -9,7 +9,7 @@ use landmark_core::oracle::Oracle;
 use super::super::batch_sizer::LARGEST;
 use super::super::call_log::{self, Subject, is_log};
 use super::super::maintenance::LOOKS;
-use super::super::tile::{self, EXTENSION, Entry, Expected};
+use super::super::tile::{self, EXTENSION, Entry, Expected, has_extension};
 use super::super::{MANIFEST, StoreError};
 use super::{Stored, WriteState, scratch_failed};
 
@@ -52,7 +52,8 @@ impl<O: Oracle> Stored<O> {
         state.is_described = is_described;
         let (logs, names): (Vec<String>, Vec<String>) =
             listing.objects.iter().map(|object| object.name.clone()).partition(|name| is_log(name));
-        let new: Vec<String> = names.into_iter().filter(|name| is_tile(name) && !state.seen.contains(name)).collect();
+        let is_new = |name: &String| has_extension(name, EXTENSION) && !state.seen.contains(name);
+        let new: Vec<String> = names.into_iter().filter(is_new).collect();
         let mut gone = Vec::new();
         for names in new.chunks(TILES_AT_A_TIME) {
             for (name, entries) in names.iter().zip(self.read_tiles(&folder, names)?) {
@@ -82,13 +83,8 @@ impl<O: Oracle> Stored<O> {
         let subject = Subject { identity: self.identity.as_bytes(), len: self.shape.len };
         let Some(mut logged) = call_log::read(&path, subject)? else { return Ok(false) };
         let entries = std::mem::take(&mut logged.entries);
-        let mut new = Vec::with_capacity(entries.len());
-        for entry in &entries {
-            let is_held = self.held().get(entry.row as usize, entry.col as usize).is_some();
-            if !is_held {
-                new.push(*entry);
-            }
-        }
+        let is_new = |entry: &Entry| self.held().get(entry.row as usize, entry.col as usize).is_none();
+        let new: Vec<Entry> = entries.iter().copied().filter(is_new).collect();
         self.held_mut().insert(&new).map_err(scratch_failed)?;
         if !logged.is_abandoned() {
             return Ok(true);
@@ -99,21 +95,12 @@ impl<O: Oracle> Stored<O> {
         );
         // all of them: what is held may come from this very log while its process lived, and stand in no tile. A tile that was published before
         // the log could be removed has the same content, and so the same name. In a store that cannot be written the log stays, and is read again
-        let published = self.publish_entries(&entries).and_then(|()| {
-            logged.remove().map_err(|source| StoreError::System { action: "remove a log of calls", source })
-        });
+        let write = |entries| self.store.write_tile(self.identity.as_bytes(), self.shape.len, entries).map(drop);
+        let published = entries.chunks(LARGEST).try_for_each(write).and_then(|()| logged.remove());
         if let Err(error) = published {
             tracing::warn!("`{}` is read, but could not be turned into a tile: {error}", path.display());
         }
         Ok(true)
-    }
-
-    fn publish_entries(&self, entries: &[Entry]) -> Result<(), StoreError> {
-        let identity = self.identity;
-        entries.chunks(LARGEST).try_for_each(|entries| {
-            let (name, bytes) = tile::encode(identity.as_bytes(), self.shape.len, entries.to_vec());
-            self.store.backend.create_content(&format!("{identity}/{name}"), bytes)
-        })
     }
 
     /// The entries of several tiles, read and checked at once; `None` for one that is gone.
@@ -139,8 +126,4 @@ impl<O: Oracle> Stored<O> {
                 .collect()
         })
     }
-}
-
-fn is_tile(name: &str) -> bool {
-    name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'))
 }

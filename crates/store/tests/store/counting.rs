@@ -1,12 +1,15 @@
 //! An oracle that counts how often each pair was asked for, and that can be slow, poor or broken.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use landmark_store::{OracleLabel, Stored, TileStore};
+use object_store::ObjectStore;
+
+use crate::faulty::{Faults, Faulty};
 
 pub(crate) struct Counting {
     pub(crate) len: usize,
@@ -80,9 +83,18 @@ impl Oracle for Counting {
     }
 }
 
+pub(crate) fn open(folder: &std::path::Path) -> TileStore {
+    TileStore::open(&folder.display().to_string()).unwrap()
+}
+
+/// The same through a storage whose requests fail as `faults` has them.
+pub(crate) fn open_faulty(folder: &std::path::Path, faults: &Arc<Faults>) -> TileStore {
+    let wrap = |inner| Arc::new(Faulty { inner, faults: Arc::clone(faults) }) as Arc<dyn ObjectStore>;
+    TileStore::open_through(&folder.display().to_string(), wrap).unwrap()
+}
+
 pub(crate) fn attach(folder: &std::path::Path, oracle: Counting) -> Stored<Counting> {
-    let store = TileStore::open(&folder.display().to_string()).unwrap();
-    store.attach(oracle, OracleLabel::new("counting", "counts its calls")).unwrap()
+    open(folder).attach(oracle, OracleLabel::new("counting", "counts its calls")).unwrap()
 }
 
 pub(crate) fn tiles(folder: &std::path::Path) -> Vec<std::path::PathBuf> {

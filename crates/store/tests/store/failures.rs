@@ -9,10 +9,10 @@ use landmark_core::oracle::{
     Attempt, FailedPair, Fallible, Identity, Metered, Oracle, OracleError, OracleShape, Pair, Symmetrization,
     Symmetrized, Symmetry,
 };
-use landmark_store::{OracleLabel, Stored, TileStore};
-use object_store::ObjectStore;
+use landmark_store::{OracleLabel, Stored};
 
-use crate::faulty::{Fault, Faults, Faulty};
+use crate::counting::{open, open_faulty};
+use crate::faulty::{Fault, Faults};
 
 /// f(i, j) = i + j/100; pairs with i = 4 fail, as long as `fails` is true.
 #[derive(Clone)]
@@ -84,12 +84,8 @@ impl Fallible for Choosy {
     }
 }
 
-fn store(folder: &Path) -> TileStore {
-    TileStore::open(&folder.display().to_string()).unwrap()
-}
-
 fn attach<O: Oracle>(folder: &Path, oracle: O) -> Stored<O> {
-    store(folder).attach(oracle, OracleLabel::new("choosy", "fails on item 4")).unwrap()
+    open(folder).attach(oracle, OracleLabel::new("choosy", "fails on item 4")).unwrap()
 }
 
 fn asked(stored: &Stored<impl Oracle>, pairs: &[Pair]) -> Result<Vec<f64>, String> {
@@ -147,11 +143,11 @@ fn a_failure_that_ended_a_run_is_asked_again_by_the_next() {
     let strict = attach(folder.path(), Choosy::new(None));
     asked(&strict, &column()).unwrap_err();
     drop(strict);
-    assert_eq!(store(folder.path()).failures().unwrap()[0].failures.len(), 1);
-    let mended = attach(folder.path(), Choosy { fails: false, ..Choosy::new(None) });
-    assert_eq!(asked(&mended, &column()), Ok(column().iter().map(score).collect()));
-    assert_eq!(mended.failed_pairs(), 0);
-    drop(mended);
+    assert_eq!(open(folder.path()).failures().unwrap()[0].failures.len(), 1);
+    let fixed = attach(folder.path(), Choosy { fails: false, ..Choosy::new(None) });
+    assert_eq!(asked(&fixed, &column()), Ok(column().iter().map(score).collect()));
+    assert_eq!(fixed.failed_pairs(), 0);
+    drop(fixed);
     let lenient = attach(folder.path(), Choosy::new(Some(0.0)));
     assert_eq!(asked(&lenient, &column()), Ok(column().iter().map(score).collect()));
     assert_eq!((lenient.inner().calls(), lenient.failed_pairs()), (0, 0));
@@ -174,7 +170,7 @@ fn what_failed_is_listed_and_asked_again_when_it_is_forgotten() {
     let pairs: Vec<Pair> = (0..12).flat_map(|i| [(i, 3), (i, 7)]).collect();
     asked(&attach(folder.path(), Choosy::new(Some(0.0))), &pairs[..12]).unwrap();
     asked(&attach(folder.path(), Choosy::new(Some(0.0))), &pairs).unwrap();
-    let store = store(folder.path());
+    let store = open(folder.path());
     let failures = store.failures().unwrap();
     assert_eq!(failures.len(), 1);
     assert_eq!((failures[0].failures.len(), failures[0].failures[1].error.as_str()), (2, "no score for (4, 7)"));
@@ -199,17 +195,17 @@ fn lists_of_failures_are_merged_and_a_torn_one_is_refused_by_name() {
         names.filter(|name| name.extension().is_some_and(|end| end == "failures")).collect::<Vec<_>>()
     };
     assert_eq!(lists().len(), 4);
-    store(folder.path()).clean(false).unwrap();
-    assert_eq!((lists().len(), store(folder.path()).failures().unwrap()[0].failures.len()), (1, 4));
+    open(folder.path()).clean(false).unwrap();
+    assert_eq!((lists().len(), open(folder.path()).failures().unwrap()[0].failures.len()), (1, 4));
     let text = std::fs::read(&lists()[0]).unwrap();
     for cut in [0, 1, text.len() / 2, text.len() - 1] {
         std::fs::write(&lists()[0], &text[..cut]).unwrap();
-        let attached = store(folder.path()).attach(Choosy::new(Some(0.0)), OracleLabel::new("choosy", ""));
+        let attached = open(folder.path()).attach(Choosy::new(Some(0.0)), OracleLabel::new("choosy", ""));
         let error = attached.err().unwrap().to_string();
         assert!(error.contains(".failures"), "{error}");
-        assert_eq!(store(folder.path()).verify().unwrap().problems.len(), 1);
+        assert_eq!(open(folder.path()).verify().unwrap().problems.len(), 1);
     }
-    store(folder.path()).clean(false).unwrap();
+    open(folder.path()).clean(false).unwrap();
     let stored = attach(folder.path(), Choosy::new(Some(0.0)));
     asked(&stored, &[(1, 5), (4, 5)]).unwrap();
     assert_eq!(stored.inner().calls(), 1, "the failure alone is asked again");
@@ -221,7 +217,7 @@ fn failures_before_the_first_score_are_the_scorers_and_stay_out_of_the_store() {
     let stored = attach(folder.path(), Choosy::new(Some(0.0)));
     asked(&stored, &[(4, 1), (4, 2)]).unwrap();
     drop(stored);
-    assert!(store(folder.path()).failures().unwrap().is_empty());
+    assert!(open(folder.path()).failures().unwrap().is_empty());
 }
 
 #[test]
@@ -265,16 +261,16 @@ fn a_store_with_stand_ins_among_its_scores_is_read_on() {
 fn a_list_that_was_torn_on_its_way_is_written_again() {
     let folder = tempfile::tempdir().unwrap();
     let faults = Arc::<Faults>::default();
-    let wrap = |inner| Arc::new(Faulty { inner, faults: Arc::clone(&faults) }) as Arc<dyn ObjectStore>;
-    let faulty = TileStore::open_through(&folder.path().display().to_string(), wrap).unwrap();
-    let stored = faulty.attach(Choosy::new(Some(0.0)), OracleLabel::new("choosy", "fails on item 4")).unwrap();
+    let stored = open_faulty(folder.path(), &faults)
+        .attach(Choosy::new(Some(0.0)), OracleLabel::new("choosy", "fails on item 4"))
+        .unwrap();
     asked(&stored, &[(1, 3), (4, 3)]).unwrap();
     // the tile comes first
     faults.arm(1, 1, Fault::Short);
     let error = stored.flush().unwrap_err().to_string();
     assert!(error.contains(".failures"), "{error}");
-    assert_eq!(store(folder.path()).verify().unwrap().problems.len(), 1);
+    assert_eq!(open(folder.path()).verify().unwrap().problems.len(), 1);
     stored.flush().unwrap();
-    assert!(store(folder.path()).verify().unwrap().problems.is_empty());
-    assert_eq!(store(folder.path()).failures().unwrap()[0].failures.len(), 1);
+    assert!(open(folder.path()).verify().unwrap().problems.is_empty());
+    assert_eq!(open(folder.path()).failures().unwrap()[0].failures.len(), 1);
 }

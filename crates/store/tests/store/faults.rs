@@ -8,17 +8,12 @@ use std::sync::Arc;
 use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, Symmetry};
 use landmark_store::{AfterClose, ItemList, OracleLabel, StoreError, Stored, TileStore};
 use ndarray::Array2;
-use object_store::ObjectStore;
 
-use crate::counting::{Counting, attach, tiles};
-use crate::faulty::{Fault, Faults, Faulty};
+use crate::counting::{Counting, attach, open, open_faulty, tiles};
+use crate::faulty::{Fault, Faults};
 
 fn label() -> OracleLabel {
     OracleLabel::new("counting", "")
-}
-
-fn open(folder: &Path) -> TileStore {
-    TileStore::open(&folder.display().to_string()).unwrap()
 }
 
 fn evaluated(folder: &Path) {
@@ -62,7 +57,7 @@ fn a_torn_or_edited_tile_is_refused_by_name_wherever_it_is_cut_or_changed() {
 }
 
 #[test]
-fn an_edited_tile_with_a_mended_checksum_is_refused_by_its_name() {
+fn an_edited_tile_with_a_fitting_checksum_is_refused_by_its_name() {
     let folder = tempfile::tempdir().unwrap();
     evaluated(folder.path());
     let tile = tiles(folder.path()).remove(0);
@@ -114,8 +109,7 @@ fn a_tile_that_is_listed_and_never_there_is_an_error_and_one_that_comes_back_is_
     let tile = tiles(folder.path()).remove(0);
     let name = tile.file_name().unwrap().to_str().unwrap();
     let faults = Arc::<Faults>::default();
-    let wrap = |inner| Arc::new(Faulty { inner, faults: Arc::clone(&faults) }) as Arc<dyn ObjectStore>;
-    let store = TileStore::open_through(&folder.path().display().to_string(), wrap).unwrap();
+    let store = open_faulty(folder.path(), &faults);
     faults.hide(name, 2);
     assert_eq!(store.attach(Counting::symmetric(20), label()).unwrap().entries(), 12);
     faults.hide(name, 10);
@@ -129,8 +123,7 @@ fn a_close_that_failed_can_be_tried_once_more_and_letting_go_publishes_what_it_c
     for retries in [true, false] {
         let folder = tempfile::tempdir().unwrap();
         let faults = Arc::<Faults>::default();
-        let wrap = |inner| Arc::new(Faulty { inner, faults: Arc::clone(&faults) }) as Arc<dyn ObjectStore>;
-        let store = TileStore::open_through(&folder.path().display().to_string(), wrap).unwrap();
+        let store = open_faulty(folder.path(), &faults);
         let stored = store.attach(Counting::symmetric(20), label()).unwrap();
         stored.evaluate(&[(0, 5), (1, 6)], &mut [0.0; 2]).unwrap();
         faults.arm(0, 100, Fault::Before);
@@ -178,7 +171,7 @@ fn a_cloud_this_build_cannot_reach_is_named_with_the_feature_it_needs() {
 }
 
 #[test]
-fn a_store_that_vanishes_in_the_middle_of_a_run_is_not_started_afresh() {
+fn a_store_that_vanishes_in_the_middle_of_a_run_is_not_started_again() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("store");
     evaluated(&root);

@@ -5,19 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use landmark_core::oracle::Oracle;
-use landmark_store::TileStore;
 
-use crate::counting::{Counting, attach, tiles};
+use crate::counting::{Counting, attach, open, tiles};
 
 fn crumbs(folder: &Path) {
     for k in 1..=40 {
         let stored = attach(folder, Counting::symmetric(50));
         stored.evaluate(&[(k, 0), (k / 2, k)], &mut [0.0; 2]).unwrap();
     }
-}
-
-fn open(folder: &Path) -> TileStore {
-    TileStore::open(&folder.display().to_string()).unwrap()
 }
 
 #[test]
@@ -31,7 +26,7 @@ fn a_store_that_does_not_exist_is_empty() {
 }
 
 #[test]
-fn contents_tell_what_lies_there() {
+fn contents_list_what_lies_there() {
     let folder = tempfile::tempdir().unwrap();
     crumbs(folder.path());
     std::fs::create_dir(folder.path().join("something else")).unwrap();
@@ -178,9 +173,9 @@ fn a_description_of_other_items_is_the_problem_and_no_tile_is_removed_for_it() {
     let verified = open(folder.path()).verify().unwrap();
     let found: Vec<&str> = verified.problems.iter().map(|problem| problem.file.as_str()).collect();
     assert_eq!((verified.tiles, found), (39, vec![manifest.to_str().unwrap(), torn.to_str().unwrap()]));
-    let said = verified.problems[0].error.to_string();
+    let message = verified.problems[0].error.to_string();
     for part in ["oracle.json`", "the number of items is 49, but here it must be 50, as in `", "Remove it"] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
 
     let removed = open(folder.path()).clean(false).unwrap().removed;
@@ -215,7 +210,7 @@ fn a_log_is_not_removed_for_a_description_of_other_items() {
 }
 
 #[test]
-fn a_tile_of_other_items_beside_those_of_the_description_is_named_and_stays() {
+fn a_tile_of_other_items_next_to_those_of_the_description_is_named_and_stays() {
     let folder = tempfile::tempdir().unwrap();
     crumbs(folder.path());
     open(folder.path()).clean(false).unwrap();
@@ -231,7 +226,7 @@ fn a_tile_of_other_items_beside_those_of_the_description_is_named_and_stays() {
     std::fs::write(&odd, bytes).unwrap();
     let verified = open(folder.path()).verify().unwrap();
     assert_eq!((verified.tiles, verified.problems.len()), (1, 1));
-    let said = verified.problems[0].error.to_string();
-    assert!(said.contains(odd.to_str().unwrap()) && said.contains("among 51 items, not 50"), "{said}");
+    let message = verified.problems[0].error.to_string();
+    assert!(message.contains(odd.to_str().unwrap()) && message.contains("among 51 items, not 50"), "{message}");
     assert!(open(folder.path()).clean(false).unwrap().removed.is_empty() && odd.exists());
 }

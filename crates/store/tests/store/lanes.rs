@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use landmark_core::oracle::{Oracle, OracleError, Symmetrization, Symmetrized, Symmetry};
-use landmark_store::{OracleLabel, TileStore};
+use landmark_store::OracleLabel;
 use ndarray::Array2;
 
-use crate::counting::{Counting, attach};
+use crate::counting::{Counting, attach, open};
 
 #[test]
-fn requests_that_overlap_share_what_is_under_way() {
+fn requests_that_overlap_share_what_is_in_flight() {
     let folder = tempfile::tempdir().unwrap();
     let n = 60;
     let counting = Counting { at_once: 4, delay: Duration::from_micros(20), ..Counting::symmetric(n) };
@@ -34,7 +34,7 @@ fn requests_that_overlap_share_what_is_under_way() {
 #[test]
 fn a_store_above_a_store_hands_both_orders_on_and_evaluates_each_once() {
     let folder = tempfile::tempdir().unwrap();
-    let store = TileStore::open(&folder.path().display().to_string()).unwrap();
+    let store = open(folder.path());
     let label = || OracleLabel::new("counting", "");
     let n = 40;
     let given = Counting { at_once: 4, symmetry: Symmetry::Asymmetric, known_diagonal: None, ..Counting::symmetric(n) };
@@ -64,7 +64,7 @@ fn a_budget_is_spent_to_the_last_evaluation_and_all_of_it_is_kept() {
 }
 
 #[test]
-fn a_score_that_is_not_a_number_ends_the_request_and_what_was_under_way_is_kept() {
+fn a_score_that_is_not_a_number_ends_the_request_and_what_was_in_flight_is_kept() {
     let all: Vec<usize> = (0..60).collect();
     for at_once in [1, 4] {
         let folder = tempfile::tempdir().unwrap();
@@ -74,10 +74,10 @@ fn a_score_that_is_not_a_number_ends_the_request_and_what_was_under_way_is_kept(
         assert!(matches!(error, OracleError::NotFinite { i: 7, j: 2, .. }), "{error}");
         let (calls, most) = stored.inner().calls();
         assert_eq!(most, 1, "a pair was asked for twice");
-        let mended = attach(folder.path(), Counting::symmetric(60));
-        assert_eq!(mended.entries(), calls - 1);
+        let fixed = attach(folder.path(), Counting::symmetric(60));
+        assert_eq!(fixed.entries(), calls - 1);
         let mut out = [0.0];
-        mended.evaluate(&[(2, 7)], &mut out).unwrap();
-        assert_eq!((out[0], mended.inner().calls().0), (mended.inner().score(2, 7), 1));
+        fixed.evaluate(&[(2, 7)], &mut out).unwrap();
+        assert_eq!((out[0], fixed.inner().calls().0), (fixed.inner().score(2, 7), 1));
     }
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, OracleShape, Pair, Symmetry};
-use landmark_store::{ItemList, OracleLabel, ScorePool, Stored, TileStore};
+use landmark_store::{ItemList, OracleLabel, ScorePool, Stored};
+
+use crate::counting::open;
 
 struct Letters {
     words: Vec<&'static str>,
@@ -54,8 +56,7 @@ impl Oracle for Letters {
 }
 
 fn attach(folder: &Path, oracle: Letters) -> Stored<Letters> {
-    let store = TileStore::open(&folder.display().to_string()).unwrap();
-    store.attach(oracle, OracleLabel::new("letters", "first letters")).unwrap()
+    open(folder).attach(oracle, OracleLabel::new("letters", "first letters")).unwrap()
 }
 
 /// Scores every pair of a list; answers (scores carried over, calls made).
@@ -117,7 +118,7 @@ fn a_tile_that_was_torn_and_removed_is_taken_over_again() {
         std::fs::set_permissions(tile, rights).unwrap();
         std::fs::write(tile, b"torn").unwrap();
     }
-    TileStore::open(&folder.path().display().to_string()).unwrap().clean(false).unwrap();
+    open(folder.path()).clean(false).unwrap();
     assert_eq!(scored(folder.path(), grown()), (3, 3));
 }
 
@@ -196,9 +197,8 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 
 /// A pool of the scorer of `Letters`, as one process writes it.
 fn pool(folder: &Path, process: &str) -> ScorePool {
-    let store = TileStore::open(&folder.display().to_string()).unwrap();
     let scorer = Itemless { identity: Identity::of(&[("scorer", b"letters")]), symmetry: Symmetry::Symmetric };
-    ScorePool::open(store, scorer, OracleLabel::new("letters", "a pool"), process.as_bytes()).unwrap()
+    ScorePool::open(open(folder), scorer, OracleLabel::new("letters", "a pool"), process.as_bytes()).unwrap()
 }
 
 #[test]
@@ -233,12 +233,12 @@ fn a_pool_writes_what_waits_when_it_is_dropped_and_stays_whole_under_verificatio
     first.put([(&b"apple"[..], &b"berry"[..], 2.5)]);
     drop(first);
     assert_eq!(pool(folder.path(), "second").get(b"berry", b"apple"), Some(2.5));
-    let verified = TileStore::open(&folder.path().display().to_string()).unwrap().verify().unwrap();
+    let verified = open(folder.path()).verify().unwrap();
     assert!(verified.problems.is_empty(), "{:?}", verified.problems);
 }
 
 #[test]
-fn scores_from_elsewhere_are_put_beside_those_that_are_there() {
+fn scores_from_elsewhere_are_added_to_those_that_are_there() {
     let folder = tempfile::tempdir().unwrap();
     let stored = attach(folder.path(), Letters::new(&["apple", "berry", "cherry"]));
     assert_eq!(stored.known(&[(0, 1)]), [None]);

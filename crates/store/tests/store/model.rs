@@ -87,14 +87,14 @@ impl World {
 }
 
 #[derive(Default)]
-struct Told {
+struct Asked {
     known: HashSet<Pair>,
     landed: HashSet<Pair>,
 }
 
 struct Scorer {
     world: Arc<World>,
-    told: Arc<Mutex<Told>>,
+    asked: Arc<Mutex<Asked>>,
 }
 
 impl Oracle for Scorer {
@@ -118,15 +118,15 @@ impl Oracle for Scorer {
                 return Err(OracleError::Failed { what: "the model".to_owned(), source: "made to fail".into() });
             }
             let pair = self.world.pair(pair);
-            if self.told.lock().unwrap().known.contains(&pair) {
+            if self.asked.lock().unwrap().known.contains(&pair) {
                 broken.lock().unwrap().push(format!("{pair:?} is known and was asked for again"));
             }
             *score = self.world.score(pair);
         }
-        let mut told = self.told.lock().unwrap();
+        let mut asked = self.asked.lock().unwrap();
         for &pair in pairs {
-            told.known.insert(self.world.pair(pair));
-            told.landed.insert(self.world.pair(pair));
+            asked.known.insert(self.world.pair(pair));
+            asked.landed.insert(self.world.pair(pair));
         }
         Ok(())
     }
@@ -208,7 +208,7 @@ fn copy_folder(from: &Path, to: &Path) {
 
 struct Open {
     stored: Stored<Scorer>,
-    told: Arc<Mutex<Told>>,
+    asked: Arc<Mutex<Asked>>,
 }
 
 struct Model {
@@ -288,7 +288,7 @@ impl Model {
             10 => {
                 let struck = self.faults.struck();
                 match self.open[at].stored.refresh() {
-                    Ok(_) => self.open[at].told.lock().unwrap().known.extend(&self.secure),
+                    Ok(_) => self.open[at].asked.lock().unwrap().known.extend(&self.secure),
                     Err(error) => self.explain(struck, false, &error.to_string()),
                 }
             }
@@ -321,7 +321,7 @@ impl Model {
 
     fn ask(&mut self, at: usize, pairs: &[Pair], ask: impl FnOnce(&Stored<Scorer>) -> Result<Vec<f64>, OracleError>) {
         let (struck, failures) = (self.faults.struck(), self.world.failures.load(Ordering::Relaxed));
-        let before = self.open[at].told.lock().unwrap().landed.clone();
+        let before = self.open[at].asked.lock().unwrap().landed.clone();
         let answer = ask(&self.open[at].stored);
         let has_failed = self.world.failures.load(Ordering::Relaxed) > failures;
         match answer {
@@ -334,8 +334,8 @@ impl Model {
         }
         // what landed without a fault is in a tile or in the log
         if self.faults.struck() == struck && self.place.is_folder() {
-            let told = self.open[at].told.lock().unwrap();
-            self.secure.extend(told.landed.difference(&before));
+            let asked = self.open[at].asked.lock().unwrap();
+            self.secure.extend(asked.landed.difference(&before));
         }
     }
 
@@ -346,17 +346,17 @@ impl Model {
     }
 
     fn all_is_tiled(&mut self, at: usize) {
-        let landed = self.open[at].told.lock().unwrap().landed.clone();
+        let landed = self.open[at].asked.lock().unwrap().landed.clone();
         self.secure.extend(&landed);
         self.tiled.extend(&landed);
     }
 
     fn close(&mut self, at: usize) {
         let struck = self.faults.struck();
-        let Open { stored, told } = self.open.remove(at);
+        let Open { stored, asked } = self.open.remove(at);
         drop(stored);
         if self.faults.struck() == struck {
-            let landed = &told.lock().unwrap().landed;
+            let landed = &asked.lock().unwrap().landed;
             self.secure.extend(landed);
             self.tiled.extend(landed);
         }
@@ -366,10 +366,10 @@ impl Model {
     }
 
     fn attach(&mut self) -> Result<(), String> {
-        let told = Arc::new(Mutex::new(Told { known: self.secure.clone(), landed: HashSet::new() }));
-        let scorer = Scorer { world: Arc::clone(&self.world), told: Arc::clone(&told) };
+        let asked = Arc::new(Mutex::new(Asked { known: self.secure.clone(), landed: HashSet::new() }));
+        let scorer = Scorer { world: Arc::clone(&self.world), asked: Arc::clone(&asked) };
         let stored = self.store().attach(scorer, OracleLabel::new("model", "")).map_err(|error| error.to_string())?;
-        self.open.push(Open { stored, told });
+        self.open.push(Open { stored, asked });
         Ok(())
     }
 
@@ -445,7 +445,7 @@ impl Model {
         self.secure.retain(|pair| !lost.contains(pair));
         self.tiled.retain(|pair| !lost.contains(pair));
         for open in &self.open {
-            open.told.lock().unwrap().landed.retain(|pair| !lost.contains(pair));
+            open.asked.lock().unwrap().landed.retain(|pair| !lost.contains(pair));
         }
     }
 
@@ -455,7 +455,7 @@ impl Model {
         alone.write(name, bytes.to_vec());
         let storage = alone.storage();
         let store = TileStore::open_through("memory://", |_| storage).unwrap();
-        let scorer = Scorer { world: Arc::clone(&self.world), told: Arc::default() };
+        let scorer = Scorer { world: Arc::clone(&self.world), asked: Arc::default() };
         let Ok(stored) = store.attach(scorer, OracleLabel::new("model", "")) else { return HashSet::new() };
         let is_there = |&(i, j): &Pair| {
             let mut set = EntrySet::new(OracleShape::of(&stored));
@@ -475,9 +475,9 @@ impl Model {
         self.faults.disarm();
         self.world.fails_after.store(-1, Ordering::Relaxed);
         while !self.open.is_empty() {
-            let Open { stored, told } = self.open.remove(0);
+            let Open { stored, asked } = self.open.remove(0);
             drop(stored);
-            self.secure.extend(&told.lock().unwrap().landed);
+            self.secure.extend(&asked.lock().unwrap().landed);
         }
         self.attach_well();
         let all: Vec<usize> = (0..self.world.len).collect();

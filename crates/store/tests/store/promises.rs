@@ -1,12 +1,12 @@
 //! What a run learns about its store, and what a closed store answers. Values, calls and kills are those of the [model](crate::model).
 
 use landmark_core::entries::{EntryPlan, EntrySet};
-use landmark_core::oracle::{Oracle, OracleShape, Symmetry};
-use landmark_store::{AfterClose, OracleLabel, StoreError, TileStore};
+use landmark_core::oracle::{AsymmetryPolicy, Oracle, OracleShape, Precomputed, Symmetry};
+use landmark_store::{AfterClose, OracleLabel, StoreError};
 use ndarray::Array2;
 use proptest::prelude::*;
 
-use crate::counting::{Counting, attach, tiles};
+use crate::counting::{Counting, attach, open, tiles};
 use crate::faults::root_cause;
 
 proptest! {
@@ -48,7 +48,7 @@ fn many_columns_fill_several_tiles_and_come_back_from_them() {
 }
 
 #[test]
-fn a_closed_store_has_published_all_and_says_that_it_is_closed_to_those_that_ask_for_more() {
+fn a_closed_store_has_published_all_and_reports_that_it_is_closed_to_those_that_ask_for_more() {
     let folder = tempfile::tempdir().unwrap();
     for after in [AfterClose::Refuse, AfterClose::Wait] {
         let stored = attach(folder.path(), Counting::symmetric(20));
@@ -96,13 +96,11 @@ fn indices_and_shapes_are_checked_before_anything_is_evaluated() {
 }
 
 #[test]
-fn pairs_that_are_missing_are_told_once_whatever_their_order() {
+fn pairs_that_are_missing_are_listed_once_whatever_their_order() {
     let folder = tempfile::tempdir().unwrap();
-    let store = TileStore::open(&folder.path().display().to_string()).unwrap();
-    let matrix = ndarray::Array2::from_shape_fn((6, 6), |(i, j)| if i == j { 1.0 } else { (i + j) as f64 });
-    let oracle =
-        landmark_core::oracle::Precomputed::new(matrix, landmark_core::oracle::AsymmetryPolicy::Reject).unwrap();
-    let stored = store.attach(oracle, OracleLabel::new("precomputed", "six items")).unwrap();
+    let matrix = Array2::from_shape_fn((6, 6), |(i, j)| if i == j { 1.0 } else { (i + j) as f64 });
+    let oracle = Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap();
+    let stored = open(folder.path()).attach(oracle, OracleLabel::new("precomputed", "six items")).unwrap();
     stored.evaluate(&[(1, 0), (2, 4)], &mut [0.0; 2]).unwrap();
     let missing = stored.missing_pairs([(0, 1), (3, 5), (5, 3), (4, 2), (0, 5)]);
     assert_eq!(missing, [(3, 5), (0, 5)]);
@@ -110,7 +108,7 @@ fn pairs_that_are_missing_are_told_once_whatever_their_order() {
 }
 
 #[test]
-fn what_is_missing_costs_what_is_said_of_it_and_what_is_here_nothing() {
+fn what_is_missing_takes_the_calls_that_are_stated_and_what_is_here_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let stored = attach(folder.path(), Counting { known_diagonal: Some(1.0), ..Counting::symmetric(4) });
     stored.evaluate(&[(0, 1), (2, 3)], &mut [0.0; 2]).unwrap();

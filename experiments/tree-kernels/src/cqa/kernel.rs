@@ -8,13 +8,13 @@ use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Oracl
 use landmark_data::Tree;
 use landmark_data::cqa::{FeatureTable, Pairs};
 use landmark_harness::study::StudyError;
-use landmark_oracles::combined::{BoxedOracle, Normalised, OnItems, Rbf, WeightedSum};
+use landmark_oracles::combined::{BoxedOracle, Normalized, OnItems, Rbf, WeightedSum};
 use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 use ndarray::{Array2, ArrayViewMut2};
 
 use super::{FeatureKernel, KernelSettings};
 
-/// The kernel over all pairs; features are standardised by the first `training` of them.
+/// The kernel over all pairs; features are standardized by the first `training` of them.
 pub(super) fn kernel(pairs: &Pairs, training: usize, settings: &KernelSettings) -> Result<Arc<dyn Oracle>, StudyError> {
     let mut parts: Vec<(f64, BoxedOracle)> = Vec::new();
     if settings.trees {
@@ -25,7 +25,7 @@ pub(super) fn kernel(pairs: &Pairs, training: usize, settings: &KernelSettings) 
     for (features, kind) in
         [(&pairs.similarities, settings.similarities), (&pairs.thread_features, settings.thread_features)]
     {
-        let table = FeatureTable::standardised(features.view(), training).values;
+        let table = FeatureTable::standardized(features.view(), training).values;
         parts.extend(feature_part(table, kind)?.map(|part| (1.0, part)));
     }
     Ok(Arc::new(WeightedSum::new(parts)?))
@@ -46,8 +46,8 @@ fn tree_part(trees: &[Tree], settings: &KernelSettings) -> Result<BoxedOracle, S
         .collect();
     let params = TreeKernelParams::Ptk { lambda: settings.lambda, mu: settings.mu, terminal_factor: 1.0 }.check()?;
     let kernel = TreeKernel::new(Arc::new(Forest::new(&distinct)?), params);
-    let normalised: Arc<dyn Oracle> = Arc::new(Normalised::new(Box::new(kernel))?);
-    Ok(Box::new(OnItems::new(normalised, items)?))
+    let normalized: Arc<dyn Oracle> = Arc::new(Normalized::new(Box::new(kernel))?);
+    Ok(Box::new(OnItems::new(normalized, items)?))
 }
 
 fn feature_part(features: Array2<f64>, kind: FeatureKernel) -> Result<Option<BoxedOracle>, StudyError> {

@@ -35,9 +35,6 @@ impl Default for WmeMethodParams {
 
 impl WmeMethodParams {
     /// The method, if documents can be drawn with it.
-    ///
-    /// # Errors
-    /// `max_words` out of its range.
     pub fn check(self) -> Result<Wme, ApproximateError> {
         let params = WmeParams { max_words: self.max_words, ..WmeParams::default() };
         match params.check() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::Oracle;
 use landmark_data::catalog;
-use landmark_oracles::combined::Normalised;
+use landmark_oracles::combined::Normalized;
 use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 
 #[test]
@@ -17,7 +17,7 @@ fn partial_trees_have_the_499_scores_that_kelp_recorded() {
     let ids: Vec<String> = (1..=500).map(|line| format!("test/{line}")).collect();
     let forest = Arc::new(Forest::new(&examples.trees("grct", &ids).unwrap()).unwrap());
     let kernel = TreeKernel::new(forest, TreeKernelParams::ptk().check().unwrap());
-    let kernel = Normalised::new(Box::new(kernel)).unwrap();
+    let kernel = Normalized::new(Box::new(kernel)).unwrap();
     let wanted = std::fs::read_to_string(folder.join("qc_kelp/expected_ptk_scores.txt")).unwrap();
     let wanted: Vec<f64> = wanted.lines().map(|line| line.trim().parse().unwrap()).collect();
     assert_eq!(wanted.len(), 499);

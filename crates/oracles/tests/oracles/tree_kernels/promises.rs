@@ -6,7 +6,7 @@ use landmark_core::linalg;
 use landmark_core::oracle::{Identity, Oracle, block_of};
 use landmark_core::stream::stream;
 use landmark_data::{Tree, TreeBuilder, WordVectors};
-use landmark_oracles::combined::Normalised;
+use landmark_oracles::combined::Normalized;
 use landmark_oracles::tree_kernel::{
     Forest, LabelSimilarity, NumberedSimilarity, TreeKernel, TreeKernelParams, WordSimilarity, lexical,
 };
@@ -76,7 +76,7 @@ proptest! {
 }
 
 #[test]
-fn all_four_are_positive_semi_definite_and_bounded_when_normalised() {
+fn all_four_are_positive_semi_definite_and_bounded_when_normalized() {
     let trees = random_trees(30, 20, 5);
     let all: Vec<usize> = (0..trees.len()).collect();
     for params in [
@@ -86,8 +86,8 @@ fn all_four_are_positive_semi_definite_and_bounded_when_normalised() {
         TreeKernelParams::Ptk { lambda: 0.4, mu: 0.4, terminal_factor: 1.0 },
         TreeKernelParams::Sptk { lambda: 0.4, mu: 0.4, terminal_factor: 1.0 },
     ] {
-        let normalised = Normalised::new(Box::new(kernel(&trees, params))).unwrap();
-        let matrix = block_of(&normalised, &all, &all).unwrap();
+        let normalized = Normalized::new(Box::new(kernel(&trees, params))).unwrap();
+        let matrix = block_of(&normalized, &all, &all).unwrap();
         assert!(matrix.iter().all(|&value| (0.0..=1.0 + 1e-12).contains(&value)));
         assert!(matrix.diag().iter().all(|&value| value == 1.0));
         let lowest = linalg::eigh(matrix.view()).unwrap().values[0];
@@ -119,23 +119,20 @@ fn trees_of_two_thousand_nodes_flat_deep_or_mixed_are_scored() {
 
 #[test]
 fn words_are_as_similar_as_their_vectors_and_only_within_a_part_of_speech() {
-    let words = vec!["dog".into(), "cat".into(), "stone".into()];
-    let vectors = WordVectors::new(words, array![[1.0_f32, 0.0], [0.6, 0.8], [-1.0, 0.0]], "test").unwrap();
-    let similarity = WordSimilarity::new(vectors, 0.7).unwrap();
+    let similarity = |threshold: f64| {
+        let words = vec!["dog".into(), "cat".into(), "stone".into()];
+        let vectors = WordVectors::new(words, array![[1.0_f32, 0.0], [0.6, 0.8], [-1.0, 0.0]], "test").unwrap();
+        WordSimilarity::new(vectors, threshold).unwrap()
+    };
+    let of = similarity(0.7);
     assert_eq!(lexical("LEX##a::b::n"), Some(("a::b", "n")));
-    assert_eq!(
-        (similarity.group("LEX##dog::n"), similarity.group("LEX##emu::n"), similarity.group("POS##NN")),
-        (Some("n"), None, None)
-    );
-    assert_ne!(similarity.identity(), Identity::of(&[]));
+    assert_eq!((of.group("LEX##dog::n"), of.group("LEX##emu::n"), of.group("POS##NN")), (Some("n"), None, None));
+    assert_ne!(of.identity(), Identity::of(&[]));
     let forest = |threshold: f64| {
         let trees =
             trees(&["(S LEX##dog::n)", "(S LEX##cat::n)", "(S LEX##stone::n)", "(S LEX##cat::v)", "(S LEX##emu::n)"]);
-        let vectors = array![[1.0_f32, 0.0], [0.6, 0.8], [-1.0, 0.0]];
-        let vectors = WordVectors::new(vec!["dog".into(), "cat".into(), "stone".into()], vectors, "test").unwrap();
-        let similarity = WordSimilarity::new(vectors, threshold).unwrap();
         let params = TreeKernelParams::Sptk { lambda: 1.0, mu: 1.0, terminal_factor: 1.0 }.check().unwrap();
-        TreeKernel::smoothed(Arc::new(Forest::new(&trees).unwrap()), params, &similarity).unwrap()
+        TreeKernel::smoothed(Arc::new(Forest::new(&trees).unwrap()), params, &similarity(threshold)).unwrap()
     };
     let kernel = forest(0.5);
     // S alone counts 1 (µλ²), the leaf σ, and S with the leaf σ; vectors have 32 bits
@@ -163,7 +160,7 @@ impl LabelSimilarity for FirstLetter {
 }
 
 #[test]
-fn a_similarity_of_ones_own_is_asked_within_its_groups() {
+fn a_similarity_of_your_own_is_asked_within_its_groups() {
     let trees = trees(&["(S dog)", "(S duck)", "(S cat)"]);
     let params = TreeKernelParams::Sptk { lambda: 1.0, mu: 1.0, terminal_factor: 1.0 }.check().unwrap();
     let forest = Arc::new(Forest::new(&trees).unwrap());

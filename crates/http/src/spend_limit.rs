@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio::sync::Notify;
 
+use crate::moments::Moments;
+
 /// Prices of a server, in the currency of `budget.money`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -42,7 +44,7 @@ pub(crate) struct Usage {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Purse {
+pub(crate) struct SpendLimit {
     price: Price,
     limit: Option<f64>,
     state: Mutex<State>,
@@ -53,16 +55,9 @@ pub(crate) struct Purse {
 struct State {
     paid: Paid,
     reserved: f64,
-    under_way: usize,
-    tokens: Spread,
-}
-
-/// Cost of a call's tokens over the requests that were answered: their number, mean and sum of squared deviations.
-#[derive(Debug, Clone, Copy, Default)]
-struct Spread {
-    requests: u64,
-    mean: f64,
-    squares: f64,
+    in_flight: usize,
+    /// Cost of a call's tokens, over the requests that were answered.
+    tokens: Moments,
 }
 
 /// Price of calls that are still to be made, estimated from those that were made.
@@ -82,10 +77,10 @@ pub(crate) struct Exhausted {
     pub(crate) wanted: f64,
 }
 
-/// Money set aside for a request; dropped without a word it counts as spent, in doubt.
+/// Money set aside for a request; dropped before it is settled or released it counts as spent, in doubt.
 #[derive(Debug)]
 pub(crate) struct Reserved {
-    purse: Arc<Purse>,
+    spending: Arc<SpendLimit>,
     most: f64,
     calls: usize,
     is_booked: bool,
@@ -127,7 +122,7 @@ impl Usage {
     }
 }
 
-impl Purse {
+impl SpendLimit {
     pub(crate) fn new(price: Price, limit: Option<f64>) -> Arc<Self> {
         Arc::new(Self { price, limit, ..Self::default() })
     }
@@ -141,11 +136,9 @@ impl Purse {
     ///
     /// The interval is that of the mean over requests, x̄ ± 1.96·s/√R.
     pub(crate) fn estimate(&self, calls: u64, per_request: usize) -> Option<PriceEstimate> {
-        let Spread { requests, mean, squares } = self.lock().tokens;
-        if requests < 2 {
-            return None;
-        }
-        let error = 1.96 * (squares / (requests - 1) as f64 / requests as f64).sqrt();
+        let tokens = self.lock().tokens;
+        let (requests, mean) = (tokens.count, tokens.mean);
+        let error = 1.96 * (tokens.variance()? / requests as f64).sqrt();
         let fixed = self.price.request * calls.div_ceil(per_request.max(1) as u64) as f64;
         let of = |each: f64| fixed + each.max(0.0) * calls as f64;
         Some(PriceEstimate { money: of(mean), interval: (of(mean - error), of(mean + error)), requests })
@@ -153,11 +146,14 @@ impl Purse {
 
     /// Sets the most aside that a request of `bytes` bytes can cost, where there is room for it now.
     pub(crate) fn reserve_now(self: &Arc<Self>, bytes: usize, calls: usize) -> Result<Reserved, Exhausted> {
-        let most = self.price.most(bytes);
-        let mut state = self.lock();
-        match self.limit.filter(|limit| state.paid.money + state.reserved + most > *limit) {
-            Some(limit) => Err(Exhausted { limit, spent: state.paid.money + state.reserved, wanted: most }),
-            None => Ok(self.set_aside(&mut state, most, calls)),
+        self.try_reserve(&mut self.lock(), bytes, calls)
+    }
+
+    fn try_reserve(self: &Arc<Self>, state: &mut State, bytes: usize, calls: usize) -> Result<Reserved, Exhausted> {
+        let (most, spent) = (self.price.most(bytes), state.paid.money + state.reserved);
+        match self.limit {
+            Some(limit) if spent + most > limit => Err(Exhausted { limit, spent, wanted: most }),
+            _ => Ok(self.set_aside(state, most, calls)),
         }
     }
 
@@ -169,26 +165,21 @@ impl Purse {
 
     fn set_aside(self: &Arc<Self>, state: &mut State, most: f64, calls: usize) -> Reserved {
         state.reserved += most;
-        state.under_way += 1;
-        Reserved { purse: Arc::clone(self), most, calls, is_booked: false }
+        state.in_flight += 1;
+        Reserved { spending: Arc::clone(self), most, calls, is_booked: false }
     }
 
     /// Sets the most aside that a request of `bytes` bytes can cost, once those in flight leave room for it.
     pub(crate) async fn reserve(self: &Arc<Self>, bytes: usize, calls: usize) -> Result<Reserved, Exhausted> {
-        let most = self.price.most(bytes);
         loop {
             let mut settled = std::pin::pin!(self.settled.notified());
             settled.as_mut().enable();
             {
                 let mut state = self.lock();
-                let is_enough = self.limit.is_none_or(|limit| state.paid.money + state.reserved + most <= limit);
-                if is_enough {
-                    return Ok(self.set_aside(&mut state, most, calls));
-                }
-                // what is in flight will cost less than was set aside for it
-                if state.under_way == 0 {
-                    let limit = self.limit.unwrap_or(f64::INFINITY);
-                    return Err(Exhausted { limit, spent: state.paid.money, wanted: most });
+                match self.try_reserve(&mut state, bytes, calls) {
+                    // what is in flight will cost less than was set aside for it
+                    Err(_) if state.in_flight > 0 => {}
+                    outcome => return outcome,
                 }
             }
             settled.await;
@@ -199,19 +190,11 @@ impl Purse {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn learn(&self, each: f64) {
-        let tokens = &mut self.lock().tokens;
-        tokens.requests += 1;
-        let deviation = each - tokens.mean;
-        tokens.mean += deviation / tokens.requests as f64;
-        tokens.squares += deviation * (each - tokens.mean);
-    }
-
     fn end(&self, most: f64, book: impl FnOnce(&mut Paid)) {
         let mut state = self.lock();
-        state.under_way -= 1;
+        state.in_flight -= 1;
         // what many sums and differences leave over is no money
-        state.reserved = if state.under_way == 0 { 0.0 } else { state.reserved - most };
+        state.reserved = if state.in_flight == 0 { 0.0 } else { state.reserved - most };
         book(&mut state.paid);
         drop(state);
         self.settled.notify_waiters();
@@ -222,10 +205,10 @@ impl Reserved {
     /// The server answered; what it counted is paid, or what was set aside where it reports no count.
     pub(crate) fn settle(mut self, usage: Option<Usage>) {
         self.is_booked = true;
-        let money = usage.map_or(self.most, |usage| self.purse.price.of(usage));
-        self.purse.learn((money - self.purse.price.request) / self.calls.max(1) as f64);
+        let money = usage.map_or(self.most, |usage| self.spending.price.of(usage));
+        self.spending.lock().tokens.take((money - self.spending.price.request) / self.calls.max(1) as f64);
         let Usage { input, output } = usage.unwrap_or_default();
-        self.purse.end(self.most, |paid| {
+        self.spending.end(self.most, |paid| {
             paid.money += money;
             paid.requests += 1;
             paid.input_tokens += input;
@@ -235,14 +218,14 @@ impl Reserved {
 
     pub(crate) fn release(mut self) {
         self.is_booked = true;
-        self.purse.end(self.most, |_| {});
+        self.spending.end(self.most, |_| {});
     }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
         if !self.is_booked {
-            self.purse.end(self.most, |paid| {
+            self.spending.end(self.most, |paid| {
                 paid.money += self.most;
                 paid.in_doubt += self.most;
             });
@@ -263,43 +246,43 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_counts_until_it_is_settled() {
-        let purse = Purse::new(PRICE, Some(60.0));
+    fn what_is_in_flight_counts_until_it_is_settled() {
+        let spending = SpendLimit::new(PRICE, Some(60.0));
         // 0.5 + 10 + 20 at most
-        let first = now(purse.reserve(10, 1)).unwrap();
+        let first = now(spending.reserve(10, 1)).unwrap();
         let second = async {
-            futures_util::future::join(purse.reserve(10, 1), async {
+            futures_util::future::join(spending.reserve(10, 1), async {
                 tokio::task::yield_now().await;
-                assert_eq!(purse.lock().under_way, 1, "no room beside the first");
+                assert_eq!(spending.lock().in_flight, 1, "no room next to the first");
                 first.settle(Some(Usage { input: 4, output: 1 }));
             })
             .await
         };
         let (second, ()) = now(second);
-        assert_eq!(purse.paid().money, 6.5);
+        assert_eq!(spending.paid().money, 6.5);
         second.unwrap().release();
-        assert_eq!(purse.paid().money, 6.5);
-        drop(now(purse.reserve(10, 1)).unwrap());
-        assert_eq!((purse.paid().money, purse.paid().in_doubt), (37.0, 30.5));
-        assert_eq!(now(purse.reserve(10, 1)).unwrap_err(), Exhausted { limit: 60.0, spent: 37.0, wanted: 30.5 });
+        assert_eq!(spending.paid().money, 6.5);
+        drop(now(spending.reserve(10, 1)).unwrap());
+        assert_eq!((spending.paid().money, spending.paid().in_doubt), (37.0, 30.5));
+        assert_eq!(now(spending.reserve(10, 1)).unwrap_err(), Exhausted { limit: 60.0, spent: 37.0, wanted: 30.5 });
     }
 
     #[test]
     fn an_answer_that_does_not_count_costs_what_was_set_aside() {
-        let purse = Purse::new(PRICE, None);
-        now(purse.reserve(1, 1)).unwrap().settle(None);
-        assert_eq!(purse.paid().money, 21.5);
+        let spending = SpendLimit::new(PRICE, None);
+        now(spending.reserve(1, 1)).unwrap().settle(None);
+        assert_eq!(spending.paid().money, 21.5);
     }
 
     #[test]
     fn the_price_of_a_plan_has_an_interval() {
-        let purse = Purse::new(Price { input: 1e6, request: 0.5, ..Price::default() }, None);
-        assert_eq!(purse.estimate(100, 10), None);
+        let spending = SpendLimit::new(Price { input: 1e6, request: 0.5, ..Price::default() }, None);
+        assert_eq!(spending.estimate(100, 10), None);
         // 2, 4 and 6 a call, in addition to the price of the request
         for (input, calls) in [(4, 2), (4, 1), (24, 4)] {
-            now(purse.reserve(99, calls)).unwrap().settle(Some(Usage { input, output: 0 }));
+            now(spending.reserve(99, calls)).unwrap().settle(Some(Usage { input, output: 0 }));
         }
-        let estimate = purse.estimate(101, 10).unwrap();
+        let estimate = spending.estimate(101, 10).unwrap();
         let error = 1.96 * (4.0 / 3.0_f64).sqrt() * 101.0;
         assert_eq!((estimate.requests, estimate.money), (3, 5.5 + 404.0));
         assert!(
