@@ -7,7 +7,6 @@ use crate::config::reading::Ingredients;
 use crate::experiment::Experiment;
 use crate::study::StudyEntry;
 
-/// The lists.
 #[derive(Clone, Copy)]
 pub struct Catalogue {
     /// Methods and oracles.
@@ -24,7 +23,6 @@ impl Catalogue {
         self.experiments.iter().copied().find(|experiment| experiment.entry().entry.id == id)
     }
 
-    /// The study of this id.
     pub fn study(&self, id: &str) -> Option<&'static StudyEntry> {
         self.studies.iter().find(|study| study.entry.id == id)
     }

@@ -92,7 +92,6 @@ pub struct Config {
     /// Subject of the run: what is measured, and on what.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Folder of results.
     #[serde(skip)]
     pub results: Option<PathBuf>,
     /// Folder or URL of the tile store.
@@ -263,9 +262,6 @@ pub struct Overlays {
 
 impl Config {
     /// Reads a file with a profile and assignments laid over it, and lets packed files unpack to what it states.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it, each with its place.
     pub fn load(file: &Path, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
         let config = Self::parse(file, &file::read(file)?, overlays, catalogue)?;
         // files that are read for it, in whatever crate
@@ -274,9 +270,6 @@ impl Config {
     }
 
     /// The same from the text of a file.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
     pub fn parse(file: &Path, text: &str, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
         let mut sources = Sources::default();
         let name = file.display().to_string();
@@ -307,9 +300,6 @@ impl Config {
     }
 
     /// Names of the profiles of a file: those that always exist, then its own.
-    ///
-    /// # Errors
-    /// Where the file can't be read or is not YAML.
     pub fn profiles(file: &Path) -> Result<Vec<String>, ConfigError> {
         let name = file.display().to_string();
         let mut sources = Sources::default();
@@ -390,18 +380,12 @@ impl Config {
 
     /// blake3 of everything that moves a result: the resolved configuration as JSON with sorted keys, without the
     /// paths of results and store and without the number of threads.
-    ///
-    /// # Errors
-    /// A configuration that is no JSON (a number that is not finite, a map with keys that are not strings).
     pub fn config_hash(&self) -> Result<Identity, serde_json::Error> {
         let json = serde_json::to_value(self)?;
         Ok(Identity::of(&[("landmark config v1", sorted(json).to_string().as_bytes())]))
     }
 
     /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
-    ///
-    /// # Errors
-    /// As [`config_hash`](Self::config_hash).
     pub fn to_yaml(&self) -> Result<String, serde_json::Error> {
         let json = without_blanks(serde_json::to_value(self)?);
         // JSON is YAML

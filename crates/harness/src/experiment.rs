@@ -17,9 +17,6 @@ pub trait Experiment: Sync {
     fn entry(&self) -> &'static ExperimentEntry;
 
     /// The jobs, in the order they run.
-    ///
-    /// # Errors
-    /// An impossible rank, too few landmarks, a dataset without a split.
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError>;
 
     /// True where the files that a finished job left next to its rows are still there.
@@ -28,9 +25,6 @@ pub trait Experiment: Sync {
     }
 
     /// Adds what the layout needs in addition to the configuration and the rows, once the jobs are done.
-    ///
-    /// # Errors
-    /// Those of the store, and of files that it leaves in the folder of the run.
     fn note_facts(&self, _context: &SweepContext<'_>, _rows: &[ResultRow], _facts: &mut Facts) -> Result<(), JobError> {
         Ok(())
     }

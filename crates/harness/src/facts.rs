@@ -73,12 +73,10 @@ pub struct LabelCount {
     pub of: usize,
 }
 
-/// Labeled pairs of sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabeledPairs {
     /// Pairs that the model learned from.
     pub train: usize,
-    /// Pairs that the run was judged by.
     pub judged: usize,
     /// True if people gave grades rather than yes or no.
     pub are_graded: bool,
@@ -92,7 +90,6 @@ pub struct FactorCalls {
     pub fit: u64,
     /// Further calls to estimate the error.
     pub estimate: u64,
-    /// Calls for all pairs.
     pub all: u64,
     /// True if a rank grew until its estimated error was small enough, so that the fit includes the estimate's calls.
     pub fit_has_estimate: bool,

@@ -26,7 +26,6 @@ const TENSORS: &str = "index.safetensors";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexInfo {
-    /// 1.
     pub version: u32,
     /// Number of items n.
     pub items: usize,
@@ -61,10 +60,8 @@ pub enum IndexError {
         /// `write`, `read` or `move`.
         action: &'static str,
         path: PathBuf,
-        /// Error of the system.
         source: std::io::Error,
     },
-    /// There is none.
     #[error("there is no index in `{}`; run the configuration first", .0.display())]
     Missing(PathBuf),
     /// A file that is not what it should be.
@@ -77,9 +74,6 @@ pub enum IndexError {
 }
 
 /// Writes an index in place of the one that was there.
-///
-/// # Errors
-/// A folder that cannot be written, or a full disk.
 pub fn write(folder: &Path, info: &IndexInfo, parts: &IndexParts) -> Result<(), IndexError> {
     let part = whole_folder::part_of(folder);
     fs::create_dir_all(&part).map_err(file("write", &part))?;
@@ -136,9 +130,6 @@ pub fn peek(folder: &Path) -> Option<IndexInfo> {
 }
 
 /// Reads the index of a folder.
-///
-/// # Errors
-/// A folder without one, or files that do not fit together.
 pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
     let folder = &*whole_folder::to_read(folder);
     let path = folder.join(INFO);

@@ -32,9 +32,6 @@ impl Invocation {
     }
 
     /// Reads the configuration.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
     pub fn config(&self) -> Result<Config, ConfigError> {
         Config::load(&self.file, &self.overlays, self.catalogue)
     }

@@ -8,9 +8,7 @@ use serde_json::Value as Json;
 pub struct Layout {
     /// Rows that repeat others under the paper's own headings, for the report alone.
     pub restated: Vec<ResultRow>,
-    /// Tables, in order.
     pub tables: Vec<TableSpec>,
-    /// Figures, in order.
     pub figures: Vec<FigureSpec>,
     /// Departures from the paper, in sentences.
     pub notes: Vec<String>,

@@ -50,11 +50,9 @@ pub struct Loaded {
     pub notes: Vec<String>,
 }
 
-/// The items themselves.
 pub enum LoadedItems {
     /// Documents among the vectors of their words.
     Documents(Box<PlacedDocuments>),
-    /// Questions with their trees.
     Questions(Questions),
     /// Labelled pairs of sentences.
     Pairs(Box<Pairs>),
@@ -65,9 +63,6 @@ pub enum LoadedItems {
 
 impl Loaded {
     /// Loads the items of a dataset.
-    ///
-    /// # Errors
-    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,
@@ -127,14 +122,12 @@ impl Loaded {
 pub struct Labels {
     /// Class of item i.
     pub of: Vec<usize>,
-    /// Names of the classes.
     pub names: Vec<String>,
     /// The dataset's own split, where it has one.
     pub given_split: Option<Split>,
 }
 
 impl Labels {
-    /// The classes of documents.
     pub(crate) fn of_documents(documents: &LabelledDocuments) -> Self {
         Self {
             of: documents.labels().to_vec(),
@@ -148,7 +141,6 @@ impl Labels {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Loading failed.
     #[error(transparent)]
     Data(#[from] DataError),
     /// The oracle could not be built.
@@ -211,7 +203,6 @@ pub enum LoadError {
         what: String,
         /// Unit that it has one of an item: `lines`, `rows`.
         unit: &'static str,
-        /// Number of them that it has.
         seen: usize,
         /// Number of items of the dataset.
         wanted: usize,
@@ -220,7 +211,6 @@ pub enum LoadError {
     #[error("`{column}` of `{id}` in `{file}` is `{seen}`; write `train` or `test`")]
     Part {
         file: String,
-        /// The item.
         id: String,
         column: String,
         /// The text in that column.
@@ -228,10 +218,7 @@ pub enum LoadError {
     },
     /// The dataset has no split of its own.
     #[error("the dataset `{dataset}` has no split of its own; write `split: {{ train: 0.7 }}`")]
-    NoSplit {
-        /// Its id.
-        dataset: String,
-    },
+    NoSplit { dataset: String },
 }
 
 impl LoadError {

@@ -70,7 +70,6 @@ pub struct FailedPairs {
 #[derive(Clone)]
 struct AsGiven {
     stored: Arc<Stored<Meter>>,
-    /// Meter of the calls.
     meter: Meter,
     /// Coin of the order that is asked for; `None` where both are.
     coin: Option<Coin>,
@@ -98,7 +97,6 @@ pub struct OneOrderScores {
 }
 
 impl OneOrderScores {
-    /// The scores, as similarities.
     pub fn scores(&self) -> &dyn Oracle {
         self.scores.as_ref()
     }
@@ -141,9 +139,6 @@ pub struct MeteredStore {
 
 impl MeteredStore {
     /// Stacks budget and store on the raw oracle of a matrix; one that is already there needs no store.
-    ///
-    /// # Errors
-    /// A store that cannot be opened, or holds a file that is torn or foreign.
     pub fn open(problem: &Problem, matrix: &MatrixSubject, store: &str, seed: u64) -> Result<Self, StoreError> {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let store = if problem.is_priced { Some(TileStore::open(store)?.with_sync(matrix.sync)) } else { None };
@@ -221,9 +216,6 @@ impl MeteredStore {
     }
 
     /// Stacks budget and store on an oracle.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn of(
         raw: Arc<dyn Oracle>,
         label: OracleLabel,
@@ -261,18 +253,12 @@ impl MeteredStore {
     }
 
     /// The store at an address on an oracle of this kind and description, without a limit.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn at(address: &str, raw: Arc<dyn Oracle>, kind: &str, description: String) -> Result<Self, StoreError> {
         Self::of(raw, OracleLabel::new(kind, description), Some(TileStore::open(address)?), Budget::default())
     }
 
     /// A metered store for another oracle, which a method reads besides the matrix: it keeps its scores in the same store, and may spend what
     /// is left of the budget now.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn beside(&self, raw: Arc<dyn Oracle>, label: OracleLabel) -> Result<Arc<Self>, StoreError> {
         let spent = self.spent().evaluations + self.spent_beside();
         let entries = self.budget.entries.map(|entries| entries.saturating_sub(spent));
@@ -283,9 +269,6 @@ impl MeteredStore {
 
     /// Takes over what the store holds of the same program, endpoint or model on other lists of items and lacks of this one; answers how many scores.
     /// `keep` writes them, and the list, for others.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
     pub fn carry_over(&self, orders: Option<Orders>, keep: bool) -> Result<u64, StoreError> {
         let Some(list) = &self.item_list else { return Ok(0) };
         // earlier versions kept both orders of a program's pairs as one score alone
@@ -355,9 +338,6 @@ impl MeteredStore {
 
     /// Similarities of one order of each pair, for a search that asks for the other order of the best alone; `None` where the orders are not kept
     /// apart, or where their mean is not what is wanted. Checked as [`checked_similarities`](Self::checked_similarities) are.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn one_order(
         &self,
         gamma: Option<f64>,
@@ -393,18 +373,12 @@ impl MeteredStore {
     }
 
     /// Similarities exp(−γ·score), or the scores themselves.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn similarities(&self, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
         similarity(self.scores(), gamma)
     }
 
     /// As [`similarities`](Self::similarities), of a program or an endpoint that is checked by `checks` pairs when the first score is
     /// to be evaluated.
-    ///
-    /// # Errors
-    /// As [`similarities`](Self::similarities).
     pub fn checked_similarities(&self, gamma: Option<f64>, checks: usize) -> Result<Arc<dyn Oracle>, OracleError> {
         match self.checked(checks) {
             Some(checked) => similarity(self.distinct(Arc::new(checked)), gamma),
@@ -509,9 +483,6 @@ impl MeteredStore {
     }
 
     /// Publishes what waits to be written to the store.
-    ///
-    /// # Errors
-    /// A store that cannot be written.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.as_given.as_ref().map_or(Ok(()), |below| below.stored.flush())?;
         self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())?;
@@ -519,7 +490,6 @@ impl MeteredStore {
         beside.iter().try_for_each(|metered| metered.flush())
     }
 
-    /// Meter of the calls.
     fn calls(&self) -> &Meter {
         self.as_given.as_ref().map_or(&self.meter, |below| &below.meter)
     }

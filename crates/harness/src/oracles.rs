@@ -49,9 +49,6 @@ pub struct OracleSpec {
 /// The settings of an oracle, read and checked.
 pub trait OracleSettings: Any + Debug + Send + Sync {
     /// Its keys after defaults, as run.json has them.
-    ///
-    /// # Errors
-    /// A value that JSON cannot hold.
     fn to_json(&self) -> serde_json::Result<Json>;
 
     /// γ, where the score is exp(−γ·d).
@@ -100,9 +97,6 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
     }
 
     /// Builds the oracle over items; makes no call.
-    ///
-    /// # Errors
-    /// A missing or malformed input, named with the next step.
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError>;
 }
 
@@ -112,7 +106,6 @@ pub struct Opening<'a> {
     pub run: &'a RunSettings,
     /// The folder of datasets.
     pub data: Option<&'a Path>,
-    /// The smallest γ of the configuration.
     pub smallest_gamma: Option<f64>,
     /// The most that may be paid.
     pub money: Option<f64>,
@@ -162,20 +155,14 @@ pub struct Opened {
 
 /// The items of an experiment, with what only items of their kind have.
 pub enum Items {
-    /// Documents with labels.
     Documents {
         words: Words,
-        /// Their classes.
         labels: Labels,
     },
-    /// Questions with labels.
     Questions {
-        /// Their classes.
         labels: Labels,
     },
-    /// The sentences of labelled pairs.
     Pairs(Box<Sentences>),
-    /// The rows of a matrix.
     Matrix {
         /// Their classes, where a file names them.
         labels: Option<Labels>,
@@ -206,7 +193,6 @@ impl Items {
 
 /// Documents as clouds of word vectors.
 pub struct Words {
-    /// The words of every document.
     pub clouds: Arc<WordClouds>,
     /// Distances that are not solved; `None` where all are solved.
     pub negligible: Option<Negligible>,
@@ -262,12 +248,10 @@ impl OracleConfig {
         self.spec.entry.id
     }
 
-    /// The kinds of items that it scores.
     pub fn reads(&self) -> &'static [ItemKind] {
         self.spec.reads
     }
 
-    /// Its settings, read and checked.
     pub fn settings(&self) -> &dyn OracleSettings {
         self.settings.as_ref()
     }

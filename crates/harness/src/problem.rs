@@ -84,9 +84,6 @@ impl SplitOrders {
 
 impl Problem {
     /// Loads the data and builds the oracle and the proxies that the methods name.
-    ///
-    /// # Errors
-    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         matrix: &MatrixSubject,
@@ -113,9 +110,6 @@ impl Problem {
     }
 
     /// The same score and proxies over texts and queries that stand behind them; `embeddings` are those of the queries.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load); embeddings of another number or length than wanted.
     pub fn of_queries(
         run: &RunSettings,
         matrix: &MatrixSubject,
@@ -217,18 +211,12 @@ impl Problem {
     }
 
     /// The proxy of this kind as a similarity, seen through the same γ as the oracle.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn proxy(&self, kind: &ProxyKind, gamma: Option<f64>) -> Result<Option<Arc<dyn Oracle>>, OracleError> {
         let Some(proxy) = self.proxies.get(kind) else { return Ok(None) };
         similarity(proxy, gamma.filter(|_| kind.is_distance())).map(Some)
     }
 
     /// The proxies of a method as similarities, in the order of the configuration; a method without any has none.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn proxies(
         &self,
         proxy: Option<&ProxyConfig>,
@@ -239,9 +227,6 @@ impl Problem {
     }
 
     /// Train/test split of a replicate.
-    ///
-    /// # Errors
-    /// A dataset without labels or without a split of its own.
     pub fn split(&self, split: Option<SplitConfig>, seed: u64, replicate: u64) -> Result<Split, LoadError> {
         let given = self.labels().and_then(|labels| labels.given_split.clone());
         match (split, given) {
@@ -255,9 +240,6 @@ impl Problem {
 }
 
 /// A raw score seen through exp(−γd), or as it is.
-///
-/// # Errors
-/// A γ that is no positive number.
 pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
     match gamma {
         None => Ok(raw),
@@ -272,7 +254,6 @@ fn compares_words(matrix: &MatrixSubject) -> bool {
 
 /// New texts together with some of those that there were.
 pub struct Joined<'a> {
-    /// All texts that there were.
     pub old: &'a ScoredItems,
     /// Those of them that the new ones are compared with.
     pub kept: &'a [usize],
@@ -283,9 +264,6 @@ pub struct Joined<'a> {
 
 impl Joined<'_> {
     /// The same score and proxies over the texts that are kept, followed by the new ones.
-    ///
-    /// # Errors
-    /// As [`Problem::load`]; embeddings of another number or length than wanted.
     pub fn load(&self, run: &RunSettings, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Problem, LoadError> {
         let Some(texts) = matrix.dataset.texts() else {
             return Err(LoadError::pair(matrix.dataset.name.to_owned(), matrix.oracle.kind()));

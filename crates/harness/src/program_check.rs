@@ -69,18 +69,12 @@ impl Picked {
 }
 
 /// Evaluations that the checks take, where anything is left to be evaluated and the budget pays for both.
-///
-/// # Errors
-/// A store that cannot be read.
 pub fn calls(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64, JobError> {
     let (checks, is_paid) = priced(context, entries)?;
     Ok(if is_paid { checks } else { 0 })
 }
 
 /// True where the budget leaves nothing for checks that would be made.
-///
-/// # Errors
-/// As [`calls`].
 pub fn are_left_out(context: &SweepContext<'_>, entries: &EntrySet) -> Result<bool, JobError> {
     let (checks, is_paid) = priced(context, entries)?;
     Ok(checks > 0 && !is_paid)
@@ -97,9 +91,6 @@ fn priced(context: &SweepContext<'_>, entries: &EntrySet) -> Result<(u64, bool),
 }
 
 /// Makes the checks that [`calls`] counts; warnings come back.
-///
-/// # Errors
-/// A program that is not what it states, and whatever it refuses.
 pub fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Vec<String>, JobError> {
     let Some(scorer) = context.problem.scorer().filter(|_| matches!(calls(context, entries), Ok(1..))) else {
         return Ok(Vec::new());

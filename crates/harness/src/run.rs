@@ -92,10 +92,8 @@ pub struct RunOptions {
     pub record: CommandRecord,
 }
 
-/// End of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Everything is there.
     Done,
     /// The budget ended first; what is finished was written.
     BudgetExhausted,
@@ -155,9 +153,6 @@ fn with_source<T>(
 }
 
 /// Loads the items, starts the oracle, opens the store, and hands all of it over.
-///
-/// # Errors
-/// A missing or malformed input.
 pub fn with_sweep<T>(
     config: &Config,
     matrix: &MatrixSubject,
@@ -293,7 +288,6 @@ fn run_at(
     Ok((ended, vec![section]))
 }
 
-/// Outcome of the jobs.
 #[derive(Debug, Default)]
 struct Outcome {
     failed: usize,

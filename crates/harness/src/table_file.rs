@@ -36,26 +36,16 @@ const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 pub enum TableError {
     /// The file system refused.
     #[error("`{}` can't be read: {source}; a path in a configuration starts at its folder, one on the command line where you are", path.display())]
-    Read {
-        path: PathBuf,
-        /// Error of the system.
-        source: std::io::Error,
-    },
+    Read { path: PathBuf, source: std::io::Error },
     /// A packed file that unpacks to more than it may.
     #[error("cannot unpack `{}`: {bound}", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        bound: TooLarge,
-    },
+    TooLarge { path: PathBuf, bound: TooLarge },
     /// A table without a line.
     #[error("`{}` is empty; expected a line with the names of the columns, then one row per item", .0.display())]
     Empty(PathBuf),
-    /// A column that is not there.
     #[error("`{}` has no column `{column}`; {help}", path.display())]
     Column {
         path: PathBuf,
-        /// The column wanted.
         column: String,
         /// The columns there are, or the nearest.
         help: String,
@@ -84,7 +74,6 @@ pub enum TableError {
 /// A file of rows, and how it is laid out.
 #[derive(Debug, Clone, Copy)]
 pub struct TableFile<'a> {
-    /// The file, or the folder.
     pub path: &'a Path,
     pub layout: TextsFormat,
     /// What stands between the columns of a CSV file; found out where absent.
@@ -110,7 +99,6 @@ const PART: u64 = 4 << 20;
 const ROW: u64 = 16;
 const CELL: u64 = 48;
 
-/// A table while it is read.
 struct Filling<'a> {
     table: Table,
     path: &'a Path,
@@ -139,9 +127,6 @@ impl Filling<'_> {
 
 impl TableFile<'_> {
     /// Names of the columns; of a file without names, of the column `text`.
-    ///
-    /// # Errors
-    /// [`TableError`] with the file.
     pub fn head(&self) -> Result<Vec<String>, TableError> {
         match self.layout {
             TextsFormat::Txt => Ok(vec!["text".to_owned()]),
@@ -165,17 +150,11 @@ impl TableFile<'_> {
     }
 
     /// The columns of these names. A TXT file has one, under any name.
-    ///
-    /// # Errors
-    /// [`TableError`], with the file and the row.
     pub fn read(&self, wanted: &[&str]) -> Result<Table, TableError> {
         self.read_within(wanted, None)
     }
 
     /// The same of at least `rows` rows, and of no more than that needs: large files are read in part.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), of what was read.
     pub fn read_first(&self, wanted: &[&str], rows: usize) -> Result<Table, TableError> {
         let mut most = PART;
         loop {
@@ -202,15 +181,11 @@ impl TableFile<'_> {
         }
     }
 
-    /// A fault of a row.
     pub fn row(&self, row: usize, seen: String, wanted: impl Into<Cow<'static, str>>) -> TableError {
         TableError::Row { path: self.path.to_owned(), row, seen, wanted: wanted.into() }
     }
 
     /// The whole text of a file that is no table.
-    ///
-    /// # Errors
-    /// [`TableError`] with the file.
     pub fn lines(&self) -> Result<String, TableError> {
         self.whole()
     }
@@ -248,7 +223,6 @@ impl TableFile<'_> {
         Ok(Some(std::fs::metadata(self.path).map_err(self.failed())?.len()))
     }
 
-    /// A table to be filled.
     fn filling(&self, columns: usize) -> Result<Filling<'_>, TableError> {
         let bound = if self.layout == TextsFormat::Folder { None } else { self.packed()?.map(TooLarge::of) };
         let table = Table { columns: vec![Vec::new(); columns], ..Table::default() };

@@ -29,7 +29,6 @@ pub struct Kind {
     pub singular: &'static str,
     /// Description of them, in a line.
     pub summary: &'static str,
-    /// The entries.
     pub entries: fn() -> Vec<Entry>,
 }
 

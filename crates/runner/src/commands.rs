@@ -27,7 +27,6 @@ mod store;
 mod topk;
 mod user_data;
 
-/// The program.
 pub fn main() -> ExitCode {
     ended(|| {
         // `--json` and the like may come before the command

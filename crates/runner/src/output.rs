@@ -12,9 +12,6 @@ use serde_json::{Map, Value as Json, json};
 use crate::cli::LogArgs;
 
 /// Prints a text to standard output. A reader that has gone away (`landmark list | head`) is no error.
-///
-/// # Errors
-/// A full disk, and the like.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()) {
@@ -57,9 +54,6 @@ impl Answer {
     }
 
     /// Prints the text, or with `--json` one line: `result` and `files` are data, `says` the lines for people.
-    ///
-    /// # Errors
-    /// As [`print`].
     pub fn print(&self, log: LogArgs) -> io::Result<()> {
         if !log.json {
             return print(&self.text);

@@ -14,7 +14,6 @@ use serde_json::{Value as Json, json};
 
 use crate::docs::{update, with_table};
 
-/// Folder of the papers.
 const PAPERS: &str = "experiments";
 
 /// Prints the verdicts, or compares or writes the files that hold them.

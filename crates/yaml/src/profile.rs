@@ -22,7 +22,6 @@ pub struct Profile {
     pub is_written: bool,
 }
 
-/// A key that was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Its dotted path.
@@ -59,9 +58,6 @@ pub fn profile_names(profiles: Option<&Node>) -> Vec<&str> {
 }
 
 /// Takes `profiles` out of the tree and lays the chosen one over the rest.
-///
-/// # Errors
-/// A profile that the file lacks, is no section, or changes `name` or `profiles`.
 pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Problem> {
     let profiles = root.remove("profiles");
     let wanted = wanted.unwrap_or(DEFAULT_PROFILE);

@@ -37,7 +37,6 @@ impl Problems {
         Self { folder: Rc::new(folder.to_owned()), ..Self::default() }
     }
 
-    /// Number of them.
     pub(crate) fn len(&self) -> usize {
         self.found.borrow().len()
     }
@@ -67,7 +66,6 @@ impl Problems {
         self.found.borrow().is_empty()
     }
 
-    /// All of them.
     pub fn into_vec(self) -> Vec<Problem> {
         self.found.take()
     }
@@ -262,9 +260,6 @@ pub trait FromNode: Sized {
 }
 
 /// `Deserialize` of such a value, which works where a configuration is read.
-///
-/// # Errors
-/// Whatever is wrong with it; its problems are collected where they were found.
 pub fn from_node<'de, D: de::Deserializer<'de>, T: FromNode>(deserializer: D) -> Result<T, D::Error> {
     match deserializer.deserialize_newtype_struct(NODE, Taken("a value"))? {
         HandedOver::Node(node, path, problems) => {

@@ -87,12 +87,10 @@ impl<'a> Section<'a> {
         value
     }
 
-    /// Place of the section.
     pub fn place(&self) -> Span {
         self.place
     }
 
-    /// Collector of problems.
     pub fn problems(&self) -> &'a Problems {
         self.problems
     }
@@ -164,7 +162,6 @@ impl<'a> Section<'a> {
         self.problems.add(Problem::new(message).at(place));
     }
 
-    /// Its keys and values.
     pub fn entries(&self) -> &'a [(Key, Node)] {
         self.entries
     }

@@ -49,9 +49,7 @@ pub enum Found<'a> {
     },
     /// All pairs from a similarity on, as `mine --target-recall` lists them.
     Pairs {
-        /// Their least similarity.
         at_least: f64,
-        /// Landmark columns.
         columns: usize,
         /// Budgets of labels, an item, that the columns are compared with.
         labels: &'a [usize],
@@ -59,10 +57,8 @@ pub enum Found<'a> {
 }
 
 impl CoverageConfig {
-    /// The keys of the section.
     pub const KEYS: Keys = Keys::of::<Self>().under("coverage");
 
-    /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         let mut coverage: Self = section.whole()?;
         if coverage.at_least.is_some() && coverage.k.is_some() {

@@ -91,7 +91,6 @@ pub struct DatasetConfig {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Items {
-    /// Documents with labels.
     Documents(DocumentsConfig),
     /// Questions with labels and trees.
     Questions(QuestionsConfig),
@@ -99,11 +98,9 @@ pub enum Items {
     Pairs(PairsConfig),
     /// The rows of a matrix in a file.
     Matrix(MatrixConfig),
-    /// The rows of a random matrix.
     Random(RandomMatrix),
     /// Texts of the user's.
     Texts(Box<TextsConfig>),
-    /// Two lists of them.
     TwoLists(Box<TwoListsConfig>),
 }
 

@@ -26,7 +26,6 @@ use crate::oracles::{OracleConfig, Orders};
 pub struct MatrixSubject {
     /// Experiment, which defines what is measured.
     pub experiment: &'static ExperimentEntry,
-    /// The items.
     pub dataset: DatasetConfig,
     /// Similarity function that scores a pair.
     pub oracle: OracleConfig,
@@ -46,7 +45,6 @@ pub struct MatrixSubject {
     /// Hyper-parameter search.
     #[serde(rename = "tuning")]
     pub search: SearchConfig,
-    /// The classifier.
     pub svm: SvmConfig,
     /// Error estimate from extra entries.
     pub error_estimate: Option<ErrorEstimateConfig>,
@@ -97,7 +95,6 @@ pub struct ExperimentEntry {
     /// Its line of the list; its keys stand in the section that they name.
     pub entry: Entry,
     pub purpose: Purpose,
-    /// Reads that section.
     pub own: Option<ReadOwn>,
     /// Refuses what it cannot use.
     pub check: fn(&MatrixSubject, &Section<'_>),
@@ -216,7 +213,6 @@ impl MatrixSubject {
         of_methods.chain(self.own.iter().flat_map(|own| own.proxies()))
     }
 
-    /// The smallest γ of the configuration.
     pub fn smallest_gamma(&self) -> Option<f64> {
         Some(match self.oracle.gamma()? {
             Tuned::Fixed(gamma) => gamma,
@@ -237,7 +233,6 @@ impl MatrixSubject {
         self.oracle.gamma().is_some()
     }
 
-    /// γ if the configuration fixes it.
     pub fn fixed_gamma(&self) -> Option<f64> {
         match self.oracle.gamma() {
             Some(Tuned::Fixed(gamma)) => Some(gamma),

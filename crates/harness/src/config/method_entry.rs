@@ -19,13 +19,11 @@ pub struct MethodEntry {
     pub id: &'static str,
     /// One line: what it is.
     pub summary: &'static str,
-    /// The formula of K̃.
     pub formula: &'static str,
     /// Entries it evaluates, as the papers count them.
     pub entries: &'static str,
     /// Paper and section.
     pub source: &'static str,
-    /// The keys it takes.
     pub keys: Keys,
     /// True where its result depends on the landmarks.
     pub draws: bool,
@@ -39,7 +37,6 @@ pub struct MethodEntry {
 pub struct Built {
     /// Every parameter, written or not.
     pub params: Map<String, Json>,
-    /// The method itself.
     pub approximator: Arc<dyn Approximate>,
 }
 

@@ -66,7 +66,6 @@ fn second() -> String {
 }
 
 impl OwnPairsConfig {
-    /// Reads its keys of a section.
     pub(super) fn read(section: &Section<'_>) -> Option<Self> {
         let mut own: Self = section.part()?;
         check_format(section, "path", &own.path, own.format);

@@ -11,9 +11,6 @@ use super::queries::QueriesConfig;
 /// A section that an experiment reads for itself.
 pub trait OwnSection: Any + fmt::Debug + Send + Sync {
     /// The resolved section, defaults included.
-    ///
-    /// # Errors
-    /// A value that JSON cannot hold.
     fn to_json(&self) -> serde_json::Result<Json>;
 
     /// The cheap relatives that it names.

@@ -15,7 +15,6 @@ pub struct Ingredients {
 }
 
 impl Ingredients {
-    /// The method of this id.
     pub fn method(&self, id: &str) -> Option<&'static MethodEntry> {
         self.methods.iter().find(|entry| entry.id == id)
     }

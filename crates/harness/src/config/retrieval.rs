@@ -56,10 +56,8 @@ impl RetrievalConfig {
     /// What tables call reranking the candidates of a proxy.
     pub const RERANKING: &'static str = "proxy + rescore";
 
-    /// The keys of the section.
     pub const KEYS: Keys = Keys::of::<Self>().under("retrieval");
 
-    /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         section.whole()
     }

@@ -31,7 +31,6 @@ pub struct RunSettings {
     /// Hours that it takes on two cores, where the configuration or its profile states them.
     #[serde(skip)]
     pub hours: Option<f64>,
-    /// The path of the configuration.
     #[serde(skip)]
     pub file: PathBuf,
 }

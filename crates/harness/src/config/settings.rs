@@ -108,7 +108,6 @@ impl Default for OutputConfig {
 }
 
 impl OutputConfig {
-    /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         let output: Self = section.whole()?;
         if !output.formats.contains(&FactorFormat::Npy) {
@@ -174,10 +173,8 @@ impl Default for SvmConfig {
 }
 
 impl SvmConfig {
-    /// The keys of the section.
     pub const KEYS: Keys = Keys::of::<SvmKeys>().and::<LinearSvmParams>();
 
-    /// Reads the section.
     pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
         let section = Section::new(node, "svm", problems)?;
         let keys = section.part();
@@ -274,7 +271,6 @@ impl Default for SpectrumConfig {
 }
 
 impl SpectrumConfig {
-    /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         let spectrum: Self = section.whole()?;
         if spectrum.to < spectrum.from {

@@ -86,7 +86,6 @@ pub struct TwoListsConfig {
 }
 
 impl TwoListsConfig {
-    /// Reads its keys of a section.
     pub(super) fn read(section: &Section<'_>) -> Option<Self> {
         let lists: Self = section.part()?;
         check_format(section, "left", &lists.left, lists.format);
@@ -156,7 +155,6 @@ impl Default for RowSplit {
 }
 
 impl RowSplit {
-    /// As a split of labelled items.
     pub fn of_items(&self) -> SplitConfig {
         match self {
             Self::Train(share) => SplitConfig::Train(*share),
@@ -277,7 +275,6 @@ impl TextsConfig {
         }
     }
 
-    /// The layout of the file.
     pub fn layout(&self) -> TextsFormat {
         self.format.or_else(|| TextsFormat::of(&self.path.resolved)).unwrap_or(TextsFormat::Txt)
     }

@@ -159,7 +159,6 @@ pub enum Compare {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Axis {
-    /// These.
     Values(Vec<f64>),
     Range(Range),
 }

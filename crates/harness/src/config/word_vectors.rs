@@ -15,7 +15,6 @@ use serde_json::{Value as Json, json};
 pub enum VectorsConfig {
     /// A set of the catalog, such as `self300`.
     Named(&'static str),
-    /// A file of yours.
     File(VectorFile),
     /// Learned from the documents themselves.
     Learned(Learned),

@@ -123,7 +123,6 @@ pub fn with_seconds(rows: Vec<ResultRow>, approximation: &Approximation) -> impl
     })
 }
 
-/// Report of a fit, as rows.
 pub fn report_rows(approximation: &Approximation, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
     let report = approximation.report();
     let mut rows = vec![blank(Metric::Shift, report.shift)];

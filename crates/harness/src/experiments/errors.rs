@@ -182,7 +182,6 @@ pub fn row(
     })
 }
 
-/// The rows of an estimate.
 pub fn estimated_rows(estimate: &ErrorEstimate, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
     let row = |metric, Estimate { value, lower, upper }| blank(metric, value).within(lower, upper);
     let ErrorEstimate { relative_error: value, lower, upper, .. } = *estimate;

@@ -32,7 +32,6 @@ const KEPT_UP_TO: usize = 6_000;
 /// Anchors that are taken out and searched for, at most.
 const TRIED: usize = 60;
 
-/// Metrics of a list.
 const METRICS: [(Metric, Depth); 3] = [
     (Metric::RecallAt1, Depth::Recall(1)),
     (Metric::RecallAt10, Depth::Recall(10)),

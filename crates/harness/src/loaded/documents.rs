@@ -35,7 +35,6 @@ pub enum EmptyDocuments {
 pub struct PlacedDocuments {
     /// Names the random streams and the rows; `embedded` where the sample stands in.
     pub dataset: String,
-    /// Those that stay.
     pub documents: LabelledDocuments,
     pub clouds: Arc<WordClouds>,
     /// Source of the word vectors.
@@ -49,15 +48,11 @@ pub struct PlacedDocuments {
 }
 
 impl PlacedDocuments {
-    /// Their classes.
     pub fn labels(&self) -> Labels {
         Labels::of_documents(&self.documents)
     }
 
     /// Loads documents and vectors, and puts the ones among the others.
-    ///
-    /// # Errors
-    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,

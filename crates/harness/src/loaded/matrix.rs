@@ -43,7 +43,6 @@ impl GivenMatrix {
     }
 }
 
-/// One label a line.
 fn read_labels(path: &ConfigPath, n: usize) -> Result<Labels, LoadError> {
     let text = std::fs::read_to_string(&path.resolved).map_err(landmark_data::DataError::io(&path.resolved))?;
     let lines: Vec<&str> = text.lines().collect();

@@ -26,9 +26,6 @@ struct Row {
 }
 
 /// Pairs to learn from and to judge by.
-///
-/// # Errors
-/// A file or a row that cannot be used, targets that are all the same, labels that are not two.
 pub(super) fn read(
     run: &RunSettings,
     dataset: &str,

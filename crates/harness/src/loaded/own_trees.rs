@@ -17,9 +17,6 @@ const NAMES: [(&str, DependencyTree); 3] =
 const UNLABELLED: &str = "unlabelled";
 
 /// The examples of a file, and of a second one that is judged.
-///
-/// # Errors
-/// A file or a row that cannot be used.
 pub(super) fn read(dataset: &str, own: &OwnTreesConfig, data: Option<&Path>) -> Result<KelpExamples, LoadError> {
     let of = |path: &ConfigPath, side| {
         let place = path.at(data).ok_or_else(|| ItemsError::NoDataFolder(path.written.clone()))?;

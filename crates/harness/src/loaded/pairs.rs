@@ -15,7 +15,6 @@ const SAMPLE: &str = "embedded_pairs";
 
 /// Pairs to learn from and to judge by.
 pub struct Pairs {
-    /// Pairs to learn from.
     pub train: SentencePairs,
     /// Pairs to judge by, whose sentences are the items.
     pub dev: SentencePairs,

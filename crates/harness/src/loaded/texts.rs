@@ -17,7 +17,6 @@ use crate::items::OwnItems;
 
 /// Texts of the user's own.
 pub struct Texts {
-    /// Ids and texts.
     pub scored: Arc<ScoredItems>,
     /// The file, as the configuration names it.
     pub file: String,
@@ -43,7 +42,6 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// All of this number of items.
     pub fn all(items: usize) -> Self {
         Self { places: (0..items).collect(), of: Some(items) }
     }
@@ -51,7 +49,6 @@ impl Chosen {
 
 /// Labelled pairs among texts.
 pub struct TextPairs {
-    /// Pairs to judge by.
     pub pairs: Vec<(usize, usize)>,
     /// People's judgment of each, between 0 and 1.
     pub targets: Vec<f64>,
@@ -59,7 +56,6 @@ pub struct TextPairs {
     pub are_graded: bool,
     /// Pairs to choose the threshold of a yes on.
     pub calibration: Option<(Vec<landmark_core::oracle::Pair>, Vec<bool>)>,
-    /// Pairs to learn from.
     pub train: usize,
 }
 
@@ -272,9 +268,6 @@ pub(super) fn load_pairs(
 
 impl Texts {
     /// Puts texts among their word vectors where `words` states what becomes of one without; vectors that are learned are learned from `all`.
-    ///
-    /// # Errors
-    /// Word vectors that cannot be read, a text without a known word.
     pub fn of(
         run: &RunSettings,
         dataset: &str,

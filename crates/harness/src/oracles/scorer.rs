@@ -33,7 +33,6 @@ impl Scorer {
         }
     }
 
-    /// Ids of the items.
     pub fn ids(&self) -> &[String] {
         match self {
             Self::Program(program) => program.items().ids(),

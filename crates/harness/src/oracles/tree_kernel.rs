@@ -31,7 +31,6 @@ pub static TREE_KERNEL: OracleSpec = OracleSpec {
 /// A normalized kernel over the representations of a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TreeKernelConfig {
-    /// The kernel and its decays.
     #[serde(flatten)]
     pub kernel: KernelConfig,
     /// The representation that is compared.
@@ -44,7 +43,6 @@ pub struct TreeKernelConfig {
     pub threshold: Option<f64>,
 }
 
-/// The kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum KernelConfig {
@@ -148,7 +146,6 @@ impl TreeKernelConfig {
         found
     }
 
-    /// The id of the kernel.
     pub fn id(&self) -> &'static str {
         match &self.kernel {
             KernelConfig::Bow(_) => "bow",
@@ -192,9 +189,6 @@ impl OracleSettings for TreeKernelConfig {
 
 impl TreeKernelConfig {
     /// Fragments of at most `size` nodes that two questions may share, written out.
-    ///
-    /// # Errors
-    /// A representation that the questions do not have, trees that cannot be numbered.
     pub fn fragments(&self, questions: &Questions, size: usize) -> Result<SparseVectors, LoadError> {
         match self.kernel {
             // a bag of words has fragments of one word

@@ -44,9 +44,6 @@ pub(super) fn run(
 
 /// Makes of each member the run whose results a page of them shows: in the profile of the page or, where it has none, in the largest of the smaller
 /// ones that it has, under the `--set` of its command, which no collection knows of.
-///
-/// # Errors
-/// A file that is wrong in the profile or under the settings of its run; a published `run.json` that is torn.
 pub fn take_largest_runs(
     collection: &mut Collection,
     options: &RunOptions,

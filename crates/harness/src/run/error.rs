@@ -35,12 +35,9 @@ pub enum RunError {
     /// The oracle, asked by a command for scores, gave none.
     #[error(transparent)]
     Asked(Box<JobError>),
-    /// A job failed.
     #[error("{title} failed")]
     Job {
-        /// Title of the job.
         title: String,
-        /// Why.
         #[source]
         source: Box<JobError>,
     },
@@ -56,7 +53,6 @@ pub enum RunError {
         /// Why the sample does not do.
         reason: String,
     },
-    /// The list of landmarks.
     #[error("{0}")]
     Landmarks(String),
 }

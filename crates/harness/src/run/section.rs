@@ -125,7 +125,6 @@ impl ReportSection {
         Ok(one)
     }
 
-    /// Its `run.json`.
     pub(super) fn facts(&self) -> &Json {
         &self.provenance
     }
@@ -152,7 +151,6 @@ impl ReportSection {
         self.figures.retain(|figure| is_kept(&figure.id));
     }
 
-    /// As the report wants it.
     pub(super) fn input(&self) -> ReportInput<'_> {
         ReportInput {
             title: self.title.clone(),

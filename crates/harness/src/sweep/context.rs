@@ -37,7 +37,6 @@ pub const OTHER_ORDER: usize = 1;
 pub struct SweepContext<'a> {
     /// Name, seed, replicates, profile.
     pub run: &'a RunSettings,
-    /// Hash of the whole configuration.
     pub config_hash: String,
     /// Its part about the matrix.
     pub matrix: &'a MatrixSubject,
@@ -49,7 +48,6 @@ pub struct SweepContext<'a> {
     pub sweep: &'a Sweep<'a>,
     /// Evaluation and storage of the distances to random documents (WME).
     pub random: RandomStores,
-    /// Its folder of results.
     pub folder: &'a Path,
     /// True where a budget ended the growth of a rank: its best so far is a result.
     pub is_cut_short: std::cell::Cell<bool>,
@@ -69,7 +67,6 @@ impl SweepContext<'_> {
         }
     }
 
-    /// γ where the configuration fixes it.
     pub fn fixed_gamma(&self) -> Option<f64> {
         self.matrix.fixed_gamma()
     }
@@ -80,25 +77,16 @@ impl SweepContext<'_> {
     }
 
     /// Similarities exp(−γ·score) for a command that chooses its pairs on the way: a program is checked when the first is to be evaluated.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn similarities(&self, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
         self.metered.checked_similarities(gamma, self.checks())
     }
 
     /// One order of each pair, drawn by the seed of the run, for a search that asks for both orders of the best alone.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn one_order(&self, gamma: Option<f64>) -> Result<Option<OneOrderScores>, OracleError> {
         self.metered.one_order(gamma, Coin::new(self.run.seed), self.checks())
     }
 
     /// Asks a program again for some pairs that the store holds.
-    ///
-    /// # Errors
-    /// A program that has changed, and whatever it refuses.
     pub fn check_program(&self) -> Result<(), OracleError> {
         self.metered.checked(self.checks()).map_or(Ok(()), |checked| checked.check_identity(&[]))
     }
@@ -393,7 +381,6 @@ fn variant(method: &crate::config::MethodConfig) -> Variant {
     variant
 }
 
-/// All of K.
 pub fn whole(n: usize) -> EntryPlan {
     EntryPlan::all(n)
 }

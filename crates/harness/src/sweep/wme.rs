@@ -16,7 +16,6 @@ use crate::job::{ExtraCalls, JobError};
 use crate::metered_store::MeteredStore;
 use crate::problem::{Problem, similarity};
 
-/// The id in the catalog.
 pub const ID: &str = "wme";
 
 /// Metered stores by seed and Dmax: the documents of one serve every γ and every R.

@@ -81,9 +81,6 @@ impl<R: Read> Read for ToTheEnd<R> {
 }
 
 /// Looks whether the dictionaries of these columns hold what their headers promise. Reads the headers of all their pages, and dictionaries.
-///
-/// # Errors
-/// A dictionary that doesn't, and whatever else is wrong with a page.
 pub(super) fn check_dictionaries(file: &impl FileReader, columns: &[&str]) -> Result<()> {
     for number in 0..file.num_row_groups() {
         let group = file.get_row_group(number)?;

@@ -2,7 +2,6 @@
 
 use landmark_harness::oracles::{OracleSpec, cross_encoder, http, precomputed, string, subprocess, tree_kernel, wmd};
 
-/// Every oracle.
 pub static ORACLES: &[&OracleSpec] = &[
     &wmd::WMD,
     &tree_kernel::TREE_KERNEL,

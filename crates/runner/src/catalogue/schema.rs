@@ -14,7 +14,6 @@ use super::{METHODS, ORACLES, catalogue, experiments};
 /// The committed schema, from the root of the repository.
 pub const FILE: &str = "docs/reference/landmark.schema.json";
 
-/// The properties of a configuration.
 fn properties() -> Map<String, Json> {
     let mut properties = Map::new();
     for keys in top_keys().map(|keys| keys.schema()) {

@@ -10,7 +10,6 @@ const ANSWER_RANKING: Entry = Entry {
     source: "SemEval-2016 Task 3, subtask A",
 };
 
-/// Every task.
 pub static TASKS: &[Entry] = &[
     ANSWER_RANKING,
     Entry {

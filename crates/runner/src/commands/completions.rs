@@ -4,7 +4,6 @@ use clap_complete::{Shell, generate};
 
 use crate::cli::{Cli, PROGRAM};
 
-/// The script a shell sources.
 pub(super) fn script(shell: Shell) -> String {
     let mut script = Vec::new();
     generate(shell, &mut Cli::parser(true), PROGRAM, &mut script);

@@ -103,7 +103,6 @@ pub(crate) fn invocation(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs,
     }
 }
 
-/// This program.
 const BUILD: Build = Build {
     version: env!("CARGO_PKG_VERSION"),
     revision: env!("LANDMARK_REVISION"),

@@ -19,7 +19,6 @@ use crate::cli::{
 use crate::exit::Exit;
 use crate::output::Answer;
 
-/// Does one of them.
 pub(super) fn user_data(command: UserDataCommand, log: LogArgs) -> Result<(Answer, Exit)> {
     let record = CommandRecord::default();
     let at = |arguments: &FinishedRunArgs| invocation(arguments, log).recorded_in(&record);
