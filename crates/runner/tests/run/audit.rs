@@ -39,18 +39,12 @@ fn an_audit_of_all_pairs_is_the_share_that_brute_force_finds_and_needs_no_run() 
     near(&found["lower"], 285.0 / 392.0);
     // stored scores take no call
     assert_eq!(audit(&scratch, &[&words[..], &["--dry-run"]].concat())["calls"], 0);
-    let said = scratch.say(&["audit", "config.yaml", "blocking.csv", "--at-least", "0.7"]);
-    assert!(
-        said.err.contains("325 of 325 candidates and 1,445 of 1,445 other pairs are scored: exactly 0 calls"),
-        "{}",
-        said.err
-    );
-    assert!(said.out.contains("2 rows are ignored: they repeat a pair"), "{}", said.out);
-    assert!(
-        said.out.contains("recall of the candidates: about 0.727; at least 0.727 with probability 0.9"),
-        "{}",
-        said.out
-    );
+    let said = scratch.say("audit config.yaml blocking.csv --at-least 0.7");
+    said.reports(&["325 of 325 candidates and 1,445 of 1,445 other pairs are scored: exactly 0 calls"]);
+    said.prints(&[
+        "2 rows are ignored: they repeat a pair",
+        "recall of the candidates: about 0.727; at least 0.727 with probability 0.9",
+    ]);
 }
 
 #[test]
@@ -121,8 +115,8 @@ fn candidates_that_cannot_be_audited_end_with_2_before_the_first_call() {
         (&["blocking.csv", "--at-least", "0.7", "--first", "a"], "use `--first COLUMN`"),
         (&["wrong.csv", "--at-least", "0.7"], "row 1: `n99` is no item of `mine`"),
     ] {
-        let said = scratch.say(&[&["audit", "config.yaml"], words].concat());
-        assert!(said.code == Some(2) && said.err.contains(message), "{words:?}: {:?} {}", said.code, said.err);
+        let said = scratch.ends(2, &[&["audit", "config.yaml"], words].concat());
+        assert!(said.err.contains(message), "{words:?}: {:?} {}", said.code, said.err);
     }
     assert!(asked(&scratch).is_empty());
 }

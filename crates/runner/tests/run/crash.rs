@@ -58,7 +58,7 @@ fn killed(scratch: &Scratch, arguments: &[&str], mut is_time: impl FnMut() -> bo
         before = asked(scratch).len();
         std::thread::sleep(Duration::from_millis(400));
     }
-    let log = std::fs::read_to_string(scratch.path("log")).unwrap();
+    let log = scratch.read("log");
     (!has_ended).then_some(in_flight(&log))
 }
 
@@ -103,12 +103,12 @@ fn judge(what: &str, scratch: &Scratch, in_flight: Option<usize>) {
 #[test]
 fn a_killed_run_asks_again_for_what_was_in_flight_and_ends_in_the_same_factors() {
     let whole = place();
-    whole.run_well(&["--quiet"]);
+    whole.run_well("--quiet");
     for draw in kills() {
         let scratch = slow_place();
         let until = (draw % 700) as usize;
         let in_flight = killed(&scratch, &["config.yaml", "--quiet"], || asked(&scratch).len() >= until);
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         judge("scoring", &scratch, in_flight);
         assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
     }
@@ -117,16 +117,16 @@ fn a_killed_run_asks_again_for_what_was_in_flight_and_ends_in_the_same_factors()
 #[test]
 fn a_share_killed_and_run_again_gives_the_run_the_same_factors() {
     let whole = place();
-    whole.run_well(&["--quiet"]);
+    whole.run_well("--quiet");
     for draw in kills() {
         let scratch = slow_place();
         let until = (draw % 350) as usize;
         let in_flight =
             killed(&scratch, &["config.yaml", "--share", "0/2", "--quiet"], || asked(&scratch).len() >= until);
-        scratch.well(&["config.yaml", "--share", "1/2", "--quiet"]);
-        scratch.well(&["config.yaml", "--share", "0/2", "--quiet"]);
+        scratch.well("config.yaml --share 1/2 --quiet");
+        scratch.well("config.yaml --share 0/2 --quiet");
         let before = asked(&scratch).len();
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         assert_eq!(asked(&scratch).len(), before);
         judge("share", &scratch, in_flight);
         assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
@@ -150,7 +150,7 @@ fn a_search_killed_between_its_rounds_ends_in_the_same_neighbors() {
 #[test]
 fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
     let whole = place();
-    whole.run_well(&["--quiet"]);
+    whole.run_well("--quiet");
     for draw in kills() {
         let scratch = place();
         let (mut since, wait) = (None, Duration::from_millis(draw % 60));
@@ -161,7 +161,7 @@ fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
             }
             since.is_some_and(|since: Instant| since.elapsed() >= wait)
         });
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         judge("writing", &scratch, in_flight);
         assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
         assert_eq!(scratch.figures("runs/mine"), whole.figures("runs/mine"));
@@ -171,7 +171,7 @@ fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
 #[test]
 fn a_share_that_is_stopped_while_another_process_does_it_and_wakes_up_does_no_harm() {
     let whole = place();
-    whole.run_well(&["--quiet"]);
+    whole.run_well("--quiet");
     let scratch = slow_place();
     let mut late = start(&scratch, &["config.yaml", "--share", "0/2"]);
     while asked(&scratch).len() < 50 && late.try_wait().unwrap().is_none() {
@@ -181,23 +181,23 @@ fn a_share_that_is_stopped_while_another_process_does_it_and_wakes_up_does_no_ha
         assert!(Command::new("kill").args([name, &late.id().to_string()]).status().unwrap().success());
     };
     signal("-STOP");
-    scratch.well(&["config.yaml", "--share", "0/2", "--quiet"]);
+    scratch.well("config.yaml --share 0/2 --quiet");
     signal("-CONT");
-    assert!(late.wait().unwrap().success(), "{}", std::fs::read_to_string(scratch.path("log")).unwrap());
-    scratch.run_well(&["--quiet"]);
+    assert!(late.wait().unwrap().success(), "{}", scratch.read("log"));
+    scratch.run_well("--quiet");
     assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
 }
 
 #[test]
 fn without_file_handles_a_run_ends_with_the_reason_and_goes_on_where_it_was() {
     let whole = place();
-    whole.run_well(&["--quiet"]);
+    whole.run_well("--quiet");
     let scratch = place();
     let mut may_be_lost = 0;
     // from too few to start the scoring program to enough for all of it
     for handles in 6..16 {
         std::fs::remove_dir_all(scratch.path("runs")).ok();
-        let mut run = scratch.command(&["config.yaml", "--quiet"]);
+        let mut run = scratch.command("config.yaml --quiet");
         run.env("RUST_LOG", "landmark_store=debug");
         let said = Said::of(&mut with_handles(handles, &run));
         if said.code == Some(0) && handles > 6 {
@@ -208,7 +208,7 @@ fn without_file_handles_a_run_ends_with_the_reason_and_goes_on_where_it_was() {
         assert!(said.err.contains("Too many open files") || said.err.contains("it said: /bin/sh"), "{}", said.err);
         may_be_lost += in_flight(&said.err);
     }
-    scratch.run_well(&["--quiet", "--force"]);
+    scratch.run_well("--quiet --force");
     assert!(twice(&scratch) <= may_be_lost, "{} of {may_be_lost}", twice(&scratch));
     assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
 }

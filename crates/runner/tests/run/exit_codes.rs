@@ -39,7 +39,7 @@ fn what_is_named_wrongly_ends_with_2_and_nothing_is_started() {
         ends_with(&scratch, 2, &["init", file, "--score", "wmd"]);
     }
     assert!(asked(&scratch).is_empty());
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
     for arguments in [
         &["pairs", "config.yaml", "nowhere.tsv"][..],
@@ -59,7 +59,7 @@ fn what_is_named_wrongly_ends_with_2_and_nothing_is_started() {
 #[test]
 fn a_score_that_fails_and_a_check_that_does_not_hold_end_with_1() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     scratch.write("scorer.sh", &PROGRAM.replace("[${scores#,}]", "[]"));
     ends_with(&scratch, 1, &["config.yaml", "--set", "ranks=20"]);
     // and where it fails the checks that come first: it was asked
@@ -81,9 +81,8 @@ fn a_budget_that_cuts_an_answer_short_ends_with_3_and_says_so() {
         &["cluster", "config.yaml", "--pivots", "--at-least", "0.9"],
     ] {
         let scratch = place();
-        scratch.run_well(&["--quiet"]);
-        let said = scratch.say(&[arguments, &["--budget", "1"]].concat());
-        assert_eq!(said.code, Some(3), "{arguments:?}: {}{}", said.out, said.err);
+        scratch.run_well("--quiet");
+        let said = scratch.ends(3, &[arguments, &["--budget", "1"]].concat());
         assert!(said.out.contains("the budget ended before"), "{arguments:?}: {}", said.out);
         ends_with(&scratch, 0, arguments);
     }

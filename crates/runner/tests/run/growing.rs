@@ -42,12 +42,12 @@ fn a_list_that_gains_loses_or_reorders_items_costs_its_new_columns_and_copies_co
         let scratch = Scratch::with(&if keeps { format!("{config}landmarks: kept\n") } else { config.clone() });
         scratch.write("scorer.sh", PROGRAM);
         write_list(&scratch, &start);
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         let before = pairs_asked(&scratch);
         assert_eq!(before.len(), asked(&scratch).len());
         write_list(&scratch, list);
-        let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
-        scratch.run_well(&["--quiet", "--force"]);
+        let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
+        scratch.run_well("--quiet --force");
         let all = pairs_asked(&scratch);
         assert_eq!(all.len(), asked(&scratch).len(), "{case}: a pair was asked for twice, or one of two copies");
         let landmarks = scratch.json("runs/mine/factors/factors.json")["landmarks"].clone();
@@ -76,7 +76,7 @@ fn a_list_that_gains_loses_or_reorders_items_costs_its_new_columns_and_copies_co
 #[test]
 fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_asked_for_once() {
     let start: Vec<i64> = (0..120).map(|i| (i * i * 7) % 4001).collect();
-    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
+    let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2";
     let audited = |scratch: &Scratch, list: &[i64]| -> HashSet<i64> {
         let rows = scratch.json("runs/mine/neighbors.json")["audited"].clone();
         rows.as_array().unwrap().iter().map(|at| list[at.as_u64().unwrap() as usize]).collect()
@@ -86,7 +86,7 @@ fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_as
     let scratch = Scratch::with(&CONFIG.replace("0.05", "0.0005"));
     scratch.write("scorer.sh", PROGRAM);
     write_list(&scratch, &start);
-    assert!(matches!(scratch.say(&topk).code, Some(0 | 3)));
+    assert!(matches!(scratch.say(topk).code, Some(0 | 3)));
     let (fresh, rows) = (asked(&scratch).len(), audited(&scratch, &start));
     assert_eq!(rows.len(), 24);
     let lists = [
@@ -99,7 +99,7 @@ fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_as
     for (case, list) in lists {
         let before = asked(&scratch).len();
         write_list(&scratch, &list);
-        let said = scratch.say(&topk);
+        let said = scratch.say(topk);
         assert!(matches!(said.code, Some(0 | 3)), "{case}: {}", said.err);
         let kept = audited(&scratch, &list).intersection(&rows).count();
         assert!(kept >= 18, "{case}: {kept} of 24 audited rows are the same");

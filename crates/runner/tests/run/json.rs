@@ -25,7 +25,7 @@ fn files_are_those_that_were_written_whatever_backticks_stand_in_texts() {
     // the name of every cluster has one backtick, and a name between two that is there
     let rows: String = (0..60).map(|i| format!("n{i}\t{i} `store\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let answer = json(&scratch, &["cluster", "config.yaml", "--clusters", "3"]);
     assert_eq!(files(&answer), ["runs/mine/clusters.tsv", "runs/mine/report.html"]);
     let clusters = answer["result"]["clusters"].as_array().unwrap();
@@ -38,7 +38,7 @@ fn files_are_those_that_were_written_whatever_backticks_stand_in_texts() {
 #[test]
 fn commands_on_a_finished_run_give_their_figures_and_files_as_data() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let found = json(&scratch, &["mine", "config.yaml", "--pairs", "5"]);
     assert_eq!(found["result"]["pairs"], 5);
     assert_eq!(files(&found)[0], "runs/mine/pairs.tsv");
@@ -60,7 +60,7 @@ fn commands_on_a_finished_run_give_their_figures_and_files_as_data() {
 #[test]
 fn commands_on_stores_models_and_files_answer_with_data() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let store = json(&scratch, &["store", "ls"]);
     let oracle = &store["result"]["oracles"][0];
     assert!(oracle["kind"] == "subprocess" && oracle["entries"].as_u64().unwrap() > 0, "{store}");
@@ -82,7 +82,7 @@ fn commands_on_stores_models_and_files_answer_with_data() {
 fn a_wrong_configuration_is_data_too() {
     let scratch = place();
     scratch.write("wrong.yaml", "name: wrong\nexperiment: own_datum\n");
-    let said = scratch.say(&["check", "wrong.yaml", "config.yaml", "--json"]);
+    let said = scratch.say("check wrong.yaml config.yaml --json");
     let answer: Json = serde_json::from_str(&said.out).unwrap();
     let checked = &answer["result"]["configurations"];
     assert_eq!((said.code, &checked[0]["good"], &checked[1]["good"]), (Some(2), &Json::from(false), &Json::from(true)));

@@ -11,15 +11,15 @@ const MODEL: &str = "name: pairs\nexperiment: glue\ndataset: { name: embedded_pa
 #[test]
 fn the_program_starts_without_libtorch() {
     // the loader prints what the program needs, and does not start it
-    let listed = Said::of(Scratch::with("").command(&["--version"]).env("LD_TRACE_LOADED_OBJECTS", "1"));
-    assert!(listed.out.contains("libc.so"), "{}", listed.out);
+    let listed = Said::of(Scratch::with("").command("--version").env("LD_TRACE_LOADED_OBJECTS", "1"));
+    listed.prints(&["libc.so"]);
     assert!(!listed.out.contains("torch") && !listed.out.contains("libc10"), "{}", listed.out);
 }
 
 #[test]
 fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() {
     let scratch = Scratch::with(MODEL);
-    let with = |library: &str| Said::of(scratch.command(&["config.yaml"]).env("LANDMARK_NEURAL", library));
+    let with = |library: &str| Said::of(scratch.command("config.yaml").env("LANDMARK_NEURAL", library));
     let said = with("nowhere.so");
     assert_ne!(said.code, Some(0));
     said.must_complain(
@@ -46,12 +46,12 @@ fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() 
 #[test]
 fn whole_numbers_say_how_far_they_are_from_f32_and_train_nothing() {
     let scratch = Scratch::with(&MODEL.replace("device: cpu", "device: cpu, precision: int8"));
-    scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
+    scratch.run_well("");
+    let summary = scratch.read("runs/pairs/summary.md");
     assert!(summary.contains("`int8` against f32 on 100 pairs: scores differ by 0.0"), "{summary}");
 
     let trained = MODEL.replace("device: cpu", "device: cpu, fine_tune: { precision: int8 }");
-    Scratch::with(&trained).complains(&[], &["`oracle.fine_tune.precision` is int8, but must be f32 or bf16"]);
+    Scratch::with(&trained).complains("", &["`oracle.fine_tune.precision` is int8, but must be f32 or bf16"]);
 }
 
 #[cfg(feature = "torch")]
@@ -67,9 +67,9 @@ fn pairs_above_the_limit_of_the_model_are_counted_in_the_run_and_on_its_page() {
         "items.txt",
         &["a b", "c d", "e f", long, "b c d e f g h i j k l a", "c d e f g h i j k l a b"].join("\n"),
     );
-    let said = scratch.run_well(&[]);
+    let said = scratch.run_well("");
     let told = "12 of 15 pairs have more than the 16 tokens that the model reads at most, and are cut";
-    assert!(said.err.contains(told), "{}", said.err);
-    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
+    said.reports(&[told]);
+    let page = scratch.read("runs/mine/report.html");
     assert!(page.contains(told), "the page does not say it");
 }

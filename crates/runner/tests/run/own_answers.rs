@@ -12,7 +12,7 @@ use crate::scratch::{Scratch, number_before};
 #[test]
 fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     let scratch = place();
-    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    scratch.run_well("--quiet --set ranks=30");
     let evaluated = asked(&scratch).len();
     let set = ["--set", "ranks=30"];
     let well = |arguments: &[&str]| scratch.well(&[arguments, &set].concat()).out;
@@ -31,7 +31,7 @@ fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     assert!(mean_gap < 2.0, "{mean_gap}");
     let said = well(&["mine", "config.yaml", "--pairs", "5", "--out", "pairs.csv"]);
     assert!(said.contains("the 5 most similar pairs: `pairs.csv`"), "{said}");
-    assert_eq!(std::fs::read_to_string(scratch.path("pairs.csv")).unwrap().lines().count(), 6);
+    assert_eq!(scratch.read("pairs.csv").lines().count(), 6);
     let said = well(&["cluster", "config.yaml", "--clusters", "3"]);
     assert!(said.contains("60 items in 3 clusters"), "{said}");
     let clusters = table(&scratch, "runs/mine/clusters.tsv");
@@ -50,7 +50,7 @@ fn neighbors_pairs_clusters_and_labels_follow_the_score() {
 #[test]
 fn approximate_neighbors_come_with_the_recall_that_was_measured() {
     let scratch = place();
-    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    scratch.run_well("--quiet --set ranks=30");
     let say = |arguments: &[&str]| {
         let topk = ["topk", "config.yaml", "-k", "2", "--set", "ranks=30"];
         scratch.say(&[&topk[..], arguments].concat())
@@ -68,8 +68,7 @@ fn approximate_neighbors_come_with_the_recall_that_was_measured() {
     assert!(said.code == Some(0) && said.out.contains("all pairs are compared"), "{}{}", said.out, said.err);
     assert_eq!(lists(), exact);
     let said = say(&["--mode", "graph", "--ef", "20"]);
-    assert!(said.out.contains("recall 1.0000 of the 2 nearest by the factors"), "{}{}", said.out, said.err);
-    assert!(said.out.contains("measured at all of them"), "{}", said.out);
+    said.prints(&["recall 1.0000 of the 2 nearest by the factors", "measured at all of them"]);
     assert_eq!(lists(), exact);
     for (arguments, words) in [
         (&["--ef", "20"][..], "cannot use `--ef` in the mode `factors`"),
@@ -84,9 +83,9 @@ fn approximate_neighbors_come_with_the_recall_that_was_measured() {
 #[test]
 fn rescoring_ranks_by_the_program_itself_within_a_budget() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
-    scratch.well(&["topk", "config.yaml", "-k", "3", "--rerank", "20"]);
+    scratch.well("topk config.yaml -k 3 --rerank 20");
     let near = table(&scratch, "runs/mine/neighbors.tsv");
     for row in near.iter().filter(|row| row["rank"] == "1") {
         let number = |key: &str| row[key][1..].parse::<i64>().unwrap();
@@ -96,24 +95,23 @@ fn rescoring_ranks_by_the_program_itself_within_a_budget() {
     assert!(asked(&scratch).len() > before);
     // a fresh place, and little to spend
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
-    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rerank", "20", "--budget", "40"]);
-    assert_eq!(said.code, Some(3), "{}", said.err);
+    scratch.ends(3, "topk config.yaml -k 3 --rerank 20 --budget 40");
     assert!(asked(&scratch).len() <= before + 40, "{}", asked(&scratch).len() - before);
 }
 
 #[test]
 fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
     let scratch = place();
-    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    scratch.run_well("--quiet --set ranks=30");
     let before = asked(&scratch).len();
     scratch.write("new.tsv", "key\ttext\nfirst\t7\nsecond\t41\nthird\t100\n");
     // texts that are here already are not scored again, and a text equals itself
     let new = 30;
     for evaluated in [new, 0] {
         let already = asked(&scratch).len();
-        let said = scratch.well(&["project", "config.yaml", "new.tsv", "-k", "1", "--set", "ranks=30"]);
+        let said = scratch.well("project config.yaml new.tsv -k 1 --set ranks=30");
         assert_eq!(asked(&scratch).len() - already, evaluated, "a new text and 30 landmarks, once: {}", said.out);
     }
     assert_eq!(asked(&scratch).len(), before + new);
@@ -143,7 +141,7 @@ fn factors_that_embed_no_new_items_are_refused_before_a_call() {
     scratch.run_well(&[&["--quiet"][..], &stack].concat());
     refused(&stack, &["cannot embed new items with factors of the method `stack`", "`methods: [shift_ridge]`"]);
     // factors of an earlier version, which name no configuration
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let mut info = scratch.json("runs/mine/factors/factors.json");
     info["proxy"] = true.into();
     info["config"] = serde_json::Value::Null;
@@ -154,7 +152,7 @@ fn factors_that_embed_no_new_items_are_refused_before_a_call() {
 #[test]
 fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     for (name, border) in [("few.tsv", 10), ("many.tsv", 40)] {
         let rows: String = (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", i < border)).collect();
         scratch.write(name, &format!("id\tlabel\n{rows}"));
@@ -257,7 +255,7 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
             "name: mine\nexperiment: own_data\ndataset: {dataset}\noracle: {oracle}\nmethods: [{method}]\nranks: 8\n"
         ));
         scratch.write("items.txt", &texts.join("\n"));
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         // two of the old ones, handed in again as new, get the rows that they have
         scratch.write("new.txt", &format!("{}\n{}\nthe violin and the harbour\n", texts[5], texts[17]));
         // a model is asked in both orders, and what it has scored serves another list of texts; what costs little is computed again. In a store
@@ -312,7 +310,7 @@ fn commands_that_evaluate_check_the_program_first() {
     for command in commands {
         let scratch = checked();
         scratch.write("new.tsv", "key\ttext\na\t70\nb\t90\n");
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         scratch.write("scorer.sh", &changed);
         let before = asked(&scratch).len();
         let said = scratch.say(command);
@@ -330,9 +328,8 @@ fn commands_that_evaluate_check_the_program_first() {
     // an order that matters, found before the first list
     let scratch = checked();
     scratch.write("scorer.sh", &PROGRAM.replace("${d#-}", "$((d > 0 ? d : 0))"));
-    let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2", "--dry-run"]);
-    assert!(said.out.contains("and at most 32 to check the scorer"), "{}", said.out);
-    let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2"]);
+    scratch.say("topk config.yaml --calls-per-item 12 -k 2 --dry-run").prints(&["and at most 32 to check the scorer"]);
+    let said = scratch.say("topk config.yaml --calls-per-item 12 -k 2");
     assert!(said.code != Some(0), "{}", said.out);
     said.must_complain("the program says that its score is symmetric");
     assert!(asked(&scratch).len() <= 32, "{}", asked(&scratch).len());
@@ -341,7 +338,7 @@ fn commands_that_evaluate_check_the_program_first() {
 #[test]
 fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let evaluated = asked(&scratch).len();
     for command in [
         &["topk", "config.yaml", "--calls-per-item", "30"][..],
@@ -366,13 +363,13 @@ fn a_program_told_ids_or_numbers_scores_another_list_by_what_these_say_of_it() {
         );
         let list = |rows: String| scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
         list((0..30).map(|i| format!("n{i}\t{i}\n")).collect());
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         list((0..count).map(rows).collect());
-        (asked(&scratch).len(), scratch.run_well(&["--dry-run"]))
+        (asked(&scratch).len(), scratch.run_well("--dry-run"))
     };
     let same = |i| format!("n{i}\t{i}\n");
     let (kept, grown) = changed("id", &same, 31);
-    assert!(grown.err.contains(&format!("{kept} scores of the same scorer")), "{}", grown.err);
+    grown.reports(&[&format!("{kept} scores of the same scorer")]);
     // an item with another text is another one, and its number does not identify it in another list
     for (pairs, rows) in [("id", &(|i| format!("n{i}\tanother {i}\n")) as &dyn Fn(usize) -> String), ("index", &same)] {
         assert_eq!(number_before(&changed(pairs, rows, 60).1.out, " are stored"), 0, "{pairs}");

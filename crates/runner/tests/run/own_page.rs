@@ -11,7 +11,7 @@ use crate::scratch::Scratch;
 const PAGE: &str = "runs/mine/report.html";
 
 pub(crate) fn page(scratch: &Scratch) -> String {
-    std::fs::read_to_string(scratch.path(PAGE)).unwrap()
+    scratch.read(PAGE)
 }
 
 pub(crate) fn map(scratch: &Scratch) -> Json {
@@ -43,17 +43,17 @@ fn well(scratch: &Scratch, arguments: &[&str]) -> String {
 #[test]
 fn the_map_lists_neighbors_exact_where_they_were_asked_and_no_call_is_made_for_it() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let pairs = asked(&scratch).len();
     let first = page(&scratch);
-    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
+    scratch.well("report config.yaml");
     assert!(page(&scratch) == first, "drawn again it is the same");
     assert_eq!(asked(&scratch).len(), pairs, "and nothing is asked for it");
     let data = map(&scratch);
     let (near, scores, exact) = (numbers(&data["near"]), numbers(&data["scores"]), bytes(&data["exact"]));
     assert_eq!((near.len(), exact.len(), data["ids"].as_array().unwrap().len()), (600, 600, 60));
     let was_asked = |i: usize, j: usize| {
-        let text = std::fs::read_to_string(scratch.path("asked")).unwrap();
+        let text = scratch.read("asked");
         text.lines().any(|line| line == format!("{i} {j}") || line == format!("{j} {i}"))
     };
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
@@ -83,7 +83,7 @@ fn the_map_lists_neighbors_exact_where_they_were_asked_and_no_call_is_made_for_i
 #[test]
 fn the_curve_is_that_of_runs_at_those_ranks() {
     let scratch = place();
-    scratch.run_well(&["--quiet", "--set", "ranks=24", "--set", "error_estimate=100000"]);
+    scratch.run_well("--quiet --set ranks=24 --set error_estimate=100000");
     let text = page(&scratch);
     assert!(text.contains("Twice the budget, 48 landmarks, would bring the error to about"), "the sentence");
     assert!(text.contains("recall of the ten nearest"));
@@ -108,7 +108,7 @@ fn the_curve_is_that_of_runs_at_those_ranks() {
 #[test]
 fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let has = |part: &str| page(&scratch).contains(&format!("id=\"mine-{part}\""));
     assert!(!["topk", "mine", "clusters", "labels"].iter().any(|part| has(part)));
     well(&scratch, &["topk", "config.yaml", "-k", "3", "--rerank", "5"]);
@@ -149,7 +149,7 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     well(&scratch, &["cluster", "config.yaml", "--clusters", "2", "--out", "mine.tsv"]);
     assert!(page(&scratch) == before);
     // other factors, other page
-    scratch.run_well(&["--quiet", "--set", "ranks=9"]);
+    scratch.run_well("--quiet --set ranks=9");
     assert!(!["topk", "mine", "clusters", "labels"].iter().any(|part| has(part)));
 }
 
@@ -162,14 +162,14 @@ fn evil_texts_stay_texts_and_two_items_have_a_page() {
     // the program compares numbers of items, whatever their texts
     let by_number = PROGRAM.replace("\"symmetric\":true", "\"symmetric\":true,\"pairs\":\"index\"");
     scratch.write("scorer.sh", &by_number);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let text = page(&scratch);
     assert!(!text.contains("<script>alert(1)") && !text.contains("<b>bold"), "the text is markup");
     assert!(text.contains("&lt;script&gt;alert(1)") && text.contains("\\u003cscript>alert(1)"), "and it is there");
     assert_eq!(map(&scratch)["texts"][5], evil);
     let scratch = place();
     scratch.write("items.tsv", "key\ttext\na\t1\nb\t2\n");
-    scratch.run_well(&["--quiet", "--set", "ranks=1", "--set", "error_estimate=null"]);
+    scratch.run_well("--quiet --set ranks=1 --set error_estimate=null");
     let text = page(&scratch);
     // the bytes of a font may spell anything
     let (_, body) = text.split_once("<body>").unwrap();
@@ -179,7 +179,7 @@ fn evil_texts_stay_texts_and_two_items_have_a_page() {
 #[test]
 fn vectors_are_exported_for_other_programs() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let said = well(&scratch, &["export", "config.yaml"]);
     assert!(said.contains("60 × 12 float32, norms "), "{said}");
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
@@ -192,6 +192,5 @@ fn vectors_are_exported_for_other_programs() {
         scratch.path("model/modules.json").exists()
             && scratch.path("model/0_StaticEmbedding/model.safetensors").exists()
     );
-    let said = scratch.say(&["export", "config.yaml", "--to", "faiss"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
+    scratch.ends(2, "export config.yaml --to faiss");
 }

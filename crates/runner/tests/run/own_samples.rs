@@ -40,9 +40,10 @@ fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly()
         is_right(&scratch, "runs/mine/neighbors.tsv");
     }
     // the others get a label
-    scratch.run_well(&["--quiet"]);
-    let said = scratch.well(&["classify", "config.yaml", "--labels", "items.tsv", "--label", "kind"]);
-    assert!(said.out.contains("40 labeled items in 2 classes, 20 labeled now"), "{}", said.out);
+    scratch.run_well("--quiet");
+    scratch
+        .well("classify config.yaml --labels items.tsv --label kind")
+        .prints(&["40 labeled items in 2 classes, 20 labeled now"]);
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn well(scratch: &Scratch, arguments: &[&str]) -> String {
 #[test]
 fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
     let said = well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6", "--dry-run"]);
     let planned_calls = number_before(&said, " new calls");
@@ -66,13 +66,12 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
 fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
     let scratch = place();
     // eight columns hold a fourth of all pairs: 59 + 58 + … + 52 = 444
-    scratch.run_well(&["--quiet", "--set", "ranks=8"]);
+    scratch.run_well("--quiet --set ranks=8");
     let before = asked(&scratch).len();
     // exp(−.05 · 59) = .052: every pair is wanted
     let mine = ["mine", "config.yaml", "--set", "ranks=8", "--at-least", "0.05", "--target-recall", "0.8"];
-    let ended = scratch.say(&mine);
-    assert!(ended.code == Some(3) && ended.out.contains("444 are allowed"), "{}{}", ended.out, ended.err);
-    assert!(ended.out.contains("the recall is unknown") && ended.out.contains("`--budget CALLS`"), "{}", ended.out);
+    let ended = scratch.ends(3, &mine);
+    ended.prints(&["444 are allowed", "the recall is unknown", "`--budget CALLS`"]);
     assert!(!scratch.path("runs/mine/pairs.json").exists(), "no recall is stated that was not audited");
     let spent = asked(&scratch).len() - before;
     assert!(spent <= 444, "{spent}");
@@ -86,19 +85,18 @@ fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
 #[test]
 fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let stated = ["--target-recall", "0.8", "--delta", "0.2"];
     let mine = [&["mine", "config.yaml"][..], &THREE_APART, &stated].concat();
     let before = asked(&scratch).len();
     let least = number_before(&well(&scratch, &[&mine[..], &["--dry-run"]].concat()), " calls: ");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
-    let ended = scratch.say(&[&mine[..], &["--budget", "3"]].concat());
-    assert!(ended.code == Some(3) && ended.out.contains("raise `--budget`"), "{}{}", ended.out, ended.err);
+    scratch.ends(3, &[&mine[..], &["--budget", "3"]].concat()).prints(&["raise `--budget`"]);
     assert_eq!(asked(&scratch).len(), before, "what the budget does not pay for is not begun");
 
     let said = well(&scratch, &mine);
     assert!(said.contains("recall at least 0.8 with probability 0.8"), "{said}");
-    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
+    let page = scratch.read("runs/mine/report.html");
     assert!(page.contains("Stated recall") && page.contains("pairs at or above 0.86"));
     let spent = (asked(&scratch).len() - before) as u64;
     assert!(spent >= least, "{spent} {least}");
@@ -123,7 +121,7 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
 #[test]
 fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_more() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let mine = [&["mine", "config.yaml"][..], &THREE_APART].concat();
     let bare = well(&scratch, &mine);
     assert!(
@@ -162,7 +160,7 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     let rows: String = (0..60).map(|i| format!("n{i}\t{}\n", 10 * (i / 3) + i % 3)).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.write("scorer.sh", PROGRAM);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let stated = ["--target-recall", "0.8", "--delta", "0.2"];
     let said = well(&scratch, &[&["mine", "config.yaml", "--groups", "--at-least", "0.9"][..], &stated].concat());
     assert!(said.contains("the largest of 3") && said.contains("one missed pair"), "{said}");
@@ -191,7 +189,7 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
     let rows: String = (0..60).map(|i| format!("n{i}\t{}\n", 1000 * (i / 10) + i % 10)).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.write("scorer.sh", PROGRAM);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
     // ten numbers are at most nine apart: exp(−.45) = .64
     let pivots = ["cluster", "config.yaml", "--pivots", "--at-least", "0.6"];
@@ -213,7 +211,7 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
 #[test]
 fn a_recall_that_cannot_be_stated_is_refused_with_the_reason() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
     for (arguments, words) in [
         (&["--at-least", "0.86", "--target-recall", "1"][..], "only all pairs prove a recall of 1"),
@@ -221,27 +219,20 @@ fn a_recall_that_cannot_be_stated_is_refused_with_the_reason() {
         (&["--target-recall", "0.9"], "--at-least"),
         (&["--at-least", "0.86", "--dry-run"], "this command makes none"),
     ] {
-        let said = scratch.say(&[&["mine", "config.yaml"][..], arguments].concat());
-        assert_eq!(said.code, Some(2), "{}", said.err);
+        let said = scratch.ends(2, &[&["mine", "config.yaml"][..], arguments].concat());
         // messages are wrapped where the line ends
         let message = said.err.replace("\n  │ ", " ");
         assert!(message.contains(words), "{words}: {message}");
     }
     assert_eq!(asked(&scratch).len(), before);
-    scratch.run_well(&["--quiet", "--set", "landmarks=farthest"]);
+    scratch.run_well("--quiet --set landmarks=farthest");
     // the audit asks nothing of the landmarks
     let farthest = ["mine", "config.yaml", "--set", "landmarks=farthest", "--target-recall", "0.8", "--delta", "0.2"];
     let said = well(&scratch, &[&farthest[..], &THREE_APART].concat());
     assert!(said.contains("recall at least 0.8"), "{said}");
     // where nothing is found, nothing is stated
     let none = ["mine", "config.yaml", "--set", "landmarks=farthest", "--at-least", "0.999", "--target-recall", "0.9"];
-    let said = scratch.say(&none);
-    assert!(
-        said.code == Some(3) && said.out.contains("reaches 0.999") && said.out.contains("no list was written"),
-        "{}{}",
-        said.out,
-        said.err
-    );
+    scratch.ends(3, &none).prints(&["reaches 0.999", "no list was written"]);
 }
 
 #[test]
@@ -250,7 +241,7 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
     scratch.write("scorer.sh", PROGRAM);
     let rows: String = (0..60).map(|i| format!("n{i}\t{i}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let stated = ["--target-recall", "0.8", "--delta", "0.2"];
     let mine = [&["mine", "config.yaml"][..], &THREE_APART, &stated].concat();
     let mut shares = Vec::new();
@@ -318,9 +309,9 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     assert!(same("neighbors.tsv"), "the same lists");
     assert_asked_once(&scratch);
     // with factors there is a page, which states it
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     well(&scratch, &topk);
-    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
+    let page = scratch.read("runs/mine/report.html");
     assert!(page.contains("Stated recall") && page.contains("neighbors, k = 5"));
     assert_asked_once(&scratch);
 }
@@ -362,8 +353,7 @@ fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
     assert_asked_once(&scratch);
-    let strict = scratch.say(&[&topk[..], &["--bound", "strict"]].concat());
-    assert!(strict.code == Some(2) && strict.err.contains("no theorem"), "{}", strict.err);
+    scratch.ends(2, &[&topk[..], &["--bound", "strict"]].concat()).reports(&["no theorem"]);
     // a list without a statement takes the old one away
     well(&scratch, &[&["topk", "config.yaml"][..], &set].concat());
     assert!(!scratch.path("runs/mine/neighbors.json").exists());
@@ -379,8 +369,7 @@ fn neighbors_whose_recall_cannot_be_stated_are_refused_before_a_call() {
         (&["--target-recall", "0.9", "--rerank", "20"], "cannot use `--rerank` in the mode `recall`"),
         (&["--budget", "20"], "cannot use `--budget` in the mode `factors`"),
     ] {
-        let said = scratch.say(&[&["topk", "config.yaml"][..], arguments].concat());
-        assert_eq!(said.code, Some(2), "{}", said.err);
+        let said = scratch.ends(2, &[&["topk", "config.yaml"][..], arguments].concat());
         let message = said.err.replace("\n  │ ", " ");
         assert!(message.contains(words), "{words}: {message}");
     }

@@ -8,7 +8,7 @@ use crate::scratch::{Said, Scratch, number_before};
 
 fn in_one_process() -> Vec<u8> {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     factors(&scratch)
 }
 
@@ -35,7 +35,7 @@ fn twice(scratch: &Scratch) -> usize {
 #[test]
 fn shares_at_once_score_each_planned_pair_once_and_the_run_equals_one_process_bit_for_bit() {
     let scratch = slow_place(0.001);
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
+    let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
     std::thread::scope(|scope| {
         let shared = &scratch;
         let shares: Vec<_> = (0..3).map(|k| scope.spawn(move || share(shared, &format!("{k}/3")))).collect();
@@ -46,8 +46,8 @@ fn shares_at_once_score_each_planned_pair_once_and_the_run_equals_one_process_bi
     assert_eq!((asked(&scratch).len() as u64, twice(&scratch)), (planned, 0));
     // done again, a share finds all of it
     let said = share(&scratch, "1/3");
-    assert!(said.err.contains("share 1/3: 0 entries evaluated, 0 of all shares left"), "{}", said.err);
-    scratch.run_well(&[]);
+    said.reports(&["share 1/3: 0 entries evaluated, 0 of all shares left"]);
+    scratch.run_well("");
     assert_eq!(asked(&scratch).len() as u64, planned, "the run after the shares evaluates nothing");
     assert_eq!(factors(&scratch), in_one_process());
 }
@@ -64,7 +64,6 @@ fn what_cannot_be_shared_says_why() {
     refused(&["--set", "landmarks=farthest"], "expected fixed `ranks`");
     refused(&["--set", "budget.calls=10"], "`budget` allows 10");
     refused(&["--dry-run"], "cannot be used with");
-    let said = scratch.say(&["config.yaml", "--share", "2/2"]);
-    said.must_complain("K counts from 0");
+    scratch.say("config.yaml --share 2/2").must_complain("K counts from 0");
     assert!(asked(&scratch).is_empty());
 }
