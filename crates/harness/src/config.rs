@@ -76,10 +76,10 @@ pub use settings::{
 pub use texts::{EmptyTexts, LabelsConfig, RowSplit, TextsFormat};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Ranks, Scale, Tuned};
 
-use crate::catalogue::Catalogue;
 use crate::experiment::{Experiment, FinishedRun};
 use crate::facts::Facts;
 use crate::layout::Layout;
+use crate::registry::Registry;
 use crate::study::Study;
 use collection::CollectionKeys;
 
@@ -262,15 +262,15 @@ pub struct Overlays {
 
 impl Config {
     /// Reads a file with a profile and assignments laid over it, and lets packed files unpack to what it states.
-    pub fn load(file: &Path, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
-        let config = Self::parse(file, &file::read(file)?, overlays, catalogue)?;
+    pub fn load(file: &Path, overlays: &Overlays, registry: &Registry) -> Result<Self, ConfigError> {
+        let config = Self::parse(file, &file::read(file)?, overlays, registry)?;
         // files that are read for it, in whatever crate
         config.max_unpacked.into_iter().for_each(unpack::raise);
         Ok(config)
     }
 
     /// The same from the text of a file.
-    pub fn parse(file: &Path, text: &str, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
+    pub fn parse(file: &Path, text: &str, overlays: &Overlays, registry: &Registry) -> Result<Self, ConfigError> {
         let mut sources = Sources::default();
         let name = file.display().to_string();
         let source = sources.add(&name, text);
@@ -287,7 +287,7 @@ impl Config {
                 old_names::replace(&mut root);
                 profile.settle(&laid, &root);
             }
-            Ok(Self::read(&root, &profiles, profile, file, text, catalogue, &problems))
+            Ok(Self::read(&root, &profiles, profile, file, text, registry, &problems))
         });
         let mut config = problems.keep(config).flatten();
         if let Some(config) = &mut config {
@@ -317,10 +317,10 @@ impl Config {
         profile: Profile,
         file: &Path,
         text: &str,
-        catalogue: &Catalogue,
+        registry: &Registry,
         problems: &Problems,
     ) -> Option<Self> {
-        let reading = Reading { known: &catalogue.ingredients, problems };
+        let reading = Reading { known: &registry.ingredients, problems };
         let section = Section::new(root, "", problems)?;
         let keys: Option<RunKeys> = section.part();
         let is_named = keys.as_ref().is_some_and(|RunKeys { name, .. }| {
@@ -329,9 +329,9 @@ impl Config {
         let subject = match section.required_node("experiment") {
             Some(node) => problems
                 .read::<String>(node, "experiment")
-                .and_then(|id| read_subject(&id, node, &section, &reading, &profile, file, catalogue)),
+                .and_then(|id| read_subject(&id, node, &section, &reading, &profile, file, registry)),
             None => {
-                read_unnamed(&section, &reading, catalogue);
+                read_unnamed(&section, &reading, registry);
                 None
             }
         };
@@ -374,7 +374,7 @@ impl Config {
         let RunSettings { profile, file, .. } = &self.run;
         let runs_in_full = !profile.is_written && profile.name != DEFAULT_PROFILE;
         let warning =
-            || format!("`{}` says nothing about the profile `{}`: it runs in full", file.display(), profile.name);
+            || format!("`{}` does not define the profile `{}`: it runs in full", file.display(), profile.name);
         runs_in_full.then(warning).into_iter().collect()
     }
 
@@ -484,36 +484,36 @@ fn read_subject(
     reading: &Reading<'_>,
     profile: &Profile,
     file: &Path,
-    catalogue: &Catalogue,
+    registry: &Registry,
 ) -> Option<Subject> {
-    if let Some(experiment) = catalogue.experiment(id) {
+    if let Some(experiment) = registry.experiment(id) {
         let matrix = read_matrix(experiment, section, reading)?;
         return Some(Subject::Matrix(Box::new(matrix), experiment));
     }
-    if let Some(study) = catalogue.study(id) {
+    if let Some(study) = registry.study(id) {
         let empty = Node { value: Value::Map(Vec::new()), place: node.place };
         let settings = section.node(study.entry.id).unwrap_or(&empty);
         return (study.read)(settings, reading).map(Subject::Study);
     }
     if id == COLLECTION {
         let CollectionKeys { members: files, shown, only } = section.part()?;
-        let members = read_members(&files, section, profile, file, catalogue)?;
+        let members = read_members(&files, section, profile, file, registry)?;
         return Some(Subject::Collection(Collection { members, files, shown, only }));
     }
-    let known = catalogue.experiment_entries();
+    let known = registry.experiment_entries();
     reading.problems.add(Problem::unknown("experiment", id, known.iter().map(|entry| entry.id)).at(node.place));
-    read_unnamed(section, reading, catalogue);
+    read_unnamed(section, reading, registry);
     None
 }
 
 /// Reads the sections of a file that names no experiment we know: most are about a matrix, and what else is wrong with this one is reported as well.
-fn read_unnamed(section: &Section<'_>, reading: &Reading<'_>, catalogue: &Catalogue) {
+fn read_unnamed(section: &Section<'_>, reading: &Reading<'_>, registry: &Registry) {
     // any experiment may be meant, so the sections of none are unknown
-    let of_some = catalogue.experiment_entries().into_iter().filter_map(|entry| entry.keys.section());
+    let of_some = registry.experiment_entries().into_iter().filter_map(|entry| entry.keys.section());
     for key in of_some.chain(["members", "shown", "only"]) {
         section.node(key);
     }
-    if let Some(experiment) = catalogue.experiments.first().filter(|_| section.has("dataset")) {
+    if let Some(experiment) = registry.experiments.first().filter(|_| section.has("dataset")) {
         MatrixSubject::read(experiment.entry(), section, reading);
     }
 }
@@ -531,12 +531,12 @@ fn read_members(
     section: &Section<'_>,
     profile: &Profile,
     file: &Path,
-    catalogue: &Catalogue,
+    registry: &Registry,
 ) -> Option<Vec<Config>> {
     let read = |member: &String| {
         let overlays = Overlays { profile: Some(profile.name.clone()), set: Vec::new() };
         let path = file.parent().unwrap_or(Path::new("")).join(member);
-        match Config::load(&path, &overlays, catalogue) {
+        match Config::load(&path, &overlays, registry) {
             Ok(member) => Some(member),
             Err(error) => {
                 let first = error.each().next().map(ToString::to_string).unwrap_or_default();

@@ -165,7 +165,7 @@ pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
     if parts.residual.dim() != (info.items, info.anchors.len()) {
         let (n, a) = parts.residual.dim();
         let (items, anchors) = (info.items, info.anchors.len());
-        return Err(damaged(&path, format!("it is {n} × {a}, but `{INFO}` says {items} × {anchors}")));
+        return Err(damaged(&path, format!("it is {n} × {a}, but `{INFO}` states {items} × {anchors}")));
     }
     let index = Index::from_parts(parts).map_err(|error: SearchError| damaged(&path, error.to_string()))?;
     Ok((info, index))

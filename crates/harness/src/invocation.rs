@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use landmark_yaml::ConfigError;
 
-use crate::catalogue::Catalogue;
 use crate::config::{Config, Overlays};
 use crate::recorded::CommandRecord;
+use crate::registry::Registry;
 use crate::run::RunOptions;
 
 /// A configuration, what is laid over it, where things lie, and where the answer goes.
@@ -21,7 +21,7 @@ pub struct Invocation {
     /// File of the answer; next to the results where absent.
     pub out: Option<PathBuf>,
     /// Everything that it can name.
-    pub catalogue: &'static Catalogue,
+    pub registry: &'static Registry,
 }
 
 impl Invocation {
@@ -33,7 +33,7 @@ impl Invocation {
 
     /// Reads the configuration.
     pub fn config(&self) -> Result<Config, ConfigError> {
-        Config::load(&self.file, &self.overlays, self.catalogue)
+        Config::load(&self.file, &self.overlays, self.registry)
     }
 }
 

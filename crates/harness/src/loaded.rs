@@ -166,7 +166,7 @@ pub enum LoadError {
     Table(#[from] crate::table_file::TableError),
     /// A model is to be fine-tuned on pairs that nobody names.
     #[error(
-        "`fine_tune` learns from labelled pairs, and the dataset `{0}` names none to learn from: add `split: {{ train: 0.7 }}`, `{{ column: … }}` or `{{ file: … }}` to it"
+        "`fine_tune` learns from labeled pairs, and the dataset `{0}` names none to learn from: add `split: {{ train: 0.7 }}`, `{{ column: … }}` or `{{ file: … }}` to it"
     )]
     NothingToLearnFrom(String),
     /// The user's program does not score.

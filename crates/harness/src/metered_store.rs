@@ -22,24 +22,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::contents::Contents;
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::Budget;
-use landmark_core::oracle::Coin;
-use landmark_core::oracle::MeanOfOrders;
-use landmark_core::oracle::Metered;
-use landmark_core::oracle::OneOrder;
-use landmark_core::oracle::Oracle;
-use landmark_core::oracle::OracleError;
-use landmark_core::oracle::OracleShape;
-use landmark_core::oracle::Pair;
-use landmark_core::oracle::Spent;
-use landmark_core::oracle::Symmetry;
-use landmark_core::oracle::among_distinct;
+use landmark_core::oracle::{
+    Budget, Coin, MeanOfOrders, Metered, OneOrder, Oracle, OracleError, OracleShape, Pair, Spent, Symmetry,
+    among_distinct,
+};
 use landmark_http::PriceEstimate;
-use landmark_store::ItemList;
-use landmark_store::OracleLabel;
-use landmark_store::StoreError;
-use landmark_store::Stored;
-use landmark_store::TileStore;
+use landmark_store::{ItemList, OracleLabel, StoreError, Stored, TileStore};
 
 use crate::config::MatrixSubject;
 use crate::interrupt::flush_before_the_end;

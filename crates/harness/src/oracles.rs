@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
 use crate::config::item_kind::ItemKind;
+use crate::config::own_section::ToJson;
 use crate::config::run_settings::RunSettings;
 use crate::config::values::Tuned;
 use crate::loaded::{EmptyDocuments, Labels, LoadError, Loaded, Texts};
@@ -47,18 +48,20 @@ pub struct OracleSpec {
 }
 
 /// The settings of an oracle, read and checked.
-pub trait OracleSettings: Any + Debug + Send + Sync {
-    /// Its keys after defaults, as run.json has them.
-    fn to_json(&self) -> serde_json::Result<Json>;
+pub trait OracleSettings: ToJson + Any + Debug + Send + Sync {
+    /// The keys of a score that is asked for as given.
+    fn given(&self) -> Option<GivenScore> {
+        None
+    }
 
     /// γ, where the score is exp(−γ·d).
     fn gamma(&self) -> Option<Tuned> {
-        None
+        self.given()?.gamma
     }
 
     /// Rule by which both orders of a pair become one score, where there is one.
     fn orders(&self) -> Option<Orders> {
-        None
+        self.given()?.symmetrize
     }
 
     /// Treatment of documents without a known word.
@@ -311,7 +314,7 @@ impl Orders {
 /// The keys of a score that is asked for as given.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct GivenScore {
+pub struct GivenScore {
     /// turns distances into exp(−γ·d); none: the scores are similarities
     #[serde(skip_serializing_if = "Option::is_none")]
     gamma: Option<Tuned>,

@@ -98,10 +98,6 @@ impl CoverageConfig {
 }
 
 impl OwnSection for CoverageConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
     fn proxies(&self) -> Vec<&ProxyKind> {
         vec![&self.proxy]
     }

@@ -40,7 +40,7 @@ const MATRICES: [Entry; 6] = [
     },
     Entry {
         id: "pairs",
-        summary: "your own labelled pairs of texts, graded or yes and no, for `glue`",
+        summary: "your own labeled pairs of texts, graded or yes and no, for `glue`",
         keys: Keys::of::<OwnPairsConfig>().and::<PairsConfig>(),
         source: "yours",
     },

@@ -26,7 +26,7 @@ impl ItemKind {
         match self {
             Self::Documents => "documents with word vectors",
             Self::Trees => "questions with trees",
-            Self::Pairs => "sentences of labelled pairs",
+            Self::Pairs => "sentences of labeled pairs",
             Self::Texts => "texts",
             Self::Matrix => "a matrix",
             Self::Mentions => "mentions",

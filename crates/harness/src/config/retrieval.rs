@@ -64,10 +64,6 @@ impl RetrievalConfig {
 }
 
 impl OwnSection for RetrievalConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
     fn proxies(&self) -> Vec<&ProxyKind> {
         self.proxies.iter().collect()
     }

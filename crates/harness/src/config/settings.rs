@@ -283,14 +283,6 @@ impl SpectrumConfig {
     }
 }
 
-impl OwnSection for OutputConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-}
+impl OwnSection for OutputConfig {}
 
-impl OwnSection for SpectrumConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-}
+impl OwnSection for SpectrumConfig {}

@@ -239,7 +239,7 @@ impl TextsFormat {
 pub(super) fn check_format(section: &Section<'_>, key: &str, path: &ConfigPath, format: Option<TextsFormat>) {
     if format.is_none() && TextsFormat::of(&path.resolved).is_none() {
         let message = format!(
-            "`{}` is `{}`, whose ending says nothing: add `format: txt`, `tsv`, `csv`, `jsonl`, `parquet` or `folder`",
+            "`{}` is `{}`, whose ending names no format: add `format: txt`, `tsv`, `csv`, `jsonl`, `parquet` or `folder`",
             section.path_of(key),
             path.written
         );
@@ -253,8 +253,7 @@ impl TextsConfig {
         let (texts, keys) = (Self::read(section), section.part::<LabelKeys>());
         let (texts, LabelKeys { label, split }) = (texts?, keys?);
         if label.is_none() && split.is_some() {
-            section
-                .refuse("split", "`dataset.split` says which labelled texts are learned from, but there is no `label`");
+            section.refuse("split", "`dataset.split` selects the labeled texts to learn from, but there is no `label`");
         }
         let labels = label.map(|column| LabelsConfig { column, split: split.unwrap_or_default() });
         Some(Self { labels, ..texts })

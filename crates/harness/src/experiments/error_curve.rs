@@ -34,22 +34,18 @@ impl Experiment for ErrorCurve {
     }
 
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-        jobs(context)
+        let errors = Errors::of(context);
+        let mut jobs = Vec::new();
+        if errors == Errors::Exact && context.problem.is_priced {
+            jobs.push(reference(context)?);
+        }
+        jobs.extend(cell_jobs(context, errors, key, measure)?);
+        Ok(jobs)
     }
 
     fn layout(&self, run: &FinishedRun<'_>) -> Layout {
         error_layout(run)
     }
-}
-
-fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-    let errors = Errors::of(context);
-    let mut jobs = Vec::new();
-    if errors == Errors::Exact && context.problem.is_priced {
-        jobs.push(reference(context)?);
-    }
-    jobs.extend(cell_jobs(context, errors, key, measure)?);
-    Ok(jobs)
 }
 
 /// The measurement of a cell, from the results before it.

@@ -261,7 +261,7 @@ fn try_anchors(
 
 fn layout(rows: &[ResultRow]) -> Layout {
     let Some(first) = rows.first() else {
-        let notes = vec!["of one anchor nothing can be said of how well the index does; give it more".to_owned()];
+        let notes = vec!["one anchor cannot show how well the index does; raise `queries.anchors`".to_owned()];
         return Layout { notes, ..Layout::default() };
     };
     let caption = format!(

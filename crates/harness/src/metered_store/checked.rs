@@ -147,7 +147,7 @@ pub(crate) fn order_refusal<E>(
     let Some(at) = difference(forward, &back) else { return Ok(None) };
     let advice = match scorer {
         Scorer::Program(_) => {
-            "the program says that its score is symmetric: let it greet with `\"symmetric\": false`".to_owned()
+            "the program states that its score is symmetric: let it greet with `\"symmetric\": false`".to_owned()
         }
         Scorer::Endpoint(_) => {
             let again = ask(pairs)?;

@@ -15,7 +15,7 @@ use landmark_report::amounts::{count, counted, duration};
 use landmark_yaml::{Entry, Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, Training, symmetrized};
 use crate::config::item_kind::ItemKind;
@@ -28,7 +28,7 @@ use crate::progress::Progress;
 pub static CROSS_ENCODER: OracleSpec = OracleSpec {
     entry: Entry {
         id: "cross_encoder",
-        summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labelled pairs, or a model of yours over texts of yours",
+        summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labeled pairs, or a model of yours over texts of yours",
         keys: Keys::of::<CrossEncoderConfig>(),
         source: "Devlin et al. 2019; SMS-Nyström paper, §4.2",
     },
@@ -154,10 +154,6 @@ fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
 }
 
 impl OracleSettings for CrossEncoderConfig {
-    fn to_json(&self) -> serde_json::Result<Json> {
-        serde_json::to_value(self)
-    }
-
     fn device(&self) -> &str {
         &self.device
     }
@@ -168,7 +164,7 @@ impl OracleSettings for CrossEncoderConfig {
 
     fn refusal(&self, kinds: &[ItemKind]) -> Option<&'static str> {
         (self.fine_tune.is_some() && !kinds.contains(&ItemKind::Pairs)).then_some(
-            "`fine_tune` learns from labelled pairs, and texts have none: fine-tune with `configs/stsb.yaml`, then name the folder it left as `model`",
+            "`fine_tune` learns from labeled pairs, and texts have none: fine-tune with `configs/stsb.yaml`, then name the folder it left as `model`",
         )
     }
 
@@ -328,7 +324,7 @@ fn model_stamp(run: &RunSettings, wanted: &CrossEncoderConfig, base: &ModelFiles
         "the model `tiny`: random numbers in two small layers, fine-tuned on what it is given; it knows no language"
             .to_owned()
     } else if run.paper.is_some() {
-        format!("the cross-encoder is `{}`, fine-tuned here; the paper says only BERT", wanted.model)
+        format!("the cross-encoder is `{}`, fine-tuned here; the paper names only BERT", wanted.model)
     } else {
         return None;
     };

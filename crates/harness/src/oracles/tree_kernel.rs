@@ -10,7 +10,7 @@ use landmark_oracles::tree_kernel::{self, Forest, TreeKernel, TreeKernelParams, 
 use landmark_yaml::{Entry, Keys, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec};
 use crate::config::item_kind::ItemKind;
@@ -20,7 +20,7 @@ use crate::loaded::{LoadError, Loaded, LoadedItems, Questions};
 pub static TREE_KERNEL: OracleSpec = OracleSpec {
     entry: Entry {
         id: "tree_kernel",
-        summary: "normalised tree kernel between dependency trees: shared fragments, weighed by size",
+        summary: "normalized tree kernel between dependency trees: shared fragments, weighed by size",
         keys: Keys::of::<TreeKernelKeys>(),
         source: "Collins & Duffy 2001; Moschitti 2006; Croce, Moschitti & Basili 2011",
     },
@@ -162,10 +162,6 @@ fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
 }
 
 impl OracleSettings for TreeKernelConfig {
-    fn to_json(&self) -> serde_json::Result<Json> {
-        serde_json::to_value(self)
-    }
-
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, mut notes } = loaded;
         let LoadedItems::Questions(questions) = items else {

@@ -17,11 +17,7 @@ use serde_json::json;
 
 use super::wme::{self, RandomStores};
 use super::{Cell, Comparison, Setting, Sweep};
-use crate::config::EntriesConfig;
-use crate::config::MatrixSubject;
-use crate::config::ProxyLink;
-use crate::config::RunSettings;
-use crate::config::SplitConfig;
+use crate::config::{EntriesConfig, MatrixSubject, MethodConfig, ProxyLink, RunSettings, SplitConfig};
 use crate::job::{JobError, Request};
 use crate::loaded::LoadError;
 use crate::metered_store::{MeteredStore, OneOrderScores};
@@ -349,7 +345,7 @@ fn add_choice(spent: &mut Spent, (choice, wanted): (&EntryPlan, OracleShape), (f
 }
 
 /// Extras of a method, empty for the paper's own.
-fn variant(method: &crate::config::MethodConfig) -> Variant {
+fn variant(method: &MethodConfig) -> Variant {
     let mut variant = Variant::default();
     let keys = method.entry.keys.schema();
     for (name, key) in keys["properties"].as_object().into_iter().flatten() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use landmark_harness::config::{Config, MatrixSubject, Overlays};
 use landmark_store::SyncPolicy;
 use landmark_yaml::ConfigError;
-use runner::catalogue::catalogue;
+use runner::registry::registry;
 
 const GOOD: &str = "
 name: tweets
@@ -29,7 +29,7 @@ fn load(text: &str, profile: &str, set: &[&str]) -> Result<Config, ConfigError> 
         Path::new("configs/tweets.yaml"),
         text,
         &Overlays { profile: Some(profile.to_owned()), set },
-        catalogue(),
+        registry(),
     )
 }
 

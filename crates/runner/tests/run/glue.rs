@@ -218,7 +218,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
         (
             "kind: cross_encoder",
             "kind: wmd",
-            "`wmd` reads documents with word vectors, but the dataset `embedded_pairs` has sentences of labelled pairs",
+            "`wmd` reads documents with word vectors, but the dataset `embedded_pairs` has sentences of labeled pairs",
         ),
         ("  device: cpu", "  device: cpu\n  gamma: 2", "unknown key `gamma`"),
         ("epochs: 2", "epochs: 0", "`oracle.fine_tune.epochs` is 0, but must be at least 1"),

@@ -331,7 +331,7 @@ fn commands_that_evaluate_check_the_program_first() {
     scratch.say("topk config.yaml --calls-per-item 12 -k 2 --dry-run").prints(&["and at most 32 to check the scorer"]);
     let said = scratch.say("topk config.yaml --calls-per-item 12 -k 2");
     assert!(said.code != Some(0), "{}", said.out);
-    said.must_complain("the program says that its score is symmetric");
+    said.must_complain("the program states that its score is symmetric");
     assert!(asked(&scratch).len() <= 32, "{}", asked(&scratch).len());
 }
 

@@ -361,7 +361,7 @@ fn a_program_is_checked_within_a_budget_too() {
         let flags: Vec<&str> = limits.iter().flat_map(|&limit| ["--set", limit]).collect();
         let said = scratch.run(&flags);
         assert_eq!(said.code, Some(1), "{limits:?}: {}", said.err);
-        assert!(said.err.contains("the program says that its score is symmetric"), "{limits:?}: {}", said.err);
+        assert!(said.err.contains("the program states that its score is symmetric"), "{limits:?}: {}", said.err);
     }
     // a budget of the fit and its estimate alone makes both, and the run reports what it left out
     let scratch = place();
@@ -416,7 +416,7 @@ fn a_model_over_texts_learns_from_no_pairs() {
          oracle: { kind: cross_encoder, model: tiny, fine_tune: { epochs: 1 } }\nmethods: [shift_ridge]\nranks: 2\n",
     );
     scratch.write("items.txt", "one\ntwo\nthree\n");
-    scratch.complains("", &["`fine_tune` learns from labelled pairs", "name the folder"]);
+    scratch.complains("", &["`fine_tune` learns from labeled pairs", "name the folder"]);
 }
 
 #[test]

@@ -41,12 +41,12 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     assert!(scratch.path("runs/my_texts/report.html").exists());
     // a profile of few, which commands find again; for one that is nowhere written a run prints a warning
     let few = scratch.well("my_texts.yaml --profile smoke --dry-run");
-    assert!(few.out.contains("of 780 pairs (") && !few.err.contains("says nothing"), "{}{}", few.out, few.err);
+    assert!(few.out.contains("of 780 pairs (") && !few.err.contains("does not define"), "{}{}", few.out, few.err);
     scratch.well("my_texts.yaml --profile smoke --quiet");
     scratch.well("topk my_texts.yaml --profile smoke -k 3");
     scratch
         .well("my_texts.yaml --profile medium --dry-run")
-        .must_complain("warning: `my_texts.yaml` says nothing about the profile `medium`: it runs in full");
+        .must_complain("warning: `my_texts.yaml` does not define the profile `medium`: it runs in full");
     scratch.well(&["classify", "my_texts.yaml", "--labels", "my texts.csv", "--label", "kind", "--split", "part"]);
     // what is there is not written over
     scratch.refuses(&["init", "my texts.csv", "--score", "wmd"], &["cannot write `my_texts.yaml`: it exists"]);
@@ -209,7 +209,7 @@ fn labelled_texts_are_classified_by_every_method_by_yaml_alone() {
         scratch.well("other.yaml --quiet");
     }
     scratch.complains(&["--set", "dataset.split={ column: kind }"], &["`kind` of `k0`", "write `train` or `test`"]);
-    scratch.complains("--set dataset.label=null", &["`dataset.split` says which labelled texts"]);
+    scratch.complains("--set dataset.label=null", &["`dataset.split` selects the labeled texts"]);
 }
 
 const PAIRS: &str = "\
@@ -293,7 +293,7 @@ fn a_program_that_is_not_what_it_says_is_found_before_it_is_paid_for() {
     let scratch = with(&PROGRAM.replace("${d#-}", "$d"), &checked);
     scratch.complains(
         "",
-        &["says that its score is symmetric", "`symmetric: false`", "oracle.symmetrize: mean"].map(
+        &["states that its score is symmetric", "`symmetric: false`", "oracle.symmetrize: mean"].map(
             |words| match words {
                 "`symmetric: false`" => "\"symmetric\": false",
                 other => other,

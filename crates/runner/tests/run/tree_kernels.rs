@@ -96,7 +96,7 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
             format!(
                 "{matrix}dataset: random_psd\noracle: precomputed\nmethods: [{{ id: nystrom, proxy: bag_of_words }}]\n"
             ),
-            "the proxy `bag_of_words` reads questions with trees or documents with word vectors or sentences of labelled pairs or texts, but the dataset `random_psd` has a matrix",
+            "the proxy `bag_of_words` reads questions with trees or documents with word vectors or sentences of labeled pairs or texts, but the dataset `random_psd` has a matrix",
         ),
     ];
     for (text, wanted) in cases {

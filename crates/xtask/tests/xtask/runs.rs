@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use landmark_harness::config::{Config, Overlays};
 use landmark_harness::run::{self, RunOptions};
-use runner::catalogue::catalogue;
+use runner::registry::registry;
 
 const SAMPLE: &str = "\
 name: sample
@@ -20,7 +20,7 @@ error_estimate: 100
 fn run(folder: &Path, name: &str, seed: u64) -> PathBuf {
     let file = folder.join(format!("{name}.yaml"));
     std::fs::write(&file, SAMPLE.replace("name: sample", &format!("name: {name}\nseed: {seed}"))).unwrap();
-    let config = Config::load(&file, &Overlays::default(), catalogue()).unwrap();
+    let config = Config::load(&file, &Overlays::default(), registry()).unwrap();
     let options = RunOptions {
         results: Some(folder.join("results")),
         store: Some(folder.join("store").display().to_string()),

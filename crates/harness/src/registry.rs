@@ -8,7 +8,7 @@ use crate::experiment::Experiment;
 use crate::study::StudyEntry;
 
 #[derive(Clone, Copy)]
-pub struct Catalogue {
+pub struct Registry {
     /// Methods and oracles.
     pub ingredients: Ingredients,
     /// Experiments over one matrix; the first is what a file of an unknown experiment is read as, to find its other faults.
@@ -17,7 +17,7 @@ pub struct Catalogue {
     pub studies: &'static [StudyEntry],
 }
 
-impl Catalogue {
+impl Registry {
     /// The experiment over one matrix of this id.
     pub fn experiment(&self, id: &str) -> Option<&'static dyn Experiment> {
         self.experiments.iter().copied().find(|experiment| experiment.entry().entry.id == id)
