@@ -83,7 +83,6 @@ use crate::registry::Registry;
 use crate::study::Study;
 use collection::CollectionKeys;
 
-/// Configuration of one run.
 #[derive(Clone, Serialize)]
 pub struct Config {
     /// Name, seed, replicates, profile.
@@ -94,7 +93,6 @@ pub struct Config {
     pub subject: Subject,
     #[serde(skip)]
     pub results: Option<PathBuf>,
-    /// Folder or URL of the tile store.
     #[serde(skip)]
     pub store: Option<String>,
     /// Bytes that packed files may unpack to, in place of the usual bounds.
@@ -131,7 +129,6 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Id of the experiment in the catalog.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Matrix(matrix, _) => matrix.experiment.entry.id,

@@ -11,7 +11,6 @@ use crate::job::{Job, JobError};
 use crate::layout::Layout;
 use crate::sweep::context::SweepContext;
 
-/// An experiment over one similarity matrix.
 pub trait Experiment: Sync {
     /// Its line of the catalog, and what it reads of a configuration.
     fn entry(&self) -> &'static ExperimentEntry;

@@ -27,7 +27,6 @@ const TENSORS: &str = "index.safetensors";
 #[serde(deny_unknown_fields)]
 pub struct IndexInfo {
     pub version: u32,
-    /// Number of items n.
     pub items: usize,
     /// Rows of the file of past queries that are anchors, from 0.
     pub anchors: Vec<usize>,
@@ -41,7 +40,6 @@ pub struct IndexInfo {
     pub gamma: Option<f64>,
     /// Name that the user's program gave itself, where one scored.
     pub scorer: Option<String>,
-    /// Parameters of a search.
     pub params: IndexParams,
     pub link: PopularityLink,
     /// The key of the job that made it.
@@ -54,7 +52,6 @@ pub struct IndexInfo {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// The file system refused.
     #[error("could not {action} `{}`: {source}", path.display())]
     File {
         /// `write`, `read` or `move`.
@@ -66,11 +63,7 @@ pub enum IndexError {
     Missing(PathBuf),
     /// A file that is not what it should be.
     #[error("`{}` is damaged ({reason}); run the configuration again with `--force`; it reuses stored scores", path.display())]
-    Damaged {
-        path: PathBuf,
-        /// Fault that was found.
-        reason: String,
-    },
+    Damaged { path: PathBuf, reason: String },
 }
 
 /// Writes an index in place of the one that was there.

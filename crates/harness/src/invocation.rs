@@ -12,7 +12,6 @@ use crate::run::RunOptions;
 /// A configuration, what is laid over it, where things lie, and where the answer goes.
 #[derive(Clone)]
 pub struct Invocation {
-    /// The configuration.
     pub file: PathBuf,
     /// What is laid over it.
     pub overlays: Overlays,
@@ -31,7 +30,6 @@ impl Invocation {
         Self { options: RunOptions { record: record.clone(), ..self.options }, ..self }
     }
 
-    /// Reads the configuration.
     pub fn config(&self) -> Result<Config, ConfigError> {
         Config::load(&self.file, &self.overlays, self.registry)
     }

@@ -38,10 +38,8 @@ pub const RIGHT: &str = "right/";
 pub enum ItemsError {
     #[error(transparent)]
     Table(#[from] TableError),
-    /// An id that was seen before.
     #[error("`{}` has the id `{id}` in row {first} and again in row {again}; ids must be distinct, remove one of them", path.display())]
     Repeated { path: PathBuf, id: String, first: usize, again: usize },
-    /// Fewer than two items.
     #[error("`{}` has {seen} items, but wanted are at least {wanted}", path.display())]
     TooFew { path: PathBuf, seen: usize, wanted: usize },
     /// A path that starts at a folder which nothing names.
@@ -56,7 +54,6 @@ pub struct ItemFile<'a> {
     /// The column of the ids, or the number of the row.
     pub id: Option<&'a str>,
     pub text: &'a str,
-    /// Further columns.
     pub more: &'a [&'a str],
     /// True where a row without a text is left out, and counted.
     pub drops_empty: bool,

@@ -44,7 +44,6 @@ impl Request {
 /// Calls for pairs outside the matrix; all those of an experiment are of one kind.
 #[derive(Debug, Clone, Copy)]
 pub struct ExtraCalls {
-    /// Number of calls at most.
     pub calls: u64,
     pub pairs: &'static str,
 }
@@ -61,11 +60,7 @@ pub enum JobError {
     Budget(OracleError),
     /// A job that must come first has no result.
     #[error("`{title}` needs `{needs}`, which did not finish")]
-    Needs {
-        title: String,
-        /// Result that it waits for.
-        needs: &'static str,
-    },
+    Needs { title: String, needs: &'static str },
     /// Anything else.
     #[error(transparent)]
     Failed(Box<dyn std::error::Error + Send + Sync>),

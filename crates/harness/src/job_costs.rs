@@ -19,11 +19,9 @@ const OLD_FILE: &str = "bills.jsonl";
 pub struct JobCost {
     pub key: CellKey,
     pub calls: u64,
-    /// Wall seconds that it took.
     pub seconds: f64,
     /// Machine that it was computed on, in words.
     pub machine: String,
-    /// Git revision of the sources.
     pub revision: Option<String>,
     /// True where files differed from that revision.
     pub dirty: Option<bool>,

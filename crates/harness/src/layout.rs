@@ -3,7 +3,6 @@
 use landmark_report::{Caveat, FigureSpec, MatrixPage, ResultRow, TableSpec};
 use serde_json::Value as Json;
 
-/// Tables and figures of a page.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
     /// Rows that repeat others under the paper's own headings, for the report alone.
@@ -43,10 +42,8 @@ fn capitalized(title: &str) -> String {
 pub struct About<'a> {
     /// The items and the score, in a line.
     pub description: &'a str,
-    /// Warnings to the reader.
     pub stamps: &'a [Caveat],
     /// Notes on what was dropped, filled or replaced, in sentences.
     pub notes: &'a [String],
-    /// Hashes and counts for `run.json`.
     pub facts: &'a Json,
 }

@@ -39,30 +39,24 @@ pub struct Uses<'a> {
     pub takes_unlabelled: bool,
 }
 
-/// Items of a dataset.
 pub struct Loaded {
     /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
     pub dataset: String,
     pub items: LoadedItems,
-    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
     /// Notes on what was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
 }
 
 pub enum LoadedItems {
-    /// Documents among the vectors of their words.
     Documents(Box<PlacedDocuments>),
     Questions(Questions),
-    /// Labelled pairs of sentences.
     Pairs(Box<Pairs>),
     Matrix(GivenMatrix),
-    /// Texts of the user's.
     Texts(Texts),
 }
 
 impl Loaded {
-    /// Loads the items of a dataset.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,
@@ -99,7 +93,6 @@ impl Loaded {
         Self { dataset: dataset.to_owned(), items, stamps: Vec::new(), notes: Vec::new() }
     }
 
-    /// Number of items n.
     pub fn count(&self) -> usize {
         match &self.items {
             LoadedItems::Documents(placed) => placed.documents.len(),
@@ -117,10 +110,8 @@ impl Loaded {
     }
 }
 
-/// A class for every item.
 #[derive(Debug, Clone)]
 pub struct Labels {
-    /// Class of item i.
     pub of: Vec<usize>,
     pub names: Vec<String>,
     /// The dataset's own split, where it has one.
@@ -143,19 +134,16 @@ impl Labels {
 pub enum LoadError {
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The oracle could not be built.
     #[error(transparent)]
     Oracle(#[from] OracleError),
     /// Documents could not be placed among the word vectors.
     #[error(transparent)]
     WordClouds(#[from] landmark_oracles::wmd::WordCloudError),
-    /// Trees could not be numbered.
     #[error(transparent)]
     Forest(#[from] landmark_oracles::tree_kernel::ForestError),
     /// Labels could not be compared.
     #[error(transparent)]
     Similarity(#[from] landmark_oracles::tree_kernel::SimilarityError),
-    /// Kernels could not be combined.
     #[error(transparent)]
     Combine(#[from] landmark_oracles::combined::CombineError),
     /// The user's items could not be read.
@@ -172,7 +160,6 @@ pub enum LoadError {
     /// The user's program does not score.
     #[error(transparent)]
     Program(#[from] SubprocessError),
-    /// The endpoint cannot be asked.
     #[error(transparent)]
     Endpoint(#[from] landmark_http::HttpError),
     #[error(transparent)]
@@ -184,38 +171,23 @@ pub enum LoadError {
     NoNewEmbeddings,
     /// Embeddings of new items that do not go with those of the old ones.
     #[error("the embeddings of the new items are {} × {}, but must be {} × {}: one row a new item, of the model of the old ones", seen.0, seen.1, wanted.0, wanted.1)]
-    NewEmbeddings {
-        /// Rows and columns.
-        seen: (usize, usize),
-        /// Rows and columns wanted.
-        wanted: (usize, usize),
-    },
-    /// An oracle that cannot score these items.
+    NewEmbeddings { seen: (usize, usize), wanted: (usize, usize) },
     #[error("`{oracle}` cannot score the items of `{dataset}`")]
     Pair { dataset: String, oracle: &'static str },
-    /// A proxy that cannot compare these items.
     #[error("the proxy `{proxy}` cannot compare the items of `{dataset}` under this oracle: name another, or none")]
     Proxy { dataset: String, proxy: &'static str },
     /// Items and something that goes with them differ in number.
     #[error("`{what}` has {seen} {unit}, but the dataset has {wanted} items")]
     Count {
-        /// The file or key.
         what: String,
         /// Unit that it has one of an item: `lines`, `rows`.
         unit: &'static str,
         seen: usize,
-        /// Number of items of the dataset.
         wanted: usize,
     },
     /// A row that is on no side of the split.
     #[error("`{column}` of `{id}` in `{file}` is `{seen}`; write `train` or `test`")]
-    Part {
-        file: String,
-        id: String,
-        column: String,
-        /// The text in that column.
-        seen: String,
-    },
+    Part { file: String, id: String, column: String, seen: String },
     /// The dataset has no split of its own.
     #[error("the dataset `{dataset}` has no split of its own; write `split: {{ train: 0.7 }}`")]
     NoSplit { dataset: String },

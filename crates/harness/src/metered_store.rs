@@ -64,7 +64,6 @@ struct AsGiven {
 }
 
 impl AsGiven {
-    /// Calls that a pair still takes.
     fn calls(&self, i: usize, j: usize) -> u64 {
         let call = |(i, j)| u64::from(!self.stored.has(i, j));
         match self.coin {
@@ -75,7 +74,6 @@ impl AsGiven {
     }
 }
 
-/// Scores of one order of each pair.
 pub struct OneOrderScores {
     scores: Arc<dyn Oracle>,
     coin: Coin,
@@ -120,7 +118,6 @@ pub struct MeteredStore {
     item_list: Option<ItemList>,
     /// Contents of the items, if some are equal.
     contents: Option<Arc<Contents>>,
-    /// Price of an evaluation.
     cost: Option<f64>,
     can_score: bool,
 }
@@ -203,7 +200,6 @@ impl MeteredStore {
         Ok(Self { other_order: Some(Arc::new(other)), ..above(one, "", Some(split.coin))? })
     }
 
-    /// Stacks budget and store on an oracle.
     pub fn of(
         raw: Arc<dyn Oracle>,
         label: OracleLabel,
@@ -272,7 +268,6 @@ impl MeteredStore {
         Ok(below.max(carried))
     }
 
-    /// Calls made besides the matrix.
     pub fn spent_beside(&self) -> u64 {
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         beside.iter().map(|metered| metered.spent().evaluations).sum()

@@ -41,7 +41,6 @@ pub(crate) fn or_tiny(
     }
 }
 
-/// A cross-encoder over texts.
 pub(crate) struct ModelOverTexts {
     /// Scores of pairs, each in the order in which it is asked for.
     pub(crate) scores: Arc<dyn Oracle>,

@@ -39,7 +39,6 @@ use wmd::Negligible;
 
 /// An oracle: how it is named, which items it reads, how its section is read.
 pub struct OracleSpec {
-    /// Its line of the catalog.
     pub entry: Entry,
     /// The kinds of items that it scores.
     pub reads: &'static [ItemKind],
@@ -107,7 +106,6 @@ pub trait OracleSettings: ToJson + Any + Debug + Send + Sync {
 pub struct Opening<'a> {
     /// Name, seed, paper, threads.
     pub run: &'a RunSettings,
-    /// The folder of datasets.
     pub data: Option<&'a Path>,
     pub smallest_gamma: Option<f64>,
     /// The most that may be paid.
@@ -128,14 +126,14 @@ pub struct Preparation {
 /// Rule for a model that is not fine-tuned yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Training {
-    /// It is fine-tuned.
     Now,
     /// A note states that this comes first and how many steps it takes; if `sample` is given, also the time, measured on steps with
     /// about that many pairs.
-    Later { sample: Option<u64> },
+    Later {
+        sample: Option<u64>,
+    },
 }
 
-/// An oracle over items.
 pub struct Opened {
     /// Scores a pair, unmetered and unstored.
     pub raw: Arc<dyn Oracle>,
@@ -167,18 +165,14 @@ pub enum Items {
     },
     Pairs(Box<Sentences>),
     Matrix {
-        /// Their classes, where a file names them.
         labels: Option<Labels>,
     },
-    /// Texts of the user's.
     Texts {
-        /// Ids and texts.
         scored: Arc<ScoredItems>,
         /// Their words, where the oracle or a proxy compares them.
         words: Option<Words>,
         /// The program or endpoint that scores them, where there is one.
         scorer: Option<Scorer>,
-        /// Their classes, where a column names them.
         labels: Option<Labels>,
         /// The labelled pairs that they are the texts of.
         pairs: Option<Box<Sentences>>,
@@ -194,7 +188,6 @@ impl Items {
     }
 }
 
-/// Documents as clouds of word vectors.
 pub struct Words {
     pub clouds: Arc<WordClouds>,
     /// Distances that are not solved; `None` where all are solved.
@@ -246,7 +239,6 @@ impl OracleConfig {
         Some(Self { spec, settings: settings? })
     }
 
-    /// Id in the catalog.
     pub fn kind(&self) -> &'static str {
         self.spec.entry.id
     }

@@ -156,7 +156,6 @@ fn evaluations(empty: &EntrySet, plan: &EntryPlan) -> u64 {
     set.evaluations()
 }
 
-/// Evaluations of the whole matrix.
 fn all(empty: &EntrySet) -> u64 {
     evaluations(empty, &EntryPlan::all(empty.shape().len))
 }

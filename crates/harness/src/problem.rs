@@ -54,11 +54,9 @@ pub struct Problem {
     pub proxies: Proxies,
     /// The items, with what only items of their kind have.
     pub items: Items,
-    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
     /// Notes on what was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
-    /// Hashes and counts for `run.json`.
     pub facts: Json,
 }
 
@@ -168,7 +166,6 @@ impl Problem {
         Landmarks::drawn(self.items(), self.contents.as_deref(), &mut rng)
     }
 
-    /// Number of items n.
     pub fn items(&self) -> usize {
         self.raw.len()
     }
@@ -226,7 +223,6 @@ impl Problem {
         kinds.filter_map(|kind| self.proxy(kind, gamma).transpose()).collect()
     }
 
-    /// Train/test split of a replicate.
     pub fn split(&self, split: Option<SplitConfig>, seed: u64, replicate: u64) -> Result<Split, LoadError> {
         let given = self.labels().and_then(|labels| labels.given_split.clone());
         match (split, given) {

@@ -18,7 +18,6 @@ const LINE: Duration = Duration::from_secs(10);
 /// Between two such lines on work without a count.
 const BUSY_LINE: Duration = Duration::from_secs(5);
 
-/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Count {
     /// Entries, or whatever is counted.

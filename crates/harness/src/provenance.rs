@@ -20,7 +20,6 @@ pub struct Provenance {
     /// The sources it was built from, or runs in.
     pub source: Source,
     pub config: ConfigFacts,
-    /// Every draw follows from it.
     pub seed: u64,
     /// Hashes and counts of dataset, vectors and oracle.
     pub data: Json,
@@ -75,7 +74,6 @@ pub struct Source {
     pub of: &'static str,
 }
 
-/// Configuration of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigFacts {
     pub file: String,
@@ -91,16 +89,13 @@ pub struct ConfigFacts {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
-    /// Model of the processor.
     pub cpu: Option<String>,
-    /// Hardware threads.
     pub cores: usize,
     pub threads: usize,
     pub memory_bytes: Option<u64>,
     /// Model of each GPU of NVIDIA's that its driver lists.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gpus: Vec<String>,
-    /// Name and version of the system.
     pub os: String,
 }
 

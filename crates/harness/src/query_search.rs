@@ -33,7 +33,6 @@ use crate::run::{RunOptions, results_folder, store_address};
 pub enum QueryError {
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// Items, score or proxy.
     #[error(transparent)]
     Load(#[from] LoadError),
     #[error(transparent)]

@@ -33,7 +33,6 @@ impl CommandRecord {
         self.lock().facts.insert(name.to_owned(), value);
     }
 
-    /// Everything recorded so far.
     pub fn recorded(&self) -> Recorded {
         self.lock().clone()
     }

@@ -9,7 +9,6 @@ use crate::study::StudyEntry;
 
 #[derive(Clone, Copy)]
 pub struct Registry {
-    /// Methods and oracles.
     pub ingredients: Ingredients,
     /// Experiments over one matrix; the first is what a file of an unknown experiment is read as, to find its other faults.
     pub experiments: &'static [&'static dyn Experiment],

@@ -32,7 +32,6 @@ pub struct StudyEntry {
     pub read: fn(&Node, &Reading<'_>) -> Option<Arc<dyn Study>>,
 }
 
-/// The checked settings of a study.
 pub trait Study: fmt::Debug + Send + Sync {
     /// The id of the experiment, and the name of its section.
     fn id(&self) -> &'static str;
@@ -66,7 +65,6 @@ pub struct StudyContext<'a> {
     pub store: &'a str,
 }
 
-/// A study with its data in memory.
 pub trait StudyWork {
     fn about(&self) -> About<'_>;
 

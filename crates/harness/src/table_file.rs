@@ -34,7 +34,6 @@ const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The file system refused.
     #[error("`{}` can't be read: {source}; a path in a configuration starts at its folder, one on the command line where you are", path.display())]
     Read { path: PathBuf, source: std::io::Error },
     /// A packed file that unpacks to more than it may.
@@ -50,25 +49,18 @@ pub enum TableError {
         /// The columns there are, or the nearest.
         help: String,
     },
-    /// A row that cannot be used.
     #[error("`{}` row {row}: {seen}; {wanted}", path.display())]
     Row {
         path: PathBuf,
         /// Number of the row, from 1; a header line does not count.
         row: usize,
-        /// Fault that was found.
         seen: String,
         /// Remedy: what is wanted.
         wanted: Cow<'static, str>,
     },
     /// A file that is not of its layout.
     #[error("`{}` can't be read as {layout}: {reason}", path.display())]
-    Layout {
-        path: PathBuf,
-        layout: &'static str,
-        /// Message of the reader.
-        reason: String,
-    },
+    Layout { path: PathBuf, layout: &'static str, reason: String },
 }
 
 /// A file of rows, and how it is laid out.

@@ -71,7 +71,6 @@ static STUDIES: &[StudyEntry] = &[
     landmark_sms_nystrom::coref::ENTRY,
 ];
 
-/// Similarity functions.
 pub static ORACLES: &[&OracleSpec] = &[
     &wmd::WMD,
     &tree_kernel::TREE_KERNEL,

@@ -15,7 +15,6 @@ use crate::tree::{Node, Value};
 /// Something a configuration can name.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// The stable name.
     pub id: &'static str,
     /// One line: what it is.
     pub summary: &'static str,

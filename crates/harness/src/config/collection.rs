@@ -33,7 +33,6 @@ pub(super) struct CollectionKeys {
 /// The experiment that gathers others.
 pub const COLLECTION: &str = "collection";
 
-/// Its line of the list.
 pub static GATHERING: Entry = Entry {
     id: COLLECTION,
     summary: "other configurations, run one after the other and shown on one page",

@@ -43,10 +43,7 @@ fn targets() -> Vec<(f64, f64)> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Found<'a> {
     /// The nearest of each item, as `topk --target-recall` lists them.
-    Nearest {
-        /// Neighbors of each item.
-        k: usize,
-    },
+    Nearest { k: usize },
     /// All pairs from a similarity on, as `mine --target-recall` lists them.
     Pairs {
         at_least: f64,

@@ -74,10 +74,8 @@ pub static DATASETS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     documents.chain(MATRICES).collect()
 });
 
-/// Items of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DatasetConfig {
-    /// Id in the list.
     pub name: &'static str,
     /// Kind of the items, with its settings.
     #[serde(flatten)]
@@ -92,14 +90,11 @@ pub struct DatasetConfig {
 #[serde(untagged)]
 pub enum Items {
     Documents(DocumentsConfig),
-    /// Questions with labels and trees.
     Questions(QuestionsConfig),
-    /// The sentences of labelled pairs.
     Pairs(PairsConfig),
     /// The rows of a matrix in a file.
     Matrix(MatrixConfig),
     Random(RandomMatrix),
-    /// Texts of the user's.
     Texts(Box<TextsConfig>),
     TwoLists(Box<TwoListsConfig>),
 }
@@ -310,7 +305,6 @@ impl DatasetConfig {
         matches!(self.items, Items::Pairs(_))
     }
 
-    /// True where items have labels.
     pub fn has_labels(&self) -> bool {
         self.split().is_some()
     }
@@ -391,7 +385,6 @@ impl DocumentsConfig {
         }
     }
 
-    /// Selection of the dataset's documents.
     pub fn options(&self) -> DocumentOptions {
         DocumentOptions { first_classes: self.classes, headers: self.headers, limit: self.limit }
     }

@@ -9,12 +9,9 @@ pub enum ItemKind {
     /// Documents, whose words have vectors.
     Documents,
     Trees,
-    /// The sentences of labelled pairs.
     Pairs,
-    /// Texts of the user's.
     Texts,
     Matrix,
-    /// Mentions of entities and events.
     Mentions,
 }
 

@@ -21,7 +21,6 @@ use super::settings::{Budget, ErrorEstimateConfig, ErrorEstimateKey, SvmConfig};
 use super::values::{Compare, Rank, Ranks, Tuned};
 use crate::oracles::{OracleConfig, Orders};
 
-/// Sweep of methods over one matrix.
 #[derive(Debug, Clone, Serialize)]
 pub struct MatrixSubject {
     /// Experiment, which defines what is measured.
@@ -37,16 +36,13 @@ pub struct MatrixSubject {
     pub ranks: Vec<Rank>,
     /// Basis on which methods are compared.
     pub compare: Compare,
-    /// Hard limits.
     pub budget: Budget,
     /// Moment from which calls are safe from a power cut.
     #[serde(skip)]
     pub sync: SyncPolicy,
-    /// Hyper-parameter search.
     #[serde(rename = "tuning")]
     pub search: SearchConfig,
     pub svm: SvmConfig,
-    /// Error estimate from extra entries.
     pub error_estimate: Option<ErrorEstimateConfig>,
     /// Grow the rank, up to the largest of `ranks`, until the estimate of the relative error is below this.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -41,7 +41,6 @@ pub struct MethodConfig {
     /// The same without its entries divided: what a proxy is put around.
     #[serde(skip)]
     bare: Arc<dyn Approximate>,
-    /// Its line of the catalog.
     #[serde(skip)]
     pub entry: &'static MethodEntry,
     #[serde(skip)]

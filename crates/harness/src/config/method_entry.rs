@@ -15,21 +15,18 @@ use super::proxy::ProxyConfig;
 
 /// A method: how it is named, what it costs, how it is built from the keys of a configuration.
 pub struct MethodEntry {
-    /// The stable name.
     pub id: &'static str,
     /// One line: what it is.
     pub summary: &'static str,
     pub formula: &'static str,
     /// Entries it evaluates, as the papers count them.
     pub entries: &'static str,
-    /// Paper and section.
     pub source: &'static str,
     pub keys: Keys,
     /// True where its result depends on the landmarks.
     pub draws: bool,
     /// True where its result depends on the rank.
     pub sized: bool,
-    /// Reads and checks its keys.
     pub read: fn(&Section<'_>) -> Option<Built>,
 }
 

@@ -187,13 +187,11 @@ impl Serialize for ProxyConfig {
     }
 }
 
-/// A cheap relative of the oracle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProxyKind {
     /// Relaxed word mover's distance.
     Rwmd,
-    /// Word centroid distance.
     Wcd,
     BagOfWords,
     /// Cosine of hashed character n-grams.
@@ -218,7 +216,6 @@ pub enum ProxyKind {
     },
     /// Cosine of the rows of a file.
     EmbeddingCosine {
-        /// n × d `.npy`.
         path: ConfigPath,
     },
 }

@@ -10,7 +10,6 @@ use crate::oracles::OracleSpec;
 pub struct Ingredients {
     /// Approximators, in the order of the papers.
     pub methods: &'static [MethodEntry],
-    /// Similarity functions.
     pub oracles: &'static [&'static OracleSpec],
 }
 

@@ -131,9 +131,7 @@ pub enum TrainedOn {
 /// The classifier: the linear SVM of `landmark-tasks`, its cost C perhaps searched for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SvmConfig {
-    /// Training input of the classifier.
     pub on: TrainedOn,
-    /// Cost C of an error.
     pub c: Tuned,
     /// Everything else; its own `c` holds a fixed C, and 1 where C is searched for.
     pub params: LinearSvmParams,

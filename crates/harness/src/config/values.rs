@@ -155,7 +155,6 @@ pub enum Compare {
     Both,
 }
 
-/// Candidates for one hyper-parameter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Axis {
@@ -265,7 +264,6 @@ impl Axis {
         }
     }
 
-    /// Smallest and largest.
     pub fn bounds(&self) -> (f64, f64) {
         match self {
             Self::Values(values) => {

@@ -76,7 +76,6 @@ fn key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
     Ok(context.key("error", Some(cell), &json!({ "errors": Errors::of(context) }))?)
 }
 
-/// The job that evaluates all of K.
 pub fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, JobError> {
     let name = "all of K, the reference".to_owned();
     Ok(Job {

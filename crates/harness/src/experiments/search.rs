@@ -51,7 +51,6 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
     )
 };
 
-/// An index of items for new queries.
 pub struct QuerySearch;
 
 impl Experiment for QuerySearch {

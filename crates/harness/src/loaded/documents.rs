@@ -14,7 +14,6 @@ use super::{Labels, LoadError};
 use crate::config::dataset::{DatasetConfig, DocumentsConfig, Learned, VectorFile, VectorsConfig};
 use crate::config::run_settings::RunSettings;
 
-/// The sample that ships inside.
 const SAMPLE: &str = "embedded";
 /// Name of the files of the paper's word vectors.
 const PAPER_VECTORS: &str = "GoogleNews-vectors-negative300";
@@ -31,19 +30,15 @@ pub enum EmptyDocuments {
     Distance(f64),
 }
 
-/// Documents among the vectors of their words.
 pub struct PlacedDocuments {
     /// Names the random streams and the rows; `embedded` where the sample stands in.
     pub dataset: String,
     pub documents: LabelledDocuments,
     pub clouds: Arc<WordClouds>,
-    /// Source of the word vectors.
     pub vectors: String,
-    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
     /// Notes on what was dropped or filled, in sentences.
     pub notes: Vec<String>,
-    /// Hashes and counts for `run.json`.
     pub facts: Json,
 }
 

@@ -10,7 +10,6 @@ use super::{LoadError, Loaded, LoadedItems, own_pairs};
 use crate::config::dataset::PairsConfig;
 use crate::config::run_settings::RunSettings;
 
-/// The sample that ships inside.
 const SAMPLE: &str = "embedded_pairs";
 
 /// Pairs to learn from and to judge by.

@@ -15,7 +15,6 @@ use crate::config::run_settings::RunSettings;
 const BAG_OF_WORDS: &str = "bow";
 const TEXT: &str = "quest";
 
-/// Questions with labels and trees.
 pub struct Questions {
     /// Their representations, of all questions of the dataset.
     pub examples: KelpExamples,

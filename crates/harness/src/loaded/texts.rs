@@ -15,7 +15,6 @@ use crate::config::run_settings::RunSettings;
 use crate::config::{LabelsConfig, RowSplit};
 use crate::items::OwnItems;
 
-/// Texts of the user's own.
 pub struct Texts {
     pub scored: Arc<ScoredItems>,
     /// The file, as the configuration names it.
@@ -26,7 +25,6 @@ pub struct Texts {
     pub chosen: Option<Chosen>,
     /// Their words, where the oracle or a proxy compares them.
     pub words: Option<PlacedTexts>,
-    /// Their classes, where a column names them.
     pub labels: Option<Labels>,
     /// The labelled pairs that they are the texts of.
     pub pairs: Option<TextPairs>,
@@ -47,7 +45,6 @@ impl Chosen {
     }
 }
 
-/// Labelled pairs among texts.
 pub struct TextPairs {
     pub pairs: Vec<(usize, usize)>,
     /// People's judgment of each, between 0 and 1.
@@ -59,12 +56,9 @@ pub struct TextPairs {
     pub train: usize,
 }
 
-/// Texts among the vectors of their words.
 pub struct PlacedTexts {
     pub clouds: Arc<WordClouds>,
-    /// Source of the word vectors.
     pub vectors: String,
-    /// The word vectors.
     pub identity: Identity,
 }
 
@@ -120,7 +114,6 @@ fn unsplit(
     Ok(Read { ids, texts, labels, chosen })
 }
 
-/// Names of classes, sorted.
 fn names_of<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<String> {
     labels.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
 }

@@ -10,7 +10,6 @@ use super::MeteredStore;
 /// Calls that were made to learn how long one takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timed {
-    /// Number of calls.
     pub evaluations: u64,
     /// Those of them before the clock was started: with them programs start, or a model warms up.
     pub first: u64,

@@ -24,7 +24,6 @@ use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, TextPairs, Texts};
 use crate::models::{ModelOverTexts, Models, or_tiny};
 use crate::progress::Progress;
 
-/// A cross-encoder over sentences or texts.
 pub static CROSS_ENCODER: OracleSpec = OracleSpec {
     entry: Entry {
         id: "cross_encoder",
@@ -143,7 +142,6 @@ impl CrossEncoderConfig {
         Some(config)
     }
 
-    /// Parameters by which pairs are scored.
     pub fn params(&self) -> CrossEncoderParams {
         CrossEncoderParams { score: self.score, max_length: self.max_length, precision: self.precision }
     }
@@ -278,7 +276,6 @@ pub struct Sentences {
     pub are_labels: bool,
     /// True where the model is there; a dry run fine-tunes none.
     pub is_trained: bool,
-    /// Pairs that the model learned from.
     pub train: usize,
     /// Learning curve of the fine-tuning, epoch by epoch.
     pub curve: Vec<Epoch>,

@@ -14,7 +14,6 @@ use super::{GivenScore, Items, Opened, Opening, OracleSettings, OracleSpec, symm
 use crate::config::item_kind::ItemKind;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 
-/// A score behind an endpoint.
 pub static HTTP: OracleSpec = OracleSpec {
     entry: Entry {
         id: "http",
@@ -26,7 +25,6 @@ pub static HTTP: OracleSpec = OracleSpec {
     read,
 };
 
-/// A score behind an endpoint.
 #[derive(Debug, Serialize)]
 struct HttpConfig {
     /// The endpoint, and how it is treated.

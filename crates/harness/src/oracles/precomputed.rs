@@ -13,7 +13,6 @@ use crate::config::item_kind::ItemKind;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 use crate::program_check::below_the_rest;
 
-/// The matrix of the dataset.
 pub static PRECOMPUTED: OracleSpec = OracleSpec {
     entry: Entry {
         id: "precomputed",
@@ -25,7 +24,6 @@ pub static PRECOMPUTED: OracleSpec = OracleSpec {
     read,
 };
 
-/// The matrix of the dataset.
 #[derive(Debug)]
 struct PrecomputedConfig {
     score: GivenScore,

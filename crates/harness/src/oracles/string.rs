@@ -14,7 +14,6 @@ use super::{Items, Opened, Opening, OracleSettings, OracleSpec};
 use crate::config::item_kind::ItemKind;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 
-/// Similarity of strings.
 pub static STRING: OracleSpec = OracleSpec {
     entry: Entry {
         id: "string",

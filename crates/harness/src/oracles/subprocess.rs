@@ -15,7 +15,6 @@ use super::{GivenScore, Items, Opened, Opening, OracleSettings, OracleSpec, Trai
 use crate::config::item_kind::ItemKind;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 
-/// A program of the user's.
 pub static SUBPROCESS: OracleSpec = OracleSpec {
     entry: Entry {
         id: "subprocess",
@@ -27,7 +26,6 @@ pub static SUBPROCESS: OracleSpec = OracleSpec {
     read,
 };
 
-/// A program of the user's.
 #[derive(Debug, Serialize)]
 struct SubprocessConfig {
     /// The program, and how it is treated. It runs in the folder of the configuration.

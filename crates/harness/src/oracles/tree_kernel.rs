@@ -16,7 +16,6 @@ use super::{Items, Opened, Opening, OracleSettings, OracleSpec};
 use crate::config::item_kind::ItemKind;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Questions};
 
-/// A normalized kernel over trees.
 pub static TREE_KERNEL: OracleSpec = OracleSpec {
     entry: Entry {
         id: "tree_kernel",
@@ -33,7 +32,6 @@ pub static TREE_KERNEL: OracleSpec = OracleSpec {
 pub struct TreeKernelConfig {
     #[serde(flatten)]
     pub kernel: KernelConfig,
-    /// The representation that is compared.
     pub trees: String,
     /// Word vectors whose cosine makes labels similar, for `sptk`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,9 +44,7 @@ pub struct TreeKernelConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum KernelConfig {
-    /// Inner product of bags of words.
     Bow(BagOfWords),
-    /// Shared fragments of trees.
     Tree(TreeKernelParams),
 }
 

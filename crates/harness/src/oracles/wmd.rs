@@ -15,7 +15,6 @@ use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{EmptyDocuments, LoadError, Loaded, LoadedItems};
 
-/// exp(−γ·WMD).
 pub static WMD: OracleSpec = OracleSpec {
     entry: Entry {
         id: "wmd",

@@ -139,7 +139,6 @@ impl ReportSection {
         }
     }
 
-    /// Adds to the notes below the tables.
     pub(super) fn add_notes(&mut self, notes: impl IntoIterator<Item = String>) {
         self.notes.extend(notes);
     }

@@ -50,7 +50,6 @@ pub struct SweepContext<'a> {
 }
 
 impl SweepContext<'_> {
-    /// Train/test split of a replicate.
     pub fn split(&self, replicate: u64) -> Result<Split, LoadError> {
         self.problem.split(self.matrix.dataset.split(), self.run.seed, replicate)
     }

@@ -4,16 +4,15 @@
 //! Each test kills once; `scripts/test-crash N` kills N times in all and prints what came of it.
 #![cfg(unix)]
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::own_data::{PROGRAM, asked, place};
+use crate::own_data::{asked, place, slow_place, twice};
 use crate::scratch::{Said, Scratch, number_before};
 
 const FACTORS: [&str; 3] = ["factors/vectors.npy", "factors/signature.npy", "factors/projector.npy"];
-const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "5", "--calls-per-item", "8"];
+const TOPK: &str = "topk config.yaml -k 5 --calls-per-item 8";
 
 fn kills() -> impl Iterator<Item = u64> {
     let count = std::env::var("LANDMARK_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(1);
@@ -31,20 +30,14 @@ fn results(scratch: &Scratch, names: &[&str]) -> Vec<Vec<u8>> {
     names.iter().map(|name| std::fs::read(scratch.path(&format!("runs/mine/{name}"))).unwrap()).collect()
 }
 
-fn slow_place() -> Scratch {
-    let scratch = place();
-    scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.002; shift 2"));
-    scratch
-}
-
-fn start(scratch: &Scratch, arguments: &[&str]) -> Child {
+fn start(scratch: &Scratch, arguments: &str) -> Child {
     let log = File::create(scratch.path("log")).unwrap();
     let mut command = scratch.command(arguments);
     command.env("RUST_LOG", "landmark_store=debug").stdout(Stdio::null()).stderr(log).spawn().unwrap()
 }
 
 /// Kills a run as soon as `is_time`; answers the calls that were in flight, or `None` where it had ended before.
-fn killed(scratch: &Scratch, arguments: &[&str], mut is_time: impl FnMut() -> bool) -> Option<usize> {
+fn killed(scratch: &Scratch, arguments: &str, mut is_time: impl FnMut() -> bool) -> Option<usize> {
     let mut run = start(scratch, arguments);
     while !is_time() && run.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(1));
@@ -83,12 +76,6 @@ fn with_handles(most: usize, command: &Command) -> Command {
     limited
 }
 
-/// Calls for pairs that were asked for before.
-fn twice(scratch: &Scratch) -> usize {
-    let all = asked(scratch);
-    all.len() - all.iter().collect::<HashSet<_>>().len()
-}
-
 /// Holds a kill against what is allowed, and prints it for the table of `scripts/test-crash`.
 fn judge(what: &str, scratch: &Scratch, in_flight: Option<usize>) {
     let Some(in_flight) = in_flight else {
@@ -100,51 +87,39 @@ fn judge(what: &str, scratch: &Scratch, in_flight: Option<usize>) {
     assert!(twice <= in_flight, "{twice} calls were asked for twice, and {in_flight} were in flight");
 }
 
-#[test]
-fn a_killed_run_asks_again_for_what_was_in_flight_and_ends_in_the_same_factors() {
+/// Kills `arguments` at fewer than `most` calls, lets `rest` end it, and holds its files against those of `rest` alone.
+fn survives(what: &str, arguments: &str, most: u64, files: &[&str], rest: impl Fn(&Scratch)) {
     let whole = place();
-    whole.run_well("--quiet");
+    rest(&whole);
     for draw in kills() {
         let scratch = slow_place();
-        let until = (draw % 700) as usize;
-        let in_flight = killed(&scratch, &["config.yaml", "--quiet"], || asked(&scratch).len() >= until);
-        scratch.run_well("--quiet");
-        judge("scoring", &scratch, in_flight);
-        assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
+        let until = (draw % most) as usize;
+        let in_flight = killed(&scratch, arguments, || asked(&scratch).len() >= until);
+        rest(&scratch);
+        judge(what, &scratch, in_flight);
+        assert!(results(&scratch, files) == results(&whole, files));
     }
+}
+
+#[test]
+fn a_killed_run_asks_again_for_what_was_in_flight_and_ends_in_the_same_factors() {
+    survives("scoring", "config.yaml --quiet", 700, &FACTORS, |scratch| drop(scratch.run_well("--quiet")));
 }
 
 #[test]
 fn a_share_killed_and_run_again_gives_the_run_the_same_factors() {
-    let whole = place();
-    whole.run_well("--quiet");
-    for draw in kills() {
-        let scratch = slow_place();
-        let until = (draw % 350) as usize;
-        let in_flight =
-            killed(&scratch, &["config.yaml", "--share", "0/2", "--quiet"], || asked(&scratch).len() >= until);
+    survives("share", "config.yaml --share 0/2 --quiet", 350, &FACTORS, |scratch| {
         scratch.well("config.yaml --share 1/2 --quiet");
         scratch.well("config.yaml --share 0/2 --quiet");
-        let before = asked(&scratch).len();
+        let before = asked(scratch).len();
         scratch.run_well("--quiet");
-        assert_eq!(asked(&scratch).len(), before);
-        judge("share", &scratch, in_flight);
-        assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
-    }
+        assert_eq!(asked(scratch).len(), before);
+    });
 }
 
 #[test]
 fn a_search_killed_between_its_rounds_ends_in_the_same_neighbors() {
-    let whole = place();
-    whole.well(&TOPK);
-    for draw in kills() {
-        let scratch = slow_place();
-        let until = (draw % 450) as usize;
-        let in_flight = killed(&scratch, &TOPK, || asked(&scratch).len() >= until);
-        scratch.well(&TOPK);
-        judge("topk", &scratch, in_flight);
-        assert!(results(&scratch, &["neighbors.tsv"]) == results(&whole, &["neighbors.tsv"]));
-    }
+    survives("topk", TOPK, 450, &["neighbors.tsv"], |scratch| drop(scratch.well(TOPK)));
 }
 
 #[test]
@@ -155,7 +130,7 @@ fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
         let scratch = place();
         let (mut since, wait) = (None, Duration::from_millis(draw % 60));
         let has_begun = || scratch.path("runs/mine/cells.jsonl").exists() || scratch.path("runs/mine/factors").exists();
-        let in_flight = killed(&scratch, &["config.yaml", "--quiet"], || {
+        let in_flight = killed(&scratch, "config.yaml --quiet", || {
             if since.is_none() && has_begun() {
                 since = Some(Instant::now());
             }
@@ -173,7 +148,7 @@ fn a_share_that_is_stopped_while_another_process_does_it_and_wakes_up_does_no_ha
     let whole = place();
     whole.run_well("--quiet");
     let scratch = slow_place();
-    let mut late = start(&scratch, &["config.yaml", "--share", "0/2"]);
+    let mut late = start(&scratch, "config.yaml --share 0/2");
     while asked(&scratch).len() < 50 && late.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -217,7 +192,7 @@ fn without_file_handles_a_run_ends_with_the_reason_and_goes_on_where_it_was() {
 fn no_secret_of_the_environment_is_written_anywhere() {
     let scratch = place();
     let secret = "s3cr3t-that-was-planted";
-    for arguments in [&["config.yaml", "--share", "0/2"][..], &["config.yaml"], &["report", "config.yaml"], &TOPK] {
+    for arguments in ["config.yaml --share 0/2", "config.yaml", "report config.yaml", TOPK] {
         let mut command = scratch.command(arguments);
         for name in ["AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "HF_TOKEN", "LANDMARK_PLANTED"] {
             command.env(name, secret);

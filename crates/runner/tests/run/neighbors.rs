@@ -1,9 +1,9 @@
 //! `topk` by the score itself: call estimates, lists, resumption and refusals on the real binary.
 #![cfg(unix)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use crate::own_data::{CONFIG, asked, place};
+use crate::own_data::{CONFIG, asked, place, twice};
 use crate::scratch::{SAMPLE, Scratch, number_before};
 
 /// (id, neighbor) → score and whether it is exact, from a table of `topk`.
@@ -24,15 +24,6 @@ fn lists(scratch: &Scratch, path: &str) -> HashMap<String, Vec<(String, f64, boo
     lists
 }
 
-fn distinct(asked: &[String]) -> usize {
-    let pair = |line: &String| {
-        let mut items: Vec<&str> = line.split(' ').collect();
-        items.sort_unstable();
-        items.join(" ")
-    };
-    asked.iter().map(pair).collect::<HashSet<_>>().len()
-}
-
 const TOPK: &str = "topk config.yaml -k 3 --calls-per-item 8";
 
 #[test]
@@ -42,8 +33,7 @@ fn the_call_estimate_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no
     assert_eq!((dry.code, number_before(&dry.out, " calls;")), (Some(0), 480), "{}{}", dry.out, dry.err);
     assert!(asked(&scratch).is_empty(), "a dry run makes no call");
     scratch.well(TOPK).prints(&["480 calls, 480 of them new"]);
-    let pairs = asked(&scratch);
-    assert_eq!((pairs.len(), distinct(&pairs)), (480, 480));
+    assert_eq!((asked(&scratch).len(), twice(&scratch)), (480, 0));
     let found = lists(&scratch, "runs/mine/neighbors.tsv");
     assert!(found.len() == 60 && found.values().all(|list| list.len() == 3));
     for (id, list) in &found {
@@ -97,7 +87,7 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     let said = scratch.well(&topk);
     let all = asked(&scratch);
     // no pair is asked for again, neither of the columns nor of the 100 that the error was estimated by
-    assert!((20..=120).contains(&(all.len() - columns)) && distinct(&all) == all.len(), "{}", said.out);
+    assert!((20..=120).contains(&(all.len() - columns)) && twice(&scratch) == 0, "{}", said.out);
     let is_best = || {
         let best = best_of(&asked(&scratch), 3);
         for (id, list) in lists(&scratch, "runs/mine/neighbors.tsv") {
@@ -168,19 +158,15 @@ fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
 fn few_items_many_neighbors_and_wrong_words() {
     let scratch = place();
     // more neighbors and calls than there are pairs
-    let all = scratch.say("topk config.yaml -k 500 --calls-per-item 100");
-    all.prints(&["1,770 calls"]);
+    scratch.well("topk config.yaml -k 500 --calls-per-item 100").prints(&["1,770 calls"]);
     assert!(lists(&scratch, "runs/mine/neighbors.tsv").values().all(|list| list.len() == 59));
-    let words: [(&[&str], &str); 4] = [
-        (&["--calls-per-item", "8", "--proxy-share", "2"], "`share` is 2, but must be between 0 and 1"),
-        (&["--dry-run"], "cannot use `--dry-run` in the mode `factors`"),
-        (&["--mode", "exact"], "`--mode exact` requires proxies that bound the score"),
-        (&["--calls-per-item", "0"], "it must be at least 1"),
-    ];
-    for (arguments, message) in words {
-        let said = scratch.say(&[&["topk", "config.yaml"], arguments].concat());
-        assert!(matches!(said.code, Some(1 | 2)), "{arguments:?}: {}", said.out);
-        said.must_complain(message);
+    for (arguments, message) in [
+        ("--calls-per-item 8 --proxy-share 2", "`share` is 2, but must be between 0 and 1"),
+        ("--mode exact", "`--mode exact` requires proxies that bound the score"),
+    ] {
+        let ran = scratch.say(&format!("topk config.yaml {arguments}"));
+        assert!(matches!(ran.code, Some(1 | 2)), "{arguments}: {}", ran.out);
+        ran.must_complain(message);
     }
 }
 

@@ -47,8 +47,7 @@ fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() 
 fn whole_numbers_say_how_far_they_are_from_f32_and_train_nothing() {
     let scratch = Scratch::with(&MODEL.replace("device: cpu", "device: cpu, precision: int8"));
     scratch.run_well("");
-    let summary = scratch.read("runs/pairs/summary.md");
-    assert!(summary.contains("`int8` against f32 on 100 pairs: scores differ by 0.0"), "{summary}");
+    scratch.has("runs/pairs/summary.md", &["`int8` against f32 on 100 pairs: scores differ by 0.0"]);
 
     let trained = MODEL.replace("device: cpu", "device: cpu, fine_tune: { precision: int8 }");
     Scratch::with(&trained).complains("", &["`oracle.fine_tune.precision` is int8, but must be f32 or bf16"]);
@@ -70,6 +69,5 @@ fn pairs_above_the_limit_of_the_model_are_counted_in_the_run_and_on_its_page() {
     let said = scratch.run_well("");
     let told = "12 of 15 pairs have more than the 16 tokens that the model reads at most, and are cut";
     said.reports(&[told]);
-    let page = scratch.read("runs/mine/report.html");
-    assert!(page.contains(told), "the page does not say it");
+    scratch.has("runs/mine/report.html", &[told]);
 }

@@ -46,6 +46,33 @@ pub(crate) fn asked(scratch: &Scratch) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// [`place`] with a program that takes two milliseconds a pair.
+pub(crate) fn slow_place() -> Scratch {
+    let scratch = place();
+    scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.002; shift 2"));
+    scratch
+}
+
+/// Pairs that were asked for, the smaller item first, in order.
+pub(crate) fn pairs_asked(scratch: &Scratch) -> Vec<(i64, i64)> {
+    let pair = |line: &String| {
+        let (one, other) = line.split_once(' ').unwrap();
+        let (one, other) = (one.parse::<i64>().unwrap(), other.parse::<i64>().unwrap());
+        (one.min(other), one.max(other))
+    };
+    let mut pairs: Vec<(i64, i64)> = asked(scratch).iter().map(pair).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Calls for pairs that were asked for before, in either order.
+pub(crate) fn twice(scratch: &Scratch) -> usize {
+    let mut pairs = pairs_asked(scratch);
+    let all = pairs.len();
+    pairs.dedup();
+    all - pairs.len()
+}
+
 pub(crate) fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
     let text = scratch.read(path);
     let mut lines = text.lines();
@@ -137,23 +164,15 @@ fn choosing_landmarks_by_what_is_seen_is_counted() {
 }
 
 #[test]
-fn factors_that_miss_most_of_the_matrix_say_so() {
+fn factors_that_miss_most_of_the_matrix_and_a_score_that_is_the_same_for_all_pairs_are_reported() {
     let scratch = place();
-    let words = "what is made from them is a list of candidates";
-    scratch.run_well("--set oracle.gamma=1").reports(&[words]);
-    let said = scratch.run_well("--results smooth");
-    assert!(!said.err.contains(words), "{}", said.err);
-}
-
-#[test]
-fn a_score_that_is_the_same_for_all_pairs_is_noticed() {
-    let scratch = place();
-    let said = scratch.run_well("");
-    said.must_complain("by shift_ridge at 12 columns");
-    let words = "all sampled scores are the same";
-    assert!(!said.err.contains(words), "{}", said.err);
+    let (misses, same) = ("what is made from them is a list of candidates", "all sampled scores are the same");
+    let ran = scratch.run_well("");
+    ran.reports(&["by shift_ridge at 12 columns"]);
+    assert!(!ran.err.contains(misses) && !ran.err.contains(same), "{}", ran.err);
+    scratch.run_well("--set oracle.gamma=1").reports(&[misses]);
     scratch.write("scorer.sh", &PROGRAM.replace("d=$(($1 - $2))", "d=6"));
-    scratch.run_well("--store constant --results constant").reports(&[words]);
+    scratch.run_well("--store constant --results constant").reports(&[same]);
 }
 
 /// ‖K − Z diag(signs) Zᵀ‖_F / ‖K‖_F of the files, K = exp(−γ|i − j|).
@@ -309,18 +328,14 @@ fn an_interrupted_run_keeps_its_scores_and_says_so() {
 #[test]
 fn numbers_that_make_no_sense_are_refused_before_anything_runs() {
     let scratch = place();
-    scratch.run_well("--quiet");
     for (arguments, words) in [
-        (&["topk", "config.yaml", "-k", "0"][..], "at least 1"),
-        (&["mine", "config.yaml", "--pairs", "0"], "at least 1"),
-        (&["mine", "config.yaml", "--at-least", "nan"], "finite"),
-        (&["cluster", "config.yaml", "--clusters", "0"], "at least 1"),
-        (&["config.yaml", "--threads", "9999"], "1..=1024"),
-        (&["config.yaml", "--set", "threads=9999"], "`threads` is 9999, but must be at most 1024"),
-        (&["config.yaml", "--data", "nowhere"], "no such folder: `nowhere`"),
+        ("topk config.yaml -k 0", "at least 1"),
+        ("mine config.yaml --at-least nan", "finite"),
+        ("config.yaml --threads 9999", "1..=1024"),
+        ("config.yaml --set threads=9999", "`threads` is 9999, but must be at most 1024"),
+        ("config.yaml --data nowhere", "no such folder: `nowhere`"),
     ] {
-        let said = scratch.ends(2, arguments);
-        assert!(said.err.contains(words), "{arguments:?}: {}", said.err);
+        scratch.refuses(arguments, &[words]);
     }
 }
 

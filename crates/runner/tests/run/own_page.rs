@@ -36,10 +36,6 @@ fn numbers(text: &Json) -> Vec<usize> {
     bytes(text).chunks(2).map(|pair| usize::from(u16::from_le_bytes([pair[0], pair[1]]))).collect()
 }
 
-fn well(scratch: &Scratch, arguments: &[&str]) -> String {
-    scratch.well(arguments).out
-}
-
 #[test]
 fn the_map_lists_neighbors_exact_where_they_were_asked_and_no_call_is_made_for_it() {
     let scratch = place();
@@ -111,17 +107,17 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     scratch.run_well("--quiet");
     let has = |part: &str| page(&scratch).contains(&format!("id=\"mine-{part}\""));
     assert!(!["topk", "mine", "clusters", "labels"].iter().any(|part| has(part)));
-    well(&scratch, &["topk", "config.yaml", "-k", "3", "--rerank", "5"]);
+    scratch.well(&["topk", "config.yaml", "-k", "3", "--rerank", "5"]);
     let by_factors = page(&scratch);
-    let said = well(&scratch, &["topk", "config.yaml", "-k", "2", "--calls-per-item", "9"]);
+    let said = scratch.well(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "9"]).out;
     assert!(said.contains("report: `") && page(&scratch).contains("The 2 nearest of each of 60 items"), "{said}");
     assert!(by_factors.contains("The 3 nearest of each of 60 items"));
-    well(&scratch, &["mine", "config.yaml", "--pairs", "30"]);
-    let said = well(&scratch, &["cluster", "config.yaml", "--clusters", "4"]);
+    scratch.well(&["mine", "config.yaml", "--pairs", "30"]);
+    let said = scratch.well(&["cluster", "config.yaml", "--clusters", "4"]).out;
     assert!(said.contains("report: `") && said.contains("  0: "), "{said}");
     let rows: String = (0..60).step_by(2).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
     scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
-    well(&scratch, &["classify", "config.yaml", "--labels", "labels.tsv"]);
+    scratch.well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
     assert!(["topk", "mine", "clusters", "labels"].iter().all(|part| has(part)));
     let text = page(&scratch);
     assert!(text.contains("True labels down, predicted ones across") && text.contains("Least certain"));
@@ -146,7 +142,7 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     assert_eq!(names, ["clusters", "labels", "landmarks"]);
     // elsewhere a table is the user's
     let before = text;
-    well(&scratch, &["cluster", "config.yaml", "--clusters", "2", "--out", "mine.tsv"]);
+    scratch.well(&["cluster", "config.yaml", "--clusters", "2", "--out", "mine.tsv"]);
     assert!(page(&scratch) == before);
     // other factors, other page
     scratch.run_well("--quiet --set ranks=9");
@@ -180,14 +176,14 @@ fn evil_texts_stay_texts_and_two_items_have_a_page() {
 fn vectors_are_exported_for_other_programs() {
     let scratch = place();
     scratch.run_well("--quiet");
-    let said = well(&scratch, &["export", "config.yaml"]);
+    let said = scratch.well(&["export", "config.yaml"]).out;
     assert!(said.contains("60 × 12 float32, norms "), "{said}");
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     let items: Array2<f32> = read_npy(scratch.path("runs/mine/export/items.npy")).unwrap();
     assert_eq!(items, z.mapv(|value| value as f32));
-    well(&scratch, &["export", "config.yaml", "--to", "parquet", "--out", "elsewhere"]);
+    scratch.well(&["export", "config.yaml", "--to", "parquet", "--out", "elsewhere"]);
     assert!(scratch.path("elsewhere/items.parquet").exists());
-    well(&scratch, &["export", "config.yaml", "--to", "sentence-transformers", "--out", "model"]);
+    scratch.well(&["export", "config.yaml", "--to", "sentence-transformers", "--out", "model"]);
     assert!(
         scratch.path("model/modules.json").exists()
             && scratch.path("model/0_StaticEmbedding/model.safetensors").exists()

@@ -2,9 +2,10 @@
 #![cfg(unix)]
 
 use ndarray::Array2;
+use ndarray_npy::read_npy;
 
 use crate::own_data::{CONFIG, PROGRAM, table};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, Words};
 
 /// The numbers from 0 to 59, every third of them without a label.
 fn labelled() -> Scratch {
@@ -43,7 +44,7 @@ fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly()
     scratch.run_well("--quiet");
     scratch
         .well("classify config.yaml --labels items.tsv --label kind")
-        .prints(&["40 labeled items in 2 classes, 20 labeled now"]);
+        .prints(&["20 rows have no label", "40 labeled items in 2 classes, 20 labeled now"]);
 }
 
 #[test]
@@ -56,23 +57,24 @@ fn embeddings_of_the_whole_file_serve_a_part_of_it() {
     }
     let settings = |file: &str| {
         let method = format!("methods=[{{ id: shift_ridge, proxy: {{ kind: embedding_cosine, path: {file} }} }}]");
-        ["--set".to_owned(), method, "--set".to_owned(), "dataset.limit=30".to_owned()]
+        ["--set", &method, "--set", "dataset.limit=30"].map(str::to_owned)
     };
     let vectors = |file: &str| {
-        let settings = settings(file);
-        let words: Vec<&str> = settings.iter().map(String::as_str).collect();
-        scratch.run_well(&[&["--quiet", "--force"], &words[..]].concat());
+        scratch.run_well(&[&["--quiet", "--force"].map(str::to_owned)[..], &settings(file)].concat());
         std::fs::read(scratch.path("runs/mine/factors/vectors.npy")).unwrap()
     };
     assert_eq!(vectors("part.npy"), vectors("whole.npy"));
     // which new items join
     scratch.write("new.tsv", "key\ttext\nm\t7\n");
     scratch.write_matrix("new.npy", &Array2::from_shape_fn((1, 2), |(_, k)| embedding(7.0)[k]));
-    let whole = settings("whole.npy");
-    let project = ["project", "config.yaml", "new.tsv", "--embeddings", "new.npy"];
-    scratch.well(&[&project[..], &whole.iter().map(String::as_str).collect::<Vec<_>>()].concat());
+    let project = |more: &str| [format!("project config.yaml new.tsv {more}").words(), settings("whole.npy").to_vec()];
+    scratch.refuses(&project("").concat(), &["--embeddings new.npy"]);
+    scratch.well(&project("--embeddings new.npy").concat());
+    let read = |file: &str| read_npy::<_, Array2<f64>>(scratch.path(&format!("runs/mine/{file}/vectors.npy"))).unwrap();
+    for (new, old) in read("projected/new").row(0).iter().zip(read("factors").row(7)) {
+        assert!((new - old).abs() < 1e-8, "{new} and {old}");
+    }
     let other = settings("other.npy");
-    let other: Vec<&str> = other.iter().map(String::as_str).collect();
     scratch.complains(&other, &["`other.npy` has 50 rows, but the dataset has 30 items"]);
     let mut holed = embeddings(60);
     holed[[3, 1]] = f64::NAN;

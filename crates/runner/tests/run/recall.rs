@@ -3,21 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::own_data::{CONFIG, PROGRAM, asked, place, table};
+use crate::own_data::{CONFIG, PROGRAM, asked, place, table, twice};
 use crate::scratch::{Scratch, number_before};
 
 fn item(row: &HashMap<String, String>, key: &str) -> i64 {
     row[key][1..].parse().unwrap()
-}
-
-/// Nothing was asked twice: neither as it was nor the other way round.
-fn assert_asked_once(scratch: &Scratch) {
-    let mut seen = HashSet::new();
-    for pair in asked(scratch) {
-        let mut ends: Vec<&str> = pair.split(' ').collect();
-        ends.sort_unstable();
-        assert!(seen.insert(ends.join(" ")), "{pair} was asked twice");
-    }
 }
 
 /// Share of the true pairs that are listed, each once; every listed pair is true.
@@ -35,19 +25,15 @@ fn share_of_pairs(scratch: &Scratch) -> f64 {
 const THREE_APART: [&str; 2] = ["--at-least", "0.86"];
 const TRUE_PAIRS: f64 = 174.0;
 
-fn well(scratch: &Scratch, arguments: &[&str]) -> String {
-    scratch.well(arguments).out
-}
-
 #[test]
 fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     let scratch = place();
     scratch.run_well("--quiet");
     let before = asked(&scratch).len();
-    let said = well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6", "--dry-run"]);
+    let said = scratch.well(&["mine", "config.yaml", "--pairs", "59", "--rerank", "6", "--dry-run"]).out;
     let planned_calls = number_before(&said, " new calls");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
-    well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6"]);
+    scratch.well(&["mine", "config.yaml", "--pairs", "59", "--rerank", "6"]);
     assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
     let pairs = table(&scratch, "runs/mine/pairs.tsv");
     let neighbors = pairs.iter().filter(|row| (item(row, "first") - item(row, "second")).abs() == 1).count();
@@ -56,10 +42,10 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     for row in &pairs {
         assert_eq!((row["exact"].as_str(), &row["first_text"]), ("true", &row["first"][1..].to_owned()), "{row:?}");
     }
-    let bare = well(&scratch, &["mine", "config.yaml", "--pairs", "3"]);
+    let bare = scratch.well(&["mine", "config.yaml", "--pairs", "3"]).out;
     assert!(bare.contains("the 3 most similar pairs"), "{bare}");
     assert!(table(&scratch, "runs/mine/pairs.tsv").iter().all(|row| row["exact"] == "false"));
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
@@ -76,10 +62,10 @@ fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
     let spent = asked(&scratch).len() - before;
     assert!(spent <= 444, "{spent}");
     // what was scored is kept
-    let said = well(&scratch, &[&mine[..], &["--budget", "2000"]].concat());
+    let said = scratch.well(&[&mine[..], &["--budget", "2000"]].concat()).out;
     assert!(said.contains("recall at least 0.8") || said.contains("all pairs are known"), "{said}");
     assert!(scratch.json("runs/mine/pairs.json")["reached"].as_bool().unwrap());
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
@@ -89,15 +75,14 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     let stated = ["--target-recall", "0.8", "--delta", "0.2"];
     let mine = [&["mine", "config.yaml"][..], &THREE_APART, &stated].concat();
     let before = asked(&scratch).len();
-    let least = number_before(&well(&scratch, &[&mine[..], &["--dry-run"]].concat()), " calls: ");
+    let least = number_before(&scratch.well(&[&mine[..], &["--dry-run"]].concat()).out, " calls: ");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
     scratch.ends(3, &[&mine[..], &["--budget", "3"]].concat()).prints(&["raise `--budget`"]);
     assert_eq!(asked(&scratch).len(), before, "what the budget does not pay for is not begun");
 
-    let said = well(&scratch, &mine);
+    let said = scratch.well(&mine).out;
     assert!(said.contains("recall at least 0.8 with probability 0.8"), "{said}");
-    let page = scratch.read("runs/mine/report.html");
-    assert!(page.contains("Stated recall") && page.contains("pairs at or above 0.86"));
+    scratch.has("runs/mine/report.html", &["Stated recall", "pairs at or above 0.86"]);
     let spent = (asked(&scratch).len() - before) as u64;
     assert!(spent >= least, "{spent} {least}");
     let pairs = table(&scratch, "runs/mine/pairs.tsv");
@@ -109,12 +94,12 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     assert!(lower == 0.8 && recall >= 0.8, "{lower} {recall}");
     assert_eq!(statement["evaluations"].as_u64(), Some(spent));
     // the cut and the draw are the same again
-    let again = well(&scratch, &mine);
+    let again = scratch.well(&mine).out;
     assert!(again.contains(" 0 new calls"), "{again}");
     assert_eq!((asked(&scratch).len() - before) as u64, spent);
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
     // a list without a statement takes the old one away
-    well(&scratch, &["mine", "config.yaml", "--pairs", "3"]);
+    scratch.well(&["mine", "config.yaml", "--pairs", "3"]).out;
     assert!(!scratch.path("runs/mine/pairs.json").exists());
 }
 
@@ -123,16 +108,16 @@ fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_m
     let scratch = place();
     scratch.run_well("--quiet");
     let mine = [&["mine", "config.yaml"][..], &THREE_APART].concat();
-    let bare = well(&scratch, &mine);
+    let bare = scratch.well(&mine).out;
     assert!(
         bare.contains("warning: these pairs are estimates") && bare.contains("`--budget CALLS` to search"),
         "{bare}"
     );
     let before = asked(&scratch).len();
     let with_budget = [&mine[..], &["--budget", "300"]].concat();
-    let dry = well(&scratch, &[&with_budget[..], &["--dry-run"]].concat());
+    let dry = scratch.well(&[&with_budget[..], &["--dry-run"]].concat()).out;
     assert_eq!((number_before(&dry, " calls at most"), asked(&scratch).len()), (300, before));
-    let said = well(&scratch, &with_budget);
+    let said = scratch.well(&with_budget).out;
     let spent = asked(&scratch).len() - before;
     assert!((200..=300).contains(&spent), "{spent}: {said}");
     // every similar pair that was ever evaluated is listed, and no other
@@ -147,10 +132,10 @@ fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_m
     assert_eq!(pairs.len(), known);
     assert!(pairs.len() as f64 >= 0.8 * TRUE_PAIRS, "{} of {TRUE_PAIRS}", pairs.len());
     assert!(!scratch.path("runs/mine/pairs.json").exists(), "no recall is stated that is not known");
-    assert!(well(&scratch, &with_budget).contains(" 0 new calls"));
+    assert!(scratch.well(&with_budget).out.contains(" 0 new calls"));
     let groups = ["mine", "config.yaml", "--groups", "--at-least", "0.86", "--budget", "300"];
-    assert!(well(&scratch, &groups).contains(" 0 new calls"));
-    assert_asked_once(&scratch);
+    assert!(scratch.well(&groups).out.contains(" 0 new calls"));
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
@@ -162,7 +147,7 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     scratch.write("scorer.sh", PROGRAM);
     scratch.run_well("--quiet");
     let stated = ["--target-recall", "0.8", "--delta", "0.2"];
-    let said = well(&scratch, &[&["mine", "config.yaml", "--groups", "--at-least", "0.9"][..], &stated].concat());
+    let said = scratch.well(&[&["mine", "config.yaml", "--groups", "--at-least", "0.9"][..], &stated].concat()).out;
     assert!(said.contains("the largest of 3") && said.contains("one missed pair"), "{said}");
     let rows = table(&scratch, "runs/mine/groups.tsv");
     assert_eq!(rows.len(), 60);
@@ -174,11 +159,11 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
         assert_eq!(row["keep"] == "true", item(row, "id") % 3 == 0, "{row:?}");
     }
     assert!(scratch.json("runs/mine/groups.json")["lower"].as_f64().unwrap() >= 0.8);
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
     // exp(−.05 · 8) = .67: the groups, eight apart, are one chain
     let chained = "more than a quarter of all items";
     assert!(!said.contains(chained), "{said}");
-    let said = well(&scratch, &["mine", "config.yaml", "--groups", "--at-least", "0.6", "--rerank", "20"]);
+    let said = scratch.well(&["mine", "config.yaml", "--groups", "--at-least", "0.6", "--rerank", "20"]).out;
     assert!(said.contains(chained) && said.contains("raise `--at-least`"), "{said}");
 }
 
@@ -193,7 +178,7 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
     let before = asked(&scratch).len();
     // ten numbers are at most nine apart: exp(−.45) = .64
     let pivots = ["cluster", "config.yaml", "--pivots", "--at-least", "0.6"];
-    let said = well(&scratch, &pivots);
+    let said = scratch.well(&pivots).out;
     assert!(said.contains("60 items in 6 clusters, 6 of two or more"), "{said}");
     let evaluated = number_before(&said, " new calls");
     assert_eq!((asked(&scratch).len() - before) as u64, evaluated);
@@ -203,9 +188,9 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
             assert_eq!(one["cluster"] == other["cluster"], item(one, "id") / 10 == item(other, "id") / 10);
         }
     }
-    let said = well(&scratch, &[&pivots[..], &["--budget", "1"]].concat());
+    let said = scratch.well(&[&pivots[..], &["--budget", "1"]].concat()).out;
     assert!(said.contains(" 0 new calls"), "{said}");
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
@@ -214,25 +199,21 @@ fn a_recall_that_cannot_be_stated_is_refused_with_the_reason() {
     scratch.run_well("--quiet");
     let before = asked(&scratch).len();
     for (arguments, words) in [
-        (&["--at-least", "0.86", "--target-recall", "1"][..], "only all pairs prove a recall of 1"),
-        (&["--at-least", "0.86", "--target-recall", "0.9", "--delta", "0"], "a sample leaves some doubt"),
-        (&["--target-recall", "0.9"], "--at-least"),
-        (&["--at-least", "0.86", "--dry-run"], "this command makes none"),
+        ("--at-least 0.86 --target-recall 1", "only all pairs prove a recall of 1"),
+        ("--at-least 0.86 --target-recall 0.9 --delta 0", "a sample leaves some doubt"),
+        ("--target-recall 0.9", "--at-least"),
+        ("--at-least 0.86 --dry-run", "this command makes none"),
     ] {
-        let said = scratch.ends(2, &[&["mine", "config.yaml"][..], arguments].concat());
-        // messages are wrapped where the line ends
-        let message = said.err.replace("\n  │ ", " ");
-        assert!(message.contains(words), "{words}: {message}");
+        scratch.refuses(&format!("mine config.yaml {arguments}"), &[words]);
     }
     assert_eq!(asked(&scratch).len(), before);
     scratch.run_well("--quiet --set landmarks=farthest");
     // the audit asks nothing of the landmarks
-    let farthest = ["mine", "config.yaml", "--set", "landmarks=farthest", "--target-recall", "0.8", "--delta", "0.2"];
-    let said = well(&scratch, &[&farthest[..], &THREE_APART].concat());
-    assert!(said.contains("recall at least 0.8"), "{said}");
+    let farthest = "mine config.yaml --set landmarks=farthest --target-recall";
+    scratch.well(&format!("{farthest} 0.8 --delta 0.2 --at-least 0.86")).prints(&["recall at least 0.8"]);
     // where nothing is found, nothing is stated
-    let none = ["mine", "config.yaml", "--set", "landmarks=farthest", "--at-least", "0.999", "--target-recall", "0.9"];
-    scratch.ends(3, &none).prints(&["reaches 0.999", "no list was written"]);
+    let none = scratch.ends(3, &format!("{farthest} 0.9 --at-least 0.999"));
+    none.prints(&["reaches 0.999", "no list was written"]);
 }
 
 #[test]
@@ -261,7 +242,7 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
         shares.push(share);
     }
     assert!(shares.is_sorted(), "no pair that was found is lost: {shares:?}");
-    well(&scratch, &mine);
+    scratch.well(&mine);
 }
 
 /// Mean share of the k nearest numbers that the lists hold; as near as the k-th is as good.
@@ -283,7 +264,7 @@ fn recall_of_lists(scratch: &Scratch, k: usize) -> f64 {
 fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_once() {
     let scratch = place();
     let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
-    let said = well(&scratch, &[&topk[..], &["--dry-run"]].concat());
+    let said = scratch.well(&[&topk[..], &["--dry-run"]].concat()).out;
     assert!(said.contains("24 audited rows") && asked(&scratch).is_empty(), "{said}");
     // 24 rows of 60 items: 24 · 59 − 24 · 23 / 2
     assert_eq!(number_before(&said, " calls for"), 1140);
@@ -296,24 +277,23 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     assert!(cut.code == Some(3) && cut.out.contains("is not reached"), "{}{}", cut.out, cut.err);
     assert_eq!((statement()["reached"].as_bool(), asked(&scratch).len() <= 1400), (Some(false), true));
 
-    let said = well(&scratch, &topk);
+    let said = scratch.well(&topk).out;
     assert!(said.contains("the true 5 nearest") && statement()["reached"] == true, "{said}");
     assert!(statement()["lower"].as_f64().unwrap() >= 0.8 && statement()["rows"] == 24);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
     let (calls, before) = (asked(&scratch).len(), scratch.files("runs/mine"));
-    assert!(well(&scratch, &topk).contains(" 0 new calls"));
+    assert!(scratch.well(&topk).out.contains(" 0 new calls"));
     assert_eq!(asked(&scratch).len(), calls);
     let same =
         |path: &str| scratch.files("runs/mine")[std::path::Path::new(path)] == before[std::path::Path::new(path)];
     assert!(same("neighbors.tsv"), "the same lists");
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
     // with factors there is a page, which states it
     scratch.run_well("--quiet");
-    well(&scratch, &topk);
-    let page = scratch.read("runs/mine/report.html");
-    assert!(page.contains("Stated recall") && page.contains("neighbors, k = 5"));
-    assert_asked_once(&scratch);
+    scratch.well(&topk);
+    scratch.has("runs/mine/report.html", &["Stated recall", "neighbors, k = 5"]);
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
@@ -328,7 +308,7 @@ fn the_calls_of_audited_lists_count_both_orders_once() {
     said.must_complain("the 24 audited rows alone take 2,280 calls, and 2,220 are allowed");
     said.must_complain("at least `--calls-per-item 38`");
     assert!(said.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", said.out);
-    let said = well(&scratch, &[&allowed("42")[..], &["--dry-run"]].concat());
+    let said = scratch.well(&[&allowed("42")[..], &["--dry-run"]].concat()).out;
     assert_eq!(number_before(&said, " calls for 24 audited rows"), 2280);
     assert_eq!(number_before(&said, " at most in all"), 42 * 60);
     let said = scratch.say(&allowed("42"));
@@ -345,17 +325,17 @@ fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
         [&["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2", "--from-factors"][..], &set]
             .concat();
     let before = asked(&scratch).len();
-    let planned_calls = number_before(&well(&scratch, &[&topk[..], &["--dry-run"]].concat()), " new calls");
+    let planned_calls = number_before(&scratch.well(&[&topk[..], &["--dry-run"]].concat()).out, " new calls");
     assert_eq!(asked(&scratch).len(), before);
-    let said = well(&scratch, &topk);
+    let said = scratch.well(&topk).out;
     assert!(said.contains("held-out columns, 30 rows"), "{said}");
     assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
     scratch.ends(2, &[&topk[..], &["--bound", "strict"]].concat()).reports(&["no theorem"]);
     // a list without a statement takes the old one away
-    well(&scratch, &[&["topk", "config.yaml"][..], &set].concat());
+    scratch.well(&[&["topk", "config.yaml"][..], &set].concat()).out;
     assert!(!scratch.path("runs/mine/neighbors.json").exists());
 }
 
@@ -363,19 +343,14 @@ fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
 fn neighbors_whose_recall_cannot_be_stated_are_refused_before_a_call() {
     let scratch = place();
     for (arguments, words) in [
-        (&["--target-recall", "1"][..], "only all pairs prove"),
-        (&["--target-recall", "0.9", "--delta", "0"], "leaves some doubt"),
-        (&["--target-recall", "0.9", "-k", "1", "--audit", "10"], "are the least that can"),
-        (&["--target-recall", "0.9", "--rerank", "20"], "cannot use `--rerank` in the mode `recall`"),
-        (&["--budget", "20"], "cannot use `--budget` in the mode `factors`"),
+        ("1", "only all pairs prove"),
+        ("0.9 --delta 0", "leaves some doubt"),
+        ("0.9 -k 1 --audit 10", "are the least that can"),
     ] {
-        let said = scratch.ends(2, &[&["topk", "config.yaml"][..], arguments].concat());
-        let message = said.err.replace("\n  │ ", " ");
-        assert!(message.contains(words), "{words}: {message}");
+        scratch.refuses(&format!("topk config.yaml --target-recall {arguments}"), &[words]);
     }
     assert!(asked(&scratch).is_empty());
     // more neighbors than there are
-    let said = well(&scratch, &["topk", "config.yaml", "-k", "100", "--target-recall", "0.8"]);
-    assert!(said.contains("the 59 nearest neighbors"), "{said}");
-    assert_asked_once(&scratch);
+    scratch.well("topk config.yaml -k 100 --target-recall 0.8").prints(&["the 59 nearest neighbors"]);
+    assert_eq!(twice(&scratch), 0);
 }

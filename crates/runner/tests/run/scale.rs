@@ -1,9 +1,7 @@
 //! Shares of a configuration, by the real binary: what they evaluate, what a killed one costs, and what they refuse.
 #![cfg(unix)]
 
-use std::collections::HashSet;
-
-use crate::own_data::{PROGRAM, asked, place};
+use crate::own_data::{asked, place, slow_place, twice};
 use crate::scratch::{Said, Scratch, number_before};
 
 fn in_one_process() -> Vec<u8> {
@@ -16,25 +14,13 @@ fn factors(scratch: &Scratch) -> Vec<u8> {
     std::fs::read(scratch.path("runs/mine/factors/vectors.npy")).unwrap()
 }
 
-fn slow_place(seconds: f64) -> Scratch {
-    let scratch = place();
-    scratch.write("scorer.sh", &PROGRAM.replace("shift 2", &format!("sleep {seconds}; shift 2")));
-    scratch
-}
-
 fn share(scratch: &Scratch, share: &str) -> Said {
     scratch.well(&["config.yaml", "--share", share])
 }
 
-/// Pairs scored more than once.
-fn twice(scratch: &Scratch) -> usize {
-    let all = asked(scratch);
-    all.len() - all.iter().collect::<HashSet<_>>().len()
-}
-
 #[test]
 fn shares_at_once_score_each_planned_pair_once_and_the_run_equals_one_process_bit_for_bit() {
-    let scratch = slow_place(0.001);
+    let scratch = slow_place();
     let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
     std::thread::scope(|scope| {
         let shared = &scratch;

@@ -66,6 +66,12 @@ impl Scratch {
         std::fs::read_to_string(self.path(path)).unwrap()
     }
 
+    /// Fails unless a file has all of these words.
+    pub(crate) fn has(&self, path: &str, words: &[&str]) {
+        let text = self.read(path);
+        words.iter().for_each(|words| assert!(text.contains(words), "`{words}` is not in:\n{text}"));
+    }
+
     /// The binary in this folder, not started yet; `LANDMARK_RUNNER` names another than the one that was built with the tests.
     pub(crate) fn command(&self, arguments: &(impl Words + ?Sized)) -> Command {
         let built = assert_cmd::cargo::cargo_bin!("landmark");
