@@ -15,6 +15,7 @@ use crate::facts::Facts;
 use crate::oracles::wmd::Skipped;
 
 /// Rows, tables, figures and warnings of one section of a page.
+#[derive(Default)]
 pub(super) struct ReportSection {
     /// The rows that were measured, and those that repeat some of them under the paper's headings.
     pub(super) rows: Vec<ResultRow>,
@@ -84,23 +85,15 @@ impl ReportSection {
 
     /// The sections of several configurations as one: tables and figures of the same id hold the rows of all of them.
     pub(super) fn together(config: &Config, sections: Vec<Self>, options: &RunOptions) -> Result<Self, RunError> {
+        // several matrices have no page in common
         let mut one = Self {
-            rows: Vec::new(),
-            measured: Vec::new(),
             title: title(config),
             name: config.run.name.clone(),
             profile: config.run.profile.name.clone(),
             command: options.command.clone(),
             claims: claims(config, Some(&config.run.name), Vec::new(), options)?,
-            conclusion: None,
-            stamps: Vec::new(),
             reference: reference(config)?,
-            tables: Vec::new(),
-            figures: Vec::new(),
-            provenance: Json::Null,
-            notes: Vec::new(),
-            // several matrices have no page in common
-            matrix: None,
+            ..Self::default()
         };
         let mut provenance = Map::new();
         for section in sections {

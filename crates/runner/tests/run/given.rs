@@ -27,8 +27,8 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
     scratch.write_matrix("k.npy", &matrix);
     scratch.run_well("--quiet");
 
-    for more in [&["--target-recall", "0.9"][..], &["--rerank", "5"], &[]] {
-        scratch.well(&[&["topk", "config.yaml", "-k", "2"], more].concat()).prints(&["read from the given matrix"]);
+    for more in ["--target-recall 0.9", "--rerank 5", ""] {
+        scratch.well(&format!("topk config.yaml -k 2 {more}")).prints(&["read from the given matrix"]);
     }
     for row in rows(&scratch, "runs/given/neighbors.tsv") {
         let [item, neighbor] = [&row[0], &row[2]].map(|id| id.parse::<usize>().unwrap());
@@ -40,8 +40,8 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
     }
 
     let wanted = (0..30).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&pair| matrix[pair] >= 0.6).count();
-    for more in [&[][..], &["--groups"]] {
-        let said = scratch.well(&[&["mine", "config.yaml", "--at-least", "0.6"], more].concat());
+    for more in ["", "--groups"] {
+        let said = scratch.well(&format!("mine config.yaml --at-least 0.6 {more}"));
         assert!(said.out.contains(&format!("{wanted} ")), "{wanted}: {}{}", said.out, said.err);
     }
     let pairs = rows(&scratch, "runs/given/pairs.tsv");
@@ -96,8 +96,6 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     // what it lists is the matrix itself
     assert!(bytes(&map(&scratch)["exact"]).iter().all(|&exact| exact == 1));
     assert!(!text.contains("estimated by the factors\">") && text.contains("Read off the matrix"));
-    assert!(
-        text.contains("against every entry of the matrix, which is given")
-            && !text.contains("evaluated for the purpose")
-    );
+    assert!(text.contains("against every entry of the matrix, which is given"));
+    assert!(!text.contains("evaluated for the purpose"));
 }

@@ -117,11 +117,11 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     let evaluated = number_before(&exact.err, " new calls, ");
 
     // exp(−0.5 d) < 0.9 from d = 0.21 on: so near are few documents of the sample
-    let cut = ["--set", "oracle.negligible=0.9", "--set", "name=cut"];
+    let cut = "--set oracle.negligible=0.9 --set name=cut";
     scratch
-        .run_well(&[&cut[..], &["--dry-run"]].concat())
+        .run_well(&format!("{cut} --dry-run"))
         .reports(&["note: distances that WCD or RWMD prove to be 0.2107 or more are not solved"]);
-    let said = scratch.run_well(&cut);
+    let said = scratch.run_well(cut);
     // the exact distances of the same store serve no oracle that may answer with a bound
     let calls = scratch.calls("runs/cut");
     assert!(calls[1] == evaluated && calls[0] == evaluated, "{calls:?}");
@@ -136,7 +136,7 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
 
     // a run that finds all done reports the same
     let before = scratch.files("runs");
-    scratch.run_well(&cut);
+    scratch.run_well(cut);
     assert_eq!(scratch.files("runs"), before);
     scratch.has("runs/cut/summary.md", &["evaluated distances were not solved"]);
 }

@@ -80,11 +80,11 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     let scratch = place();
     scratch.run_well("--quiet");
     let columns = asked(&scratch).len();
-    let topk = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "2"];
-    let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
+    let topk = "topk config.yaml -k 3 --calls-per-item 2";
+    let dry = scratch.say(&format!("{topk} --dry-run"));
     dry.prints(&["starts from factors of 12 landmarks: 642 pairs are known"]);
     assert_eq!(number_before(&dry.out, " calls;"), 120, "{}", dry.out);
-    let said = scratch.well(&topk);
+    let said = scratch.well(topk);
     let all = asked(&scratch);
     // no pair is asked for again, neither of the columns nor of the 100 that the error was estimated by
     assert!((20..=120).contains(&(all.len() - columns)) && twice(&scratch) == 0, "{}", said.out);
@@ -101,16 +101,16 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     assert_eq!((&info["known_pairs"], &info["columns"]), (&serde_json::json!(642), &serde_json::json!(0)));
     assert!(info["proxies"].as_array().unwrap().contains(&serde_json::json!("factors")), "{info}");
     let before = scratch.files("runs");
-    scratch.say(&topk).prints(&["120 calls, 0 of them new"]);
+    scratch.say(topk).prints(&["120 calls, 0 of them new"]);
     assert!(scratch.files("runs") == before, "a second run changes no byte");
     // what another command evaluates is in the lists, too
     let recall = "topk config.yaml -k 3 --target-recall 0.8 --delta 0.2 --out other.tsv";
     assert!(matches!(scratch.say(recall).code, Some(0 | 3)));
-    scratch.well(&topk);
+    scratch.well(topk);
     is_best();
     // factors of another score are not used, and that is reported
     scratch
-        .say(&[&topk[..], &["--set", "oracle.gamma=0.2"]].concat())
+        .say(&format!("{topk} --set oracle.gamma=0.2"))
         .prints(&["ignored the factors in `runs/mine/factors`: they were built with another `gamma`"]);
 }
 
@@ -142,14 +142,14 @@ fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
         "methods: [{ id: shift_ridge, proxy: [wcd, rwmd] }]",
     );
     let scratch = Scratch::with(&config);
-    let exact = ["topk", "config.yaml", "-k", "3", "--mode", "exact"];
-    for (budget, kept) in [(["--budget", "50"], 50), (["--set", "budget.calls=40"], 90)] {
-        scratch.ends(3, &[&exact[..], &budget].concat()).prints(&["the budget ended before", "nothing is listed"]);
+    let exact = "topk config.yaml -k 3 --mode exact";
+    for (budget, kept) in [("--budget 50", 50), ("--set budget.calls=40", 90)] {
+        scratch.ends(3, &format!("{exact} {budget}")).prints(&["the budget ended before", "nothing is listed"]);
         assert_eq!(scratch.entries_kept("store"), kept);
         assert!(!scratch.path("runs/sample/neighbors.tsv").exists());
-        scratch.well(&[&exact[..], &budget, &["--dry-run"]].concat()).prints(&[" may end before"]);
+        scratch.well(&format!("{exact} {budget} --dry-run")).prints(&[" may end before"]);
     }
-    let proven = scratch.well(&exact);
+    let proven = scratch.well(exact);
     let pairs = number_before(&proven.out, " of 1,");
     assert_eq!(number_before(&proven.out, " new calls"), pairs - 90, "{}", proven.out);
 }
@@ -164,9 +164,7 @@ fn few_items_many_neighbors_and_wrong_words() {
         ("--calls-per-item 8 --proxy-share 2", "`share` is 2, but must be between 0 and 1"),
         ("--mode exact", "`--mode exact` requires proxies that bound the score"),
     ] {
-        let ran = scratch.say(&format!("topk config.yaml {arguments}"));
-        assert!(matches!(ran.code, Some(1 | 2)), "{arguments}: {}", ran.out);
-        ran.must_complain(message);
+        scratch.fails(&format!("topk config.yaml {arguments}"), &[message]);
     }
 }
 

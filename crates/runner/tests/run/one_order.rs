@@ -144,8 +144,8 @@ fn one_order_of_what_has_none_or_is_judged_by_itself_is_refused() {
 #[test]
 fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_within_its_plan_and_budget() {
     let config = OWN.replace("symmetrize: random", "symmetrize: mean");
-    let topk = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "8"];
-    let limited = |scratch: &Scratch, budget: &str| scratch.say(&[&topk[..], &["--budget", budget]].concat());
+    let topk = "topk config.yaml -k 3 --calls-per-item 8";
+    let limited = |scratch: &Scratch, budget: &str| scratch.say(&format!("{topk} --budget {budget}"));
     let orders = |lines: &[String]| {
         let pair = |line: &String| line.split_once(' ').map(|(i, j)| (i.parse().unwrap(), j.parse().unwrap())).unwrap();
         let pairs: Vec<(usize, usize)> = lines.iter().map(pair).collect();
@@ -154,10 +154,10 @@ fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_w
         pairs.iter().filter(|&&(i, j)| i < j && distinct.contains(&(j, i))).count()
     };
     let scratch = place(&config);
-    let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
+    let dry = scratch.say(&format!("{topk} --dry-run"));
     assert_eq!(number_before(&dry.out, " calls;"), 480, "{}{}", dry.out, dry.err);
     dry.prints(&["the other order of the best 120 at the end"]);
-    scratch.say(&topk).prints(&["480 calls, 480 of them new"]);
+    scratch.say(topk).prints(&["480 calls, 480 of them new"]);
     assert_eq!((asked(&scratch).len(), orders(&asked(&scratch))), (480, 120));
     let table = scratch.read("runs/mine/neighbors.tsv");
     let mut exact = 0;
@@ -167,7 +167,7 @@ fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_w
         exact += 1;
     }
     assert!(exact > 0, "{table}");
-    scratch.say(&topk).prints(&["480 calls, 0 of them new"]);
+    scratch.say(topk).prints(&["480 calls, 0 of them new"]);
     assert_eq!(scratch.read("runs/mine/neighbors.tsv"), table);
 
     let cut = place(&config);

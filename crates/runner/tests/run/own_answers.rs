@@ -14,33 +14,25 @@ fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     let scratch = place();
     scratch.run_well("--quiet --set ranks=30");
     let evaluated = asked(&scratch).len();
-    let set = ["--set", "ranks=30"];
-    let well = |arguments: &[&str]| scratch.well(&[arguments, &set].concat()).out;
-    well(&["topk", "config.yaml", "-k", "2"]);
+    let well = |arguments: &str| scratch.well(&format!("{arguments} --set ranks=30"));
+    well("topk config.yaml -k 2");
     let near = table(&scratch, "runs/mine/neighbors.tsv");
     assert_eq!(near.len(), 120);
-    let mean_gap = near
-        .iter()
-        .map(|row| {
-            let number = |key: &str| row[key][1..].parse::<f64>().unwrap();
-            (number("id") - number("neighbor")).abs()
-        })
-        .sum::<f64>()
-        / 120.0;
+    let number = |row: &HashMap<String, String>, key: &str| row[key][1..].parse::<f64>().unwrap();
+    let gaps = near.iter().map(|row| (number(row, "id") - number(row, "neighbor")).abs());
+    let mean_gap = gaps.sum::<f64>() / 120.0;
     // the two nearest of a number are 1 away, at the ends 2
     assert!(mean_gap < 2.0, "{mean_gap}");
-    let said = well(&["mine", "config.yaml", "--pairs", "5", "--out", "pairs.csv"]);
-    assert!(said.contains("the 5 most similar pairs: `pairs.csv`"), "{said}");
+    well("mine config.yaml --pairs 5 --out pairs.csv").prints(&["the 5 most similar pairs: `pairs.csv`"]);
     assert_eq!(scratch.read("pairs.csv").lines().count(), 6);
-    let said = well(&["cluster", "config.yaml", "--clusters", "3"]);
-    assert!(said.contains("60 items in 3 clusters"), "{said}");
+    well("cluster config.yaml --clusters 3").prints(&["60 items in 3 clusters"]);
     let clusters = table(&scratch, "runs/mine/clusters.tsv");
     assert_eq!((clusters.len(), &clusters[0]["cluster"]), (60, &clusters[1]["cluster"]), "0 and 1 lie together");
     let labels: String =
         (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
     scratch.write("labels.tsv", &format!("id\tlabel\n{labels}"));
-    let said = well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
-    assert!(said.contains("20 labeled items in 2 classes, 40 labeled now"), "{said}");
+    let ran = well("classify config.yaml --labels labels.tsv");
+    ran.prints(&["20 labeled items in 2 classes, 40 labeled now"]);
     let labelled = table(&scratch, "runs/mine/labels.tsv");
     let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
     assert!(right >= 57, "{right} of 60");
@@ -114,21 +106,21 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
 fn factors_that_embed_no_new_items_are_refused_before_a_call() {
     let scratch = place();
     scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
-    let refused = |arguments: &[&str], words: &[&str]| {
+    let refused = |arguments: &str, words: &[&str]| {
         let before = asked(&scratch).len();
-        scratch.refuses(&[&["project", "config.yaml", "new.tsv"], arguments].concat(), words);
+        scratch.refuses(&format!("project config.yaml new.tsv {arguments}"), words);
         assert_eq!(asked(&scratch).len(), before, "not one call");
     };
-    let stack = ["--set", "methods=[stack]"];
-    scratch.run_well(&[&["--quiet"][..], &stack].concat());
-    refused(&stack, &["cannot embed new items with factors of the method `stack`", "`methods: [shift_ridge]`"]);
+    let stack = "--set methods=[stack]";
+    scratch.run_well(&format!("--quiet {stack}"));
+    refused(stack, &["cannot embed new items with factors of the method `stack`", "`methods: [shift_ridge]`"]);
     // factors of an earlier version, which name no configuration
     scratch.run_well("--quiet");
     let mut info = scratch.json("runs/mine/factors/factors.json");
     info["proxy"] = true.into();
     info["config"] = serde_json::Value::Null;
     scratch.write("runs/mine/factors/factors.json", &info.to_string());
-    refused(&[], &["the factors were built with a proxy, but the configuration has none"]);
+    refused("", &["the factors were built with a proxy, but the configuration has none"]);
 }
 
 #[test]
@@ -141,39 +133,29 @@ fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
     }
     scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
     scratch.write("new.csv", "key,text\nfirst,41\n");
-    let mine = ["mine", "config.yaml", "--at-least", "0.86", "--target-recall", "0.8", "--delta", "0.2"];
+    let mine = "mine config.yaml --at-least 0.86 --target-recall 0.8 --delta 0.2";
     let projected =
         ["vectors.npy", "vectors.parquet", "neighbors.tsv"].map(|name| format!("runs/mine/projected/new/{name}"));
-    let answers: [(&[&str], [&[&str]; 2]); 5] = [
-        (&["runs/mine/neighbors.tsv"], [&["topk", "config.yaml", "-k", "2"], &["topk", "config.yaml", "-k", "3"]]),
-        (
-            &["list.parquet"],
-            [
-                &["topk", "config.yaml", "-k", "2", "--out", "list.parquet"],
-                &["topk", "config.yaml", "-k", "3", "--out", "list.parquet"],
-            ],
-        ),
+    let answers: [(&[&str], [&str; 2]); 5] = [
+        (&["runs/mine/neighbors.tsv"], ["topk config.yaml -k 2", "topk config.yaml -k 3"]),
+        (&["list.parquet"], ["topk config.yaml -k 2 --out list.parquet", "topk config.yaml -k 3 --out list.parquet"]),
         // the second time there is nothing to evaluate, which the statement shows
-        (&["runs/mine/pairs.json"], [&mine, &mine]),
+        (&["runs/mine/pairs.json"], [mine, mine]),
         (
             &["runs/mine/labels.tsv", "runs/mine/labels.json"],
-            [&["classify", "config.yaml", "--labels", "few.tsv"], &["classify", "config.yaml", "--labels", "many.tsv"]],
+            ["classify config.yaml --labels few.tsv", "classify config.yaml --labels many.tsv"],
         ),
-        (
-            &projected.each_ref().map(String::as_str),
-            [&["project", "config.yaml", "new.tsv"], &["project", "config.yaml", "new.csv"]],
-        ),
+        (&projected.each_ref().map(String::as_str), ["project config.yaml new.tsv", "project config.yaml new.csv"]),
     ];
-    let well = |arguments: &[&str]| drop(scratch.well(arguments));
     let read = |file: &str| std::fs::read(scratch.path(file)).unwrap();
     for (files, [first, second]) in answers {
-        well(first);
+        scratch.well(first);
         let before: Vec<Vec<u8>> = files.iter().map(|file| read(file)).collect();
         // a second name keeps what is written over in place
         let link =
             |file: &str| std::fs::hard_link(scratch.path(file), scratch.path(&format!("{file}.before"))).unwrap();
         files.iter().for_each(|file| link(file));
-        well(second);
+        scratch.well(second);
         for (file, before) in files.iter().zip(before) {
             assert!(read(file) != before, "`{file}` is another answer now");
             assert!(read(&format!("{file}.before")) == before, "`{file}` was written in place");
@@ -263,12 +245,12 @@ fn commands_that_evaluate_check_the_program_first() {
         scratch.write("config.yaml", &CONFIG.replace(", checks: 0", ""));
         scratch
     };
-    let commands: [&[&str]; 5] = [
-        &["topk", "config.yaml", "--calls-per-item", "12", "-k", "2"],
-        &["topk", "config.yaml", "--rerank", "20", "-k", "2"],
-        &["mine", "config.yaml", "--pairs", "5", "--rerank", "60"],
-        &["cluster", "config.yaml", "--pivots", "--at-least", "0.9"],
-        &["project", "config.yaml", "new.tsv"],
+    let commands = [
+        "topk config.yaml --calls-per-item 12 -k 2",
+        "topk config.yaml --rerank 20 -k 2",
+        "mine config.yaml --pairs 5 --rerank 60",
+        "cluster config.yaml --pivots --at-least 0.9",
+        "project config.yaml new.tsv",
     ];
     let changed = PROGRAM.replace("d=$(($1 - $2))", "d=$((2 * ($1 - $2)))");
     for command in commands {
@@ -305,13 +287,13 @@ fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
     scratch.run_well("--quiet");
     let evaluated = asked(&scratch).len();
     for command in [
-        &["topk", "config.yaml", "--calls-per-item", "30"][..],
-        &["topk", "config.yaml", "--rerank", "40"],
-        &["mine", "config.yaml", "--pairs", "5", "--rerank", "60"],
-        &["cluster", "config.yaml", "--pivots", "--at-least", "0.5"],
+        "topk config.yaml --calls-per-item 30",
+        "topk config.yaml --rerank 40",
+        "mine config.yaml --pairs 5 --rerank 60",
+        "cluster config.yaml --pivots --at-least 0.5",
     ] {
         for (out, words) in [("list.txt", ".tsv, .csv or .parquet"), ("config.yaml/list.tsv", "could not create")] {
-            scratch.refuses(&[command, &["--out", out]].concat(), &[words]);
+            scratch.refuses(&format!("{command} --out {out}"), &[words]);
         }
     }
     assert_eq!(asked(&scratch).len(), evaluated);

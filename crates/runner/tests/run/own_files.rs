@@ -68,15 +68,13 @@ fn init_with_a_similarity_of_strings_finds_the_copies_with_typos() {
     scratch.write("people.tsv", &("id\ttext\n".to_owned() + &rows));
     scratch.well("init people.tsv --score string --landmarks 10");
     scratch.well("people.yaml --quiet");
-    let mine = ["mine", "people.yaml", "--at-least", "0.9", "--target-recall", "0.9"];
+    let mine = "mine people.yaml --at-least 0.9 --target-recall 0.9";
     // more than the columns took is allowed by a budget only, and both are stated before
-    scratch.well(&[&mine[..], &["--dry-run"]].concat()).prints(&["calls are allowed (the limit without `--budget`"]);
-    scratch
-        .well(&[&mine[..], &["--budget", "5", "--dry-run"]].concat())
-        .prints(&["5 calls are allowed (`--budget`): too few"]);
-    let refused = scratch.ends(2, &[&mine[..], &["--budget", "-5"]].concat());
+    scratch.well(&format!("{mine} --dry-run")).prints(&["calls are allowed (the limit without `--budget`"]);
+    scratch.well(&format!("{mine} --budget 5 --dry-run")).prints(&["5 calls are allowed (`--budget`): too few"]);
+    let refused = scratch.ends(2, &format!("{mine} --budget -5"));
     refused.reports(&["'-5' for '--budget"]);
-    scratch.well(&[&mine[..], &["--budget", "1000"]].concat());
+    scratch.well(&format!("{mine} --budget 1000"));
     let table = scratch.read("runs/people/pairs.tsv");
     assert!(table.lines().count() > 18, "{table}");
     // a threshold that nothing reaches leaves the list of before
@@ -86,11 +84,11 @@ fn init_with_a_similarity_of_strings_finds_the_copies_with_typos() {
     scratch.ends(3, &format!("{none} --groups"));
     assert!(!scratch.path("runs/people/groups.tsv").exists());
     // a budget that ends before the scores of the columns are there again is no failure
-    scratch.ends(3, &[&mine[..], &["--budget", "5", "--store", "fresh"]].concat());
+    scratch.ends(3, &format!("{mine} --budget 5 --store fresh"));
     // a budget that pays for no landmark is refused by the dry run, and no next step needs factors
-    let few = ["people.yaml", "--set", "budget.calls=12", "--set", "ranks=11", "--store", "fresh"];
-    scratch.well(&[&few[..], &["--dry-run"]].concat()).prints(&["too few for one landmark"]);
-    scratch.ends(3, &few).reports(&["Next: raise `budget`"]);
+    let few = "people.yaml --set budget.calls=12 --set ranks=11 --store fresh";
+    scratch.well(&format!("{few} --dry-run")).prints(&["too few for one landmark"]);
+    scratch.ends(3, few).reports(&["Next: raise `budget`"]);
 }
 
 #[test]
@@ -98,11 +96,11 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
     let scratch = Scratch::with("");
     labelled(&scratch, "x.tsv", '\t');
     for (arguments, words) in [
-        (&["init", "x.tsv"][..], "`--score wmd`"),
-        (&["init", "x.tsv", "--score", "cross-encoder"], "`--model FOLDER`"),
-        (&["init", "x.tsv", "--score", "chat"], "`--url https://"),
-        (&["init", "nowhere.tsv", "--score", "wmd"], "no such file or folder: `nowhere.tsv`"),
-        (&["init", "x.tsv", "--score", "wmd", "--text", "texts"], "the file has: key, kind, part, text"),
+        ("init x.tsv", "`--score wmd`"),
+        ("init x.tsv --score cross-encoder", "`--model FOLDER`"),
+        ("init x.tsv --score chat", "`--url https://"),
+        ("init nowhere.tsv --score wmd", "no such file or folder: `nowhere.tsv`"),
+        ("init x.tsv --score wmd --text texts", "the file has: key, kind, part, text"),
     ] {
         scratch.refuses(arguments, &[words]);
         assert!(!scratch.path("x.yaml").exists());
@@ -327,14 +325,14 @@ fn a_command_that_can_not_go_on_says_what_to_type() {
     );
     scratch.run_well("--quiet");
     for (arguments, words) in [
-        (&["classify", "config.yaml", "--labels", "items.tsv"][..], "`--label COLUMN`"),
-        (&["classify", "config.yaml", "--labels", "items.tsv", "--label", "text", "--id", "no"], "`--id COLUMN`"),
-        (&["classify", "config.yaml", "--labels", "items.tsv", "--label", "text", "--split", "no"], "`--split COLUMN`"),
-        (&["classify", "config.yaml", "--labels", "no.tsv"], "one on the command line where you are"),
-        (&["project", "config.yaml", "no.tsv"], "`no.tsv` can't be read"),
-        (&["pairs", "config.yaml", "items.tsv"], "use `--first COLUMN`"),
-        (&["pairs", "config.yaml", "items.tsv", "--first", "key"], "use `--second COLUMN`"),
-        (&["no.yaml"], "`landmark init FILE` writes one for a file of yours"),
+        ("classify config.yaml --labels items.tsv", "`--label COLUMN`"),
+        ("classify config.yaml --labels items.tsv --label text --id no", "`--id COLUMN`"),
+        ("classify config.yaml --labels items.tsv --label text --split no", "`--split COLUMN`"),
+        ("classify config.yaml --labels no.tsv", "one on the command line where you are"),
+        ("project config.yaml no.tsv", "`no.tsv` can't be read"),
+        ("pairs config.yaml items.tsv", "use `--first COLUMN`"),
+        ("pairs config.yaml items.tsv --first key", "use `--second COLUMN`"),
+        ("no.yaml", "`landmark init FILE` writes one for a file of yours"),
     ] {
         scratch.refuses(arguments, &[words]);
     }

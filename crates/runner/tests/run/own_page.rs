@@ -107,42 +107,30 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     scratch.run_well("--quiet");
     let has = |part: &str| page(&scratch).contains(&format!("id=\"mine-{part}\""));
     assert!(!["topk", "mine", "clusters", "labels"].iter().any(|part| has(part)));
-    scratch.well(&["topk", "config.yaml", "-k", "3", "--rerank", "5"]);
+    scratch.well("topk config.yaml -k 3 --rerank 5");
     let by_factors = page(&scratch);
-    let said = scratch.well(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "9"]).out;
+    let said = scratch.well("topk config.yaml -k 2 --calls-per-item 9").out;
     assert!(said.contains("report: `") && page(&scratch).contains("The 2 nearest of each of 60 items"), "{said}");
     assert!(by_factors.contains("The 3 nearest of each of 60 items"));
-    scratch.well(&["mine", "config.yaml", "--pairs", "30"]);
-    let said = scratch.well(&["cluster", "config.yaml", "--clusters", "4"]).out;
-    assert!(said.contains("report: `") && said.contains("  0: "), "{said}");
+    scratch.well("mine config.yaml --pairs 30");
+    scratch.well("cluster config.yaml --clusters 4").prints(&["report: `", " 0: "]);
     let rows: String = (0..60).step_by(2).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
     scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
-    scratch.well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
+    scratch.well("classify config.yaml --labels labels.tsv");
     assert!(["topk", "mine", "clusters", "labels"].iter().all(|part| has(part)));
     let text = page(&scratch);
     assert!(text.contains("True labels down, predicted ones across") && text.contains("Least certain"));
     let report = scratch.json("runs/mine/labels.json");
-    let sum: u64 = report["confusion"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|row| row.as_array().unwrap())
-        .map(|n| n.as_u64().unwrap())
-        .sum();
-    assert_eq!(sum, 30, "every labelled item was judged once");
+    let confusion: Vec<Vec<u64>> = serde_json::from_value(report["confusion"].clone()).unwrap();
+    assert_eq!(confusion.concat().iter().sum::<u64>(), 30, "every labeled item was judged once");
     // the border is between 29 and 30
     let doubtful: i32 = report["doubtful"][0]["id"].as_str().unwrap()[1..].parse().unwrap();
     assert!((25..35).contains(&doubtful), "{report}");
-    let names: Vec<String> = map(&scratch)["colourings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["name"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(names, ["clusters", "labels", "landmarks"]);
+    let names = map(&scratch)["colourings"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Json>();
+    assert_eq!(names, json!(["clusters", "labels", "landmarks"]));
     // elsewhere a table is the user's
     let before = text;
-    scratch.well(&["cluster", "config.yaml", "--clusters", "2", "--out", "mine.tsv"]);
+    scratch.well("cluster config.yaml --clusters 2 --out mine.tsv");
     assert!(page(&scratch) == before);
     // other factors, other page
     scratch.run_well("--quiet --set ranks=9");
@@ -176,17 +164,15 @@ fn evil_texts_stay_texts_and_two_items_have_a_page() {
 fn vectors_are_exported_for_other_programs() {
     let scratch = place();
     scratch.run_well("--quiet");
-    let said = scratch.well(&["export", "config.yaml"]).out;
-    assert!(said.contains("60 × 12 float32, norms "), "{said}");
+    scratch.well("export config.yaml").prints(&["60 × 12 float32, norms "]);
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     let items: Array2<f32> = read_npy(scratch.path("runs/mine/export/items.npy")).unwrap();
     assert_eq!(items, z.mapv(|value| value as f32));
-    scratch.well(&["export", "config.yaml", "--to", "parquet", "--out", "elsewhere"]);
+    scratch.well("export config.yaml --to parquet --out elsewhere");
     assert!(scratch.path("elsewhere/items.parquet").exists());
-    scratch.well(&["export", "config.yaml", "--to", "sentence-transformers", "--out", "model"]);
-    assert!(
-        scratch.path("model/modules.json").exists()
-            && scratch.path("model/0_StaticEmbedding/model.safetensors").exists()
-    );
+    scratch.well("export config.yaml --to sentence-transformers --out model");
+    for file in ["modules.json", "0_StaticEmbedding/model.safetensors"] {
+        assert!(scratch.path("model").join(file).exists(), "{file}");
+    }
     scratch.ends(2, "export config.yaml --to faiss");
 }

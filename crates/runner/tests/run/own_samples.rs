@@ -30,21 +30,19 @@ fn is_right(scratch: &Scratch, path: &str) {
 fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly() {
     let scratch = labelled();
     for limit in [None, Some("dataset.limit=30")] {
-        let set: Vec<&str> = limit.into_iter().flat_map(|limit| ["--set", limit]).collect();
-        let with = |arguments: &[&'static str]| [arguments, &set].concat();
-        scratch.run_well(&with(&["--quiet"]));
+        let set = limit.map_or_else(String::new, |limit| format!("--set {limit}"));
+        scratch.run_well(&format!("--quiet {set}"));
         let items = scratch.json("runs/mine/factors/factors.json")["items"].as_u64();
         assert_eq!(items, Some(if limit.is_some() { 30 } else { 60 }));
-        scratch.well(&with(&["topk", "config.yaml", "-k", "2", "--rerank", "4"]));
+        scratch.well(&format!("topk config.yaml -k 2 --rerank 4 {set}"));
         is_right(&scratch, "runs/mine/neighbors.tsv");
-        scratch.well(&with(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "10"]));
+        scratch.well(&format!("topk config.yaml -k 2 --calls-per-item 10 {set}"));
         is_right(&scratch, "runs/mine/neighbors.tsv");
     }
     // the others get a label
     scratch.run_well("--quiet");
-    scratch
-        .well("classify config.yaml --labels items.tsv --label kind")
-        .prints(&["20 rows have no label", "40 labeled items in 2 classes, 20 labeled now"]);
+    let ran = scratch.well("classify config.yaml --labels items.tsv --label kind");
+    ran.prints(&["20 rows have no label", "40 labeled items in 2 classes, 20 labeled now"]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn share_of_pairs(scratch: &Scratch) -> f64 {
 }
 
 /// exp(−.05 · 3) = .861: numbers at most three apart, 174 pairs of 60.
-const THREE_APART: [&str; 2] = ["--at-least", "0.86"];
+const THREE_APART: &str = "mine config.yaml --at-least 0.86";
 const TRUE_PAIRS: f64 = 174.0;
 
 #[test]
@@ -30,10 +30,10 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     let scratch = place();
     scratch.run_well("--quiet");
     let before = asked(&scratch).len();
-    let said = scratch.well(&["mine", "config.yaml", "--pairs", "59", "--rerank", "6", "--dry-run"]).out;
+    let said = scratch.well("mine config.yaml --pairs 59 --rerank 6 --dry-run").out;
     let planned_calls = number_before(&said, " new calls");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
-    scratch.well(&["mine", "config.yaml", "--pairs", "59", "--rerank", "6"]);
+    scratch.well("mine config.yaml --pairs 59 --rerank 6");
     assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
     let pairs = table(&scratch, "runs/mine/pairs.tsv");
     let neighbors = pairs.iter().filter(|row| (item(row, "first") - item(row, "second")).abs() == 1).count();
@@ -42,8 +42,7 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     for row in &pairs {
         assert_eq!((row["exact"].as_str(), &row["first_text"]), ("true", &row["first"][1..].to_owned()), "{row:?}");
     }
-    let bare = scratch.well(&["mine", "config.yaml", "--pairs", "3"]).out;
-    assert!(bare.contains("the 3 most similar pairs"), "{bare}");
+    scratch.well("mine config.yaml --pairs 3").prints(&["the 3 most similar pairs"]);
     assert!(table(&scratch, "runs/mine/pairs.tsv").iter().all(|row| row["exact"] == "false"));
     assert_eq!(twice(&scratch), 0);
 }
@@ -55,14 +54,13 @@ fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
     scratch.run_well("--quiet --set ranks=8");
     let before = asked(&scratch).len();
     // exp(−.05 · 59) = .052: every pair is wanted
-    let mine = ["mine", "config.yaml", "--set", "ranks=8", "--at-least", "0.05", "--target-recall", "0.8"];
-    let ended = scratch.ends(3, &mine);
-    ended.prints(&["444 are allowed", "the recall is unknown", "`--budget CALLS`"]);
+    let mine = "mine config.yaml --set ranks=8 --at-least 0.05 --target-recall 0.8";
+    scratch.ends(3, mine).prints(&["444 are allowed", "the recall is unknown", "`--budget CALLS`"]);
     assert!(!scratch.path("runs/mine/pairs.json").exists(), "no recall is stated that was not audited");
     let spent = asked(&scratch).len() - before;
     assert!(spent <= 444, "{spent}");
     // what was scored is kept
-    let said = scratch.well(&[&mine[..], &["--budget", "2000"]].concat()).out;
+    let said = scratch.well(&format!("{mine} --budget 2000")).out;
     assert!(said.contains("recall at least 0.8") || said.contains("all pairs are known"), "{said}");
     assert!(scratch.json("runs/mine/pairs.json")["reached"].as_bool().unwrap());
     assert_eq!(twice(&scratch), 0);
@@ -72,16 +70,14 @@ fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
 fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     let scratch = place();
     scratch.run_well("--quiet");
-    let stated = ["--target-recall", "0.8", "--delta", "0.2"];
-    let mine = [&["mine", "config.yaml"][..], &THREE_APART, &stated].concat();
+    let mine = format!("{THREE_APART} --target-recall 0.8 --delta 0.2");
     let before = asked(&scratch).len();
-    let least = number_before(&scratch.well(&[&mine[..], &["--dry-run"]].concat()).out, " calls: ");
+    let least = number_before(&scratch.well(&format!("{mine} --dry-run")).out, " calls: ");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
-    scratch.ends(3, &[&mine[..], &["--budget", "3"]].concat()).prints(&["raise `--budget`"]);
+    scratch.ends(3, &format!("{mine} --budget 3")).prints(&["raise `--budget`"]);
     assert_eq!(asked(&scratch).len(), before, "what the budget does not pay for is not begun");
 
-    let said = scratch.well(&mine).out;
-    assert!(said.contains("recall at least 0.8 with probability 0.8"), "{said}");
+    scratch.well(&mine).prints(&["recall at least 0.8 with probability 0.8"]);
     scratch.has("runs/mine/report.html", &["Stated recall", "pairs at or above 0.86"]);
     let spent = (asked(&scratch).len() - before) as u64;
     assert!(spent >= least, "{spent} {least}");
@@ -94,12 +90,11 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     assert!(lower == 0.8 && recall >= 0.8, "{lower} {recall}");
     assert_eq!(statement["evaluations"].as_u64(), Some(spent));
     // the cut and the draw are the same again
-    let again = scratch.well(&mine).out;
-    assert!(again.contains(" 0 new calls"), "{again}");
+    scratch.well(&mine).prints(&[" 0 new calls"]);
     assert_eq!((asked(&scratch).len() - before) as u64, spent);
     assert_eq!(twice(&scratch), 0);
     // a list without a statement takes the old one away
-    scratch.well(&["mine", "config.yaml", "--pairs", "3"]).out;
+    scratch.well("mine config.yaml --pairs 3");
     assert!(!scratch.path("runs/mine/pairs.json").exists());
 }
 
@@ -107,15 +102,10 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
 fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_more() {
     let scratch = place();
     scratch.run_well("--quiet");
-    let mine = [&["mine", "config.yaml"][..], &THREE_APART].concat();
-    let bare = scratch.well(&mine).out;
-    assert!(
-        bare.contains("warning: these pairs are estimates") && bare.contains("`--budget CALLS` to search"),
-        "{bare}"
-    );
+    scratch.well(THREE_APART).prints(&["warning: these pairs are estimates", "`--budget CALLS` to search"]);
     let before = asked(&scratch).len();
-    let with_budget = [&mine[..], &["--budget", "300"]].concat();
-    let dry = scratch.well(&[&with_budget[..], &["--dry-run"]].concat()).out;
+    let with_budget = format!("{THREE_APART} --budget 300");
+    let dry = scratch.well(&format!("{with_budget} --dry-run")).out;
     assert_eq!((number_before(&dry, " calls at most"), asked(&scratch).len()), (300, before));
     let said = scratch.well(&with_budget).out;
     let spent = asked(&scratch).len() - before;
@@ -133,8 +123,8 @@ fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_m
     assert!(pairs.len() as f64 >= 0.8 * TRUE_PAIRS, "{} of {TRUE_PAIRS}", pairs.len());
     assert!(!scratch.path("runs/mine/pairs.json").exists(), "no recall is stated that is not known");
     assert!(scratch.well(&with_budget).out.contains(" 0 new calls"));
-    let groups = ["mine", "config.yaml", "--groups", "--at-least", "0.86", "--budget", "300"];
-    assert!(scratch.well(&groups).out.contains(" 0 new calls"));
+    let groups = "mine config.yaml --groups --at-least 0.86 --budget 300";
+    assert!(scratch.well(groups).out.contains(" 0 new calls"));
     assert_eq!(twice(&scratch), 0);
 }
 
@@ -146,8 +136,7 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.write("scorer.sh", PROGRAM);
     scratch.run_well("--quiet");
-    let stated = ["--target-recall", "0.8", "--delta", "0.2"];
-    let said = scratch.well(&[&["mine", "config.yaml", "--groups", "--at-least", "0.9"][..], &stated].concat()).out;
+    let said = scratch.well("mine config.yaml --groups --at-least 0.9 --target-recall 0.8 --delta 0.2").out;
     assert!(said.contains("the largest of 3") && said.contains("one missed pair"), "{said}");
     let rows = table(&scratch, "runs/mine/groups.tsv");
     assert_eq!(rows.len(), 60);
@@ -163,8 +152,7 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     // exp(−.05 · 8) = .67: the groups, eight apart, are one chain
     let chained = "more than a quarter of all items";
     assert!(!said.contains(chained), "{said}");
-    let said = scratch.well(&["mine", "config.yaml", "--groups", "--at-least", "0.6", "--rerank", "20"]).out;
-    assert!(said.contains(chained) && said.contains("raise `--at-least`"), "{said}");
+    scratch.well("mine config.yaml --groups --at-least 0.6 --rerank 20").prints(&[chained, "raise `--at-least`"]);
 }
 
 #[test]
@@ -177,8 +165,8 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
     scratch.run_well("--quiet");
     let before = asked(&scratch).len();
     // ten numbers are at most nine apart: exp(−.45) = .64
-    let pivots = ["cluster", "config.yaml", "--pivots", "--at-least", "0.6"];
-    let said = scratch.well(&pivots).out;
+    let pivots = "cluster config.yaml --pivots --at-least 0.6";
+    let said = scratch.well(pivots).out;
     assert!(said.contains("60 items in 6 clusters, 6 of two or more"), "{said}");
     let evaluated = number_before(&said, " new calls");
     assert_eq!((asked(&scratch).len() - before) as u64, evaluated);
@@ -188,8 +176,7 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
             assert_eq!(one["cluster"] == other["cluster"], item(one, "id") / 10 == item(other, "id") / 10);
         }
     }
-    let said = scratch.well(&[&pivots[..], &["--budget", "1"]].concat()).out;
-    assert!(said.contains(" 0 new calls"), "{said}");
+    scratch.well(&format!("{pivots} --budget 1")).prints(&[" 0 new calls"]);
     assert_eq!(twice(&scratch), 0);
 }
 
@@ -212,8 +199,7 @@ fn a_recall_that_cannot_be_stated_is_refused_with_the_reason() {
     let farthest = "mine config.yaml --set landmarks=farthest --target-recall";
     scratch.well(&format!("{farthest} 0.8 --delta 0.2 --at-least 0.86")).prints(&["recall at least 0.8"]);
     // where nothing is found, nothing is stated
-    let none = scratch.ends(3, &format!("{farthest} 0.9 --at-least 0.999"));
-    none.prints(&["reaches 0.999", "no list was written"]);
+    scratch.ends(3, &format!("{farthest} 0.9 --at-least 0.999")).prints(&["reaches 0.999", "no list was written"]);
 }
 
 #[test]
@@ -223,12 +209,11 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
     let rows: String = (0..60).map(|i| format!("n{i}\t{i}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.run_well("--quiet");
-    let stated = ["--target-recall", "0.8", "--delta", "0.2"];
-    let mine = [&["mine", "config.yaml"][..], &THREE_APART, &stated].concat();
+    let mine = format!("{THREE_APART} --target-recall 0.8 --delta 0.2");
     let mut shares = Vec::new();
     for budget in [40, 70, 100, 140, 200, 400] {
         let before = asked(&scratch).len();
-        let said = scratch.say(&[&mine[..], &["--budget", &budget.to_string()]].concat());
+        let said = scratch.say(&format!("{mine} --budget {budget}"));
         let spent = asked(&scratch).len() - before;
         assert!(spent <= budget, "{spent} of {budget}");
         let file = scratch.path("runs/mine/pairs.json");
@@ -263,27 +248,27 @@ fn recall_of_lists(scratch: &Scratch, k: usize) -> f64 {
 #[test]
 fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_once() {
     let scratch = place();
-    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
-    let said = scratch.well(&[&topk[..], &["--dry-run"]].concat()).out;
+    let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2";
+    let said = scratch.well(&format!("{topk} --dry-run")).out;
     assert!(said.contains("24 audited rows") && asked(&scratch).is_empty(), "{said}");
     // 24 rows of 60 items: 24 · 59 − 24 · 23 / 2
     assert_eq!(number_before(&said, " calls for"), 1140);
-    let few = scratch.say(&[&topk[..], &["--budget", "1100"]].concat());
+    let few = scratch.say(&format!("{topk} --budget 1100"));
     few.must_complain("cannot guarantee a recall with a budget of 1,100 calls: the 24 audited rows alone take 1,140");
     few.must_complain("at least `--budget 1140`");
     assert!(few.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", few.out);
-    let cut = scratch.say(&[&topk[..], &["--budget", "1400"]].concat());
+    let cut = scratch.say(&format!("{topk} --budget 1400"));
     let statement = || scratch.json("runs/mine/neighbors.json");
     assert!(cut.code == Some(3) && cut.out.contains("is not reached"), "{}{}", cut.out, cut.err);
     assert_eq!((statement()["reached"].as_bool(), asked(&scratch).len() <= 1400), (Some(false), true));
 
-    let said = scratch.well(&topk).out;
+    let said = scratch.well(topk).out;
     assert!(said.contains("the true 5 nearest") && statement()["reached"] == true, "{said}");
     assert!(statement()["lower"].as_f64().unwrap() >= 0.8 && statement()["rows"] == 24);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
     let (calls, before) = (asked(&scratch).len(), scratch.files("runs/mine"));
-    assert!(scratch.well(&topk).out.contains(" 0 new calls"));
+    assert!(scratch.well(topk).out.contains(" 0 new calls"));
     assert_eq!(asked(&scratch).len(), calls);
     let same =
         |path: &str| scratch.files("runs/mine")[std::path::Path::new(path)] == before[std::path::Path::new(path)];
@@ -291,7 +276,7 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     assert_eq!(twice(&scratch), 0);
     // with factors there is a page, which states it
     scratch.run_well("--quiet");
-    scratch.well(&topk);
+    scratch.well(topk);
     scratch.has("runs/mine/report.html", &["Stated recall", "neighbors, k = 5"]);
     assert_eq!(twice(&scratch), 0);
 }
@@ -301,17 +286,17 @@ fn the_calls_of_audited_lists_count_both_orders_once() {
     let scratch = place();
     scratch.write("config.yaml", &CONFIG.replace("gamma: 0.05", "gamma: 0.05, symmetrize: mean"));
     scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":false"));
-    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
-    let allowed = |calls| [&topk[..], &["--calls-per-item", calls]].concat();
+    let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2";
+    let allowed = |calls: u64| format!("{topk} --calls-per-item {calls}");
     // 1,140 pairs of 24 audited rows in both orders
-    let said = scratch.say(&allowed("37"));
+    let said = scratch.say(&allowed(37));
     said.must_complain("the 24 audited rows alone take 2,280 calls, and 2,220 are allowed");
     said.must_complain("at least `--calls-per-item 38`");
     assert!(said.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", said.out);
-    let said = scratch.well(&[&allowed("42")[..], &["--dry-run"]].concat()).out;
+    let said = scratch.well(&format!("{} --dry-run", allowed(42))).out;
     assert_eq!(number_before(&said, " calls for 24 audited rows"), 2280);
     assert_eq!(number_before(&said, " at most in all"), 42 * 60);
-    let said = scratch.say(&allowed("42"));
+    let said = scratch.say(&allowed(42));
     assert!(matches!(said.code, Some(0 | 3)), "{}", said.err);
     assert!((2280..=2520).contains(&asked(&scratch).len()), "{}", said.out);
 }
@@ -319,23 +304,19 @@ fn the_calls_of_audited_lists_count_both_orders_once() {
 #[test]
 fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
     let scratch = place();
-    let set = ["--set", "ranks=30"];
-    scratch.run_well(&[&["--quiet"][..], &set].concat());
-    let topk =
-        [&["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2", "--from-factors"][..], &set]
-            .concat();
+    scratch.run_well("--quiet --set ranks=30");
+    let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2 --from-factors --set ranks=30";
     let before = asked(&scratch).len();
-    let planned_calls = number_before(&scratch.well(&[&topk[..], &["--dry-run"]].concat()).out, " new calls");
+    let planned_calls = number_before(&scratch.well(&format!("{topk} --dry-run")).out, " new calls");
     assert_eq!(asked(&scratch).len(), before);
-    let said = scratch.well(&topk).out;
-    assert!(said.contains("held-out columns, 30 rows"), "{said}");
+    scratch.well(&topk).prints(&["held-out columns, 30 rows"]);
     assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
     assert_eq!(twice(&scratch), 0);
-    scratch.ends(2, &[&topk[..], &["--bound", "strict"]].concat()).reports(&["no theorem"]);
+    scratch.ends(2, &format!("{topk} --bound strict")).reports(&["no theorem"]);
     // a list without a statement takes the old one away
-    scratch.well(&[&["topk", "config.yaml"][..], &set].concat()).out;
+    scratch.well("topk config.yaml --set ranks=30");
     assert!(!scratch.path("runs/mine/neighbors.json").exists());
 }
 

@@ -41,15 +41,11 @@ fn shares_at_once_score_each_planned_pair_once_and_the_run_equals_one_process_bi
 #[test]
 fn what_cannot_be_shared_says_why() {
     let scratch = place();
-    let refused = |more: &[&str], words: &str| {
-        let said = scratch.say(&[&["config.yaml", "--share", "0/2"], more].concat());
-        assert!(matches!(said.code, Some(1 | 2)), "{more:?}: {}{}", said.out, said.err);
-        said.must_complain(words);
-    };
-    refused(&["--set", "target_error=0.1"], "expected fixed `ranks`");
-    refused(&["--set", "landmarks=farthest"], "expected fixed `ranks`");
-    refused(&["--set", "budget.calls=10"], "`budget` allows 10");
-    refused(&["--dry-run"], "cannot be used with");
+    let refused = |more: &str, words: &str| scratch.complains(&format!("--share 0/2 {more}"), &[words]);
+    refused("--set target_error=0.1", "expected fixed `ranks`");
+    refused("--set landmarks=farthest", "expected fixed `ranks`");
+    refused("--set budget.calls=10", "`budget` allows 10");
+    refused("--dry-run", "cannot be used with");
     scratch.say("config.yaml --share 2/2").must_complain("K counts from 0");
     assert!(asked(&scratch).is_empty());
 }

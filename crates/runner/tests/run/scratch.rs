@@ -123,11 +123,16 @@ impl Scratch {
         self.well(&of_config(arguments))
     }
 
+    /// Fails with exit code 1 or 2 and all of these words.
+    pub(crate) fn fails(&self, arguments: &(impl Words + ?Sized), words: &[&str]) {
+        let said = self.say(arguments);
+        assert!(matches!(said.code, Some(1 | 2)), "{:?}: {:?} {}", arguments.words(), said.code, said.err);
+        words.iter().for_each(|words| said.must_complain(words));
+    }
+
     /// Runs `config.yaml`, which must fail with all of these words.
     pub(crate) fn complains(&self, arguments: &(impl Words + ?Sized), words: &[&str]) {
-        let said = self.run(arguments);
-        assert!(matches!(said.code, Some(1 | 2)), "exit code {:?}: {}", said.code, said.err);
-        words.iter().for_each(|words| said.must_complain(words));
+        self.fails(&of_config(arguments), words);
     }
 
     /// Every file below `folder`, by its path there.

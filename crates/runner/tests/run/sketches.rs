@@ -160,11 +160,6 @@ fn a_stream_sketched_in_shares_is_merged_to_the_same_sketch_whichever_came_first
 #[test]
 fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_ones_are_told() {
     let scratch = stream(lines(0, 100).as_bytes());
-    let refused = |arguments: &[&str], words: &[&str]| {
-        let said = scratch.say(arguments);
-        assert!(matches!(said.code, Some(1 | 2)), "{arguments:?}: {}{}", said.out, said.err);
-        words.iter().for_each(|words| said.must_complain(words));
-    };
     for share in ["0/2", "1/2"] {
         scratch.well(&["config.yaml", "--share", share]);
     }
@@ -172,7 +167,7 @@ fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_one
     let sketch = folder.join("1-of-2.sketch");
     let kept = std::fs::read(&sketch).unwrap();
     std::fs::write(&sketch, &kept[..kept.len() / 2]).unwrap();
-    refused(&["config.yaml"], &["truncated", "1-of-2.sketch`; remove it"]);
+    scratch.complains("", &["truncated", "1-of-2.sketch`; remove it"]);
     // of shares that are not all there none is used
     std::fs::remove_file(&sketch).unwrap();
     scratch.run_well("").must_complain("1 of 2 shares are missing, so the file is read without them");
@@ -180,7 +175,7 @@ fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_one
     // nothing, packed
     let packed = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0][..], &[0; 8]].concat();
     std::fs::write(scratch.path("texts.txt"), packed).unwrap();
-    refused(&["config.yaml", "--share", "0/2"], &["which is packed", "unpack it"]);
+    scratch.complains("--share 0/2", &["which is packed", "unpack it"]);
     let batches = Scratch::with(SKETCHING);
     batches.refuses("config.yaml --share 0/2", &["`experiment: sketching` (expected a matrix or a `text_sketch`)"]);
 }
