@@ -228,6 +228,6 @@ mod tests {
             assert_eq!((&read_info, read_index.parts()), (&info, index.parts()));
             assert_eq!(peek(&folder), Some(info));
         }
-        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is left next to it");
     }
 }

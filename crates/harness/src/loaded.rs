@@ -36,7 +36,7 @@ pub struct Uses<'a> {
     /// Kinds of items that the oracle reads: pairs of the user's own are texts to one that knows no pairs.
     pub reads: &'a [ItemKind],
     /// True where a text without a label is an item like others: factors are of all of them.
-    pub takes_unlabelled: bool,
+    pub takes_unlabeled: bool,
 }
 
 pub struct Loaded {
@@ -63,7 +63,7 @@ impl Loaded {
         data: Option<&Path>,
         uses: Uses<'_>,
     ) -> Result<Self, LoadError> {
-        let Uses { empty, compares_words, reads, takes_unlabelled } = uses;
+        let Uses { empty, compares_words, reads, takes_unlabeled } = uses;
         let words = compares_words.then_some(empty);
         match &dataset.items {
             Items::Documents(items) => {
@@ -84,7 +84,7 @@ impl Loaded {
                 let drawn = GivenMatrix::draw(run, dataset.name, items);
                 Ok(Self::bare(dataset.name, LoadedItems::Matrix(drawn)))
             }
-            Items::Texts(items) => texts::load(run, dataset.name, (items, takes_unlabelled), words, data),
+            Items::Texts(items) => texts::load(run, dataset.name, (items, takes_unlabeled), words, data),
             Items::TwoLists(lists) => texts::load(run, dataset.name, (&lists.texts, true), words, data),
         }
     }

@@ -121,8 +121,8 @@ impl<'a> Matrices<'a> {
         self.stores().map(MeteredStore::found).sum()
     }
 
-    pub fn evaluations_beside(&self) -> u64 {
-        self.stores().map(MeteredStore::spent_beside).sum()
+    pub fn evaluations_by_others(&self) -> u64 {
+        self.stores().map(MeteredStore::spent_by_others).sum()
     }
 
     /// A reader of the evaluations made so far, for the progress line.

@@ -103,7 +103,7 @@ pub struct MeteredStore {
     stored: Option<Arc<Stored<Meter>>>,
     store: Option<TileStore>,
     budget: Budget,
-    beside: Mutex<Vec<Arc<MeteredStore>>>,
+    others: Mutex<Vec<Arc<MeteredStore>>>,
     /// Scores of pairs as they were asked for, below the mean of both orders.
     as_given: Option<AsGiven>,
     /// True where the mean of both orders is wanted.
@@ -217,13 +217,13 @@ impl MeteredStore {
         if let Some(stored) = &stored {
             flush_before_the_end(stored);
         }
-        let beside = Mutex::default();
+        let others = Mutex::default();
         Ok(Self {
             meter,
             stored,
             store,
             budget,
-            beside,
+            others,
             as_given: None,
             is_mean: false,
             other_order: None,
@@ -243,11 +243,11 @@ impl MeteredStore {
 
     /// A metered store for another oracle, which a method reads besides the matrix: it keeps its scores in the same store, and may spend what
     /// is left of the budget now.
-    pub fn beside(&self, raw: Arc<dyn Oracle>, label: OracleLabel) -> Result<Arc<Self>, StoreError> {
-        let spent = self.spent().evaluations + self.spent_beside();
+    pub fn another(&self, raw: Arc<dyn Oracle>, label: OracleLabel) -> Result<Arc<Self>, StoreError> {
+        let spent = self.spent().evaluations + self.spent_by_others();
         let entries = self.budget.entries.map(|entries| entries.saturating_sub(spent));
         let metered = Arc::new(Self::of(raw, label, self.store.clone(), Budget { entries, ..self.budget })?);
-        self.beside.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&metered));
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&metered));
         Ok(metered)
     }
 
@@ -268,9 +268,9 @@ impl MeteredStore {
         Ok(below.max(carried))
     }
 
-    pub fn spent_beside(&self) -> u64 {
-        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.iter().map(|metered| metered.spent().evaluations).sum()
+    pub fn spent_by_others(&self) -> u64 {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.iter().map(|metered| metered.spent().evaluations).sum()
     }
 
     /// Entries that the store held before any call was made through this.
@@ -469,8 +469,8 @@ impl MeteredStore {
     pub fn flush(&self) -> Result<(), StoreError> {
         self.as_given.as_ref().map_or(Ok(()), |below| below.stored.flush())?;
         self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())?;
-        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.iter().try_for_each(|metered| metered.flush())
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.iter().try_for_each(|metered| metered.flush())
     }
 
     fn calls(&self) -> &Meter {

@@ -137,7 +137,7 @@ pub enum Training {
 pub struct Opened {
     /// Scores a pair, unmetered and unstored.
     pub raw: Arc<dyn Oracle>,
-    /// The score of a pair as it is asked for; `raw` may be symmetrised.
+    /// The score of a pair as it is asked for; `raw` may be symmetrized.
     pub as_given: Arc<dyn Oracle>,
     /// The score as given apart from its items, and these, where lists of them share what is kept.
     pub item_list: Option<ItemList>,
@@ -174,7 +174,7 @@ pub enum Items {
         /// The program or endpoint that scores them, where there is one.
         scorer: Option<Scorer>,
         labels: Option<Labels>,
-        /// The labelled pairs that they are the texts of.
+        /// The labeled pairs that they are the texts of.
         pairs: Option<Box<Sentences>>,
     },
 }

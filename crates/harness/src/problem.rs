@@ -100,7 +100,7 @@ impl Problem {
             empty: matrix.oracle.settings().empty_documents(),
             compares_words: compares_words(matrix),
             reads: matrix.oracle.reads(),
-            takes_unlabelled: matrix.experiment.makes_factors(),
+            takes_unlabeled: matrix.experiment.makes_factors(),
         };
         let loaded = Loaded::load(run, &matrix.dataset, data, uses)?;
         let embeddings = embeddings_of(loaded.chosen());
@@ -188,7 +188,7 @@ impl Problem {
         }
     }
 
-    /// The labelled pairs, where the items are their sentences.
+    /// The labeled pairs, where the items are their sentences.
     pub fn sentences(&self) -> Option<&Sentences> {
         match &self.items {
             Items::Pairs(sentences) => Some(sentences),

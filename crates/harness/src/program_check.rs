@@ -143,7 +143,7 @@ mod tests {
     use super::below_the_rest;
 
     #[test]
-    fn distances_are_told_from_similarities_by_their_diagonal() {
+    fn distances_are_known_from_similarities_by_their_diagonal() {
         assert!(below_the_rest(&[0.0, 0.0], &[3.0, 0.5]).is_some());
         assert_eq!(below_the_rest(&[1.0, 1.0], &[0.3, 0.9]), None);
         assert_eq!(below_the_rest(&[0.0, 0.2], &[0.1, 0.9]), None, "one of them is among the rest");

@@ -127,13 +127,13 @@ impl TableFile<'_> {
             TextsFormat::Jsonl => self.head_of(RowFormat::Jsonl, &self.beginning()?),
             TextsFormat::Csv => {
                 let text = self.beginning()?;
-                let (text, said) = separated(&text);
-                let heads = self.delimiters(said).map(|delimiter| csv_head(text, delimiter));
+                let (text, named) = separated(&text);
+                let heads = self.delimiters(named).map(|delimiter| csv_head(text, delimiter));
                 Ok(heads.max_by_key(Vec::len).unwrap_or_default())
             }
             TextsFormat::Parquet => {
                 let open =
-                    |file| contained(|| SerializedFileReader::new(file)).map_err(|said| self.damaged_parquet(&said));
+                    |file| contained(|| SerializedFileReader::new(file)).map_err(|panic| self.damaged_parquet(&panic));
                 let reader = open(self.open_parquet()?)?.map_err(|error| self.parquet(error))?;
                 let schema = reader.metadata().file_metadata().schema();
                 Ok(schema.get_fields().iter().map(|field| field.name().to_owned()).collect())
@@ -168,7 +168,7 @@ impl TableFile<'_> {
             TextsFormat::Csv => self.read_csv(wanted, most),
             // readers of Parquet are known to panic on files that are damaged
             TextsFormat::Parquet => {
-                contained(|| self.read_parquet(wanted, most)).unwrap_or_else(|said| Err(self.damaged_parquet(&said)))
+                contained(|| self.read_parquet(wanted, most)).unwrap_or_else(|panic| Err(self.damaged_parquet(&panic)))
             }
         }
     }
@@ -258,8 +258,8 @@ impl TableFile<'_> {
                 TextsFormat::Csv => {
                     // rows up to the byte, which may have lines of their own within quotes
                     let text = String::from_utf8_lossy(before) + "?";
-                    let (text, said) = separated(&text);
-                    let heads = self.delimiters(said).map(|delimiter| (csv_head(text, delimiter).len(), delimiter));
+                    let (text, named) = separated(&text);
+                    let heads = self.delimiters(named).map(|delimiter| (csv_head(text, delimiter).len(), delimiter));
                     let delimiter = heads.max_by_key(|&(columns, _)| columns).map_or(DELIMITERS[0], |(_, one)| one);
                     csv_reader(text, delimiter).records().count()
                 }
@@ -381,8 +381,8 @@ impl TableFile<'_> {
     }
 
     /// The delimiters that the file may have, where its first line names one or not.
-    fn delimiters(&self, said: Option<char>) -> impl Iterator<Item = char> + use<> {
-        let given = self.delimiter.or(said);
+    fn delimiters(&self, named: Option<char>) -> impl Iterator<Item = char> + use<> {
+        let given = self.delimiter.or(named);
         DELIMITERS.into_iter().filter(move |_| given.is_none()).chain(given)
     }
 
@@ -392,10 +392,10 @@ impl TableFile<'_> {
         if is_cut && text.is_empty() {
             return self.read_csv(wanted, None);
         }
-        let (text, said) = separated(&text);
+        let (text, named) = separated(&text);
         self.check_filled(text)?;
         let has_all = |head: &[String]| wanted.iter().all(|name| head.iter().any(|column| column == name));
-        let delimiter = self.delimiters(said).find(|&delimiter| has_all(&csv_head(text, delimiter)));
+        let delimiter = self.delimiters(named).find(|&delimiter| has_all(&csv_head(text, delimiter)));
         if !is_cut {
             self.check_quotes(text, delimiter.or(self.delimiter).unwrap_or(DELIMITERS[0]))?;
         }
@@ -444,8 +444,8 @@ impl TableFile<'_> {
         Err(self.row(row, seen, "close it; a text that begins with a quote is `\"\"\"like this\"`"))
     }
 
-    fn damaged_parquet(&self, said: &str) -> TableError {
-        let reason = format!("the file is damaged, its reader gave up: {said}");
+    fn damaged_parquet(&self, panic: &str) -> TableError {
+        let reason = format!("the file is damaged, its reader gave up: {panic}");
         TableError::Layout { path: self.path.to_owned(), layout: "Parquet", reason }
     }
 
@@ -507,8 +507,8 @@ impl TableFile<'_> {
 /// A text without Excel's first line `sep=;`, and the delimiter that it names.
 fn separated(text: &str) -> (&str, Option<char>) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let said = first.trim_end_matches(['\r', '"']).trim_start_matches('"').strip_prefix("sep=");
-    match said.map(|said| (said.chars().count(), said.chars().next())) {
+    let named = first.trim_end_matches(['\r', '"']).trim_start_matches('"').strip_prefix("sep=");
+    match named.map(|named| (named.chars().count(), named.chars().next())) {
         Some((1, Some(delimiter))) if delimiter.is_ascii() => (rest, Some(delimiter)),
         _ => (text, None),
     }

@@ -160,7 +160,7 @@ struct FallbackKeys {
     fallback: Option<Fallback>,
 }
 
-/// The sentences of labelled pairs.
+/// The sentences of labeled pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairsConfig {
@@ -300,7 +300,7 @@ impl DatasetConfig {
         matches!(self.items, Items::Questions(_))
     }
 
-    /// True where the items are sentences of labelled pairs.
+    /// True where the items are sentences of labeled pairs.
     pub fn has_pairs(&self) -> bool {
         matches!(self.items, Items::Pairs(_))
     }
@@ -334,7 +334,7 @@ impl FromNode for DatasetConfig {
         let items = match entry.id {
             "precomputed" => section.part().map(Items::Matrix),
             "random_psd" => section.part().map(Items::Random),
-            "texts" => TextsConfig::labelled(&section).map(|texts| Items::Texts(Box::new(texts))),
+            "texts" => TextsConfig::labeled(&section).map(|texts| Items::Texts(Box::new(texts))),
             "two_lists" => TwoListsConfig::read(&section).map(|lists| Items::TwoLists(Box::new(lists))),
             "pairs" => PairsConfig::read_own(&section).map(Items::Pairs),
             "trees" => QuestionsConfig::read_own(&section).map(Items::Questions),

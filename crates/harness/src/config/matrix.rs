@@ -74,7 +74,7 @@ pub(super) struct SweepKeys {
 pub enum Purpose {
     /// Compares approximations with all of K unless an estimate is asked for.
     Errors,
-    /// Searches for γ, C and ranks on labelled items, of which it holds some back.
+    /// Searches for γ, C and ranks on labeled items, of which it holds some back.
     Accuracy,
     /// Leaves one set of factors: one method at one rank.
     Factors,
@@ -112,7 +112,7 @@ impl ExperimentEntry {
         self.purpose == Purpose::Factors
     }
 
-    /// True if it searches for hyper-parameters on labelled items.
+    /// True if it searches for hyper-parameters on labeled items.
     pub fn searches(&self) -> bool {
         self.purpose == Purpose::Accuracy
     }

@@ -1,4 +1,4 @@
-//! `dataset: { name: pairs, … }` — labelled pairs of the user's own: a file with two texts and people's judgment of them a row.
+//! `dataset: { name: pairs, … }` — labeled pairs of the user's own: a file with two texts and people's judgment of them a row.
 
 use landmark_yaml::{ConfigPath, Section};
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::dataset::VectorsConfig;
 use super::texts::{RowSplit, TextsFormat, check_format};
 
-/// A file of labelled pairs.
+/// A file of labeled pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnPairsConfig {

@@ -249,7 +249,7 @@ pub(super) fn check_format(section: &Section<'_>, key: &str, path: &ConfigPath, 
 
 impl TextsConfig {
     /// Reads its keys of a section, labels included.
-    pub(super) fn labelled(section: &Section<'_>) -> Option<Self> {
+    pub(super) fn labeled(section: &Section<'_>) -> Option<Self> {
         let (texts, keys) = (Self::read(section), section.part::<LabelKeys>());
         let (texts, LabelKeys { label, split }) = (texts?, keys?);
         if label.is_none() && split.is_some() {

@@ -1,4 +1,4 @@
-//! Labelled pairs of the user's own, from a file with two texts and people's judgment of them a row.
+//! Labeled pairs of the user's own, from a file with two texts and people's judgment of them a row.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Labelled pairs of sentences.
+//! Labeled pairs of sentences.
 
 use std::path::Path;
 

@@ -26,7 +26,7 @@ pub struct Texts {
     /// Their words, where the oracle or a proxy compares them.
     pub words: Option<PlacedTexts>,
     pub labels: Option<Labels>,
-    /// The labelled pairs that they are the texts of.
+    /// The labeled pairs that they are the texts of.
     pub pairs: Option<TextPairs>,
 }
 
@@ -74,13 +74,13 @@ struct Read {
 pub(super) fn load(
     run: &RunSettings,
     dataset: &str,
-    (config, takes_unlabelled): (&TextsConfig, bool),
+    (config, takes_unlabeled): (&TextsConfig, bool),
     words: Option<EmptyDocuments>,
     data: Option<&Path>,
 ) -> Result<Loaded, LoadError> {
     let mut notes = Vec::new();
     let Read { ids, texts, labels, chosen } = match &config.labels {
-        Some(labels) if !takes_unlabelled => labelled(run, dataset, config, labels, data, &mut notes)?,
+        Some(labels) if !takes_unlabeled => labeled(run, dataset, config, labels, data, &mut notes)?,
         labels => unsplit(config, labels.as_ref(), data, &mut notes)?,
     };
     let items = Arc::new(ScoredItems::new(ids, texts)?);
@@ -129,7 +129,7 @@ fn left_out(config: &TextsConfig, blank: usize, empty: usize) -> Vec<String> {
     lines.into_iter().chain(rows).collect()
 }
 
-/// A labelled text as it stands in a file.
+/// A labeled text as it stands in a file.
 #[derive(Clone)]
 struct Row {
     id: String,
@@ -140,8 +140,8 @@ struct Row {
     place: usize,
 }
 
-/// Ids, texts and classes of labelled texts; rows without a label are left out, and counted.
-fn labelled(
+/// Ids, texts and classes of labeled texts; rows without a label are left out, and counted.
+fn labeled(
     run: &RunSettings,
     dataset: &str,
     config: &TextsConfig,
@@ -217,7 +217,7 @@ fn labelled(
     Ok(Read { ids, texts, labels: Some(labels), chosen })
 }
 
-/// The texts of labelled pairs: those to judge by first, then others that only a threshold is chosen on.
+/// The texts of labeled pairs: those to judge by first, then others that only a threshold is chosen on.
 pub(super) fn load_pairs(
     run: &RunSettings,
     dataset: &DatasetConfig,

@@ -99,7 +99,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Symmetrisation of the score, if there is any.
+    /// Symmetrization of the score, if there is any.
     pub fn symmetrization(self) -> Option<Orders> {
         match self {
             Self::Mean => Some(Orders::Mean),
@@ -124,9 +124,9 @@ impl Order {
 impl CrossEncoderConfig {
     /// The files of the model: by its path from here, from the folder of the configuration, or by its name among the models.
     fn found(&self) -> Result<ModelFiles, ModelFileError> {
-        let beside = self.folder.join(&self.model);
+        let relative = self.folder.join(&self.model);
         match ModelFiles::find(&self.model, None) {
-            Err(ModelFileError::NotFound { .. }) if beside.is_dir() => ModelFiles::at(beside),
+            Err(ModelFileError::NotFound { .. }) if relative.is_dir() => ModelFiles::at(relative),
             other => other,
         }
     }
@@ -259,9 +259,9 @@ fn over_pairs(
     })
 }
 
-/// Labelled pairs among the items.
+/// Labeled pairs among the items.
 pub struct Sentences {
-    /// The score of a pair as it is asked for; the problem's own may be symmetrised.
+    /// The score of a pair as it is asked for; the problem's own may be symmetrized.
     pub as_given: Arc<dyn Oracle>,
     /// Rule by which both orders become one score.
     pub order: Order,
@@ -282,7 +282,7 @@ pub struct Sentences {
 }
 
 impl Sentences {
-    /// Labelled pairs among texts, under any score.
+    /// Labeled pairs among texts, under any score.
     pub(super) fn of_texts(texts: &TextPairs, as_given: &Arc<dyn Oracle>, orders: Option<Orders>) -> Self {
         let calibration = texts.calibration.clone().map(|(pairs, labels)| Calibration {
             oracle: None,
@@ -305,7 +305,7 @@ impl Sentences {
     }
 }
 
-/// Labelled pairs that only a threshold is chosen on.
+/// Labeled pairs that only a threshold is chosen on.
 pub struct Calibration {
     /// The score of other items, of both orders as the problem's own; that one itself where the pairs are among its items.
     pub oracle: Option<Arc<dyn Oracle>>,
@@ -385,9 +385,9 @@ fn prepare(
     let recipe = FineTune {
         base,
         dataset,
-        train: labelled(&loaded.train),
+        train: labeled(&loaded.train),
         // a sample of the pairs to judge by reduces no training: epochs are judged by all of them
-        dev: labelled(&loaded.all),
+        dev: labeled(&loaded.all),
         target: if loaded.are_graded { Target::Grade } else { Target::Label },
         params,
         max_length: wanted.max_length.unwrap_or(TAUGHT_LENGTH),
@@ -471,7 +471,7 @@ fn train(
     })
 }
 
-fn labelled(pairs: &SentencePairs) -> LabelledPairs<'_> {
+fn labeled(pairs: &SentencePairs) -> LabelledPairs<'_> {
     LabelledPairs { texts: pairs.sentences(), pairs: pairs.pairs(), targets: pairs.targets() }
 }
 

@@ -275,7 +275,7 @@ fn calls_line(
         true => format!("{} new calls, {} reused", count(calls.evaluated), count(calls.reused)),
         false => "No call: the matrix is given".to_owned(),
     };
-    let outside = matrices.evaluations_beside();
+    let outside = matrices.evaluations_by_others();
     if outside > 0 {
         line += &format!(", {} new calls outside the matrix", count(outside));
     }

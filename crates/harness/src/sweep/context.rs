@@ -334,10 +334,10 @@ fn add_choice(spent: &mut Spent, (choice, wanted): (&EntryPlan, OracleShape), (f
         plans.iter().for_each(|plan| entries.add(plan));
         entries.evaluations()
     };
-    let beside = |shape| evaluations(&[fit, choice], shape) - evaluations(&[fit], shape);
+    let added = |shape| evaluations(&[fit, choice], shape) - evaluations(&[fit], shape);
     // pairs that both read are asked for in one order by the fit and in both by the choice
     let both = evaluations(&[choice], wanted) - evaluations(&[choice], read);
-    spent.evaluations += beside(read) + both;
+    spent.evaluations += added(read) + both;
     let columns: HashSet<usize> = fit.full_columns().into_iter().collect();
     let others = choice.full_columns().iter().filter(|column| !columns.contains(column)).count();
     spent.cells += (others * wanted.len) as u64;

@@ -70,7 +70,7 @@ impl RandomStores {
             .map_err(|error| failed("drawing random documents", error.into()))?;
         let description = format!("{}, and random documents of at most {max_words} words", problem.description);
         let metered = metered
-            .beside(Arc::new(random), OracleLabel::new("wme", description))
+            .another(Arc::new(random), OracleLabel::new("wme", description))
             .map_err(|error| failed("the store of distances to random documents", error.into()))?;
         stores.insert((seed, max_words), Arc::clone(&metered));
         Ok(metered)

@@ -50,9 +50,9 @@ pub(crate) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     let ended = run::run(&config, &RunOptions { quiet: true, ..options })?;
     let facts =
         std::fs::read(folder.join("run.json")).ok().and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
-    let said =
+    let line =
         json!({ "ended": format!("{ended:?}"), "folder": folder, "page": folder.join("report.html"), "run": facts });
-    output::print(&format!("{said}\n")).into_diagnostic()?;
+    output::print(&format!("{line}\n")).into_diagnostic()?;
     Ok(ended.into())
 }
 
