@@ -115,19 +115,19 @@ fn a_file_of_items_is_no_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.tsv");
     std::fs::write(&file, "id\ttext\na\tone\na\ttwo\n").unwrap();
-    let said = |arguments: &[&str]| {
+    let complaint_of = |arguments: &[&str]| {
         let assert = runner(arguments).assert().code(2);
         String::from_utf8_lossy(&assert.get_output().stderr).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let path = file.to_str().unwrap();
-    assert!(said(&[path]).contains("landmark init"));
-    let refused = said(&["init", path, "--score", "wmd", "--id", "id"]);
+    assert!(complaint_of(&[path]).contains("landmark init"));
+    let refused = complaint_of(&["init", path, "--score", "wmd", "--id", "id"]);
     assert!(refused.contains("as ids: 1 of its 2 cells"), "{refused}");
     std::fs::write(&file, "id\ttext\na\tone\n").unwrap();
-    assert!(said(&["init", path, "--score", "wmd"]).contains("expected at least two"));
+    assert!(complaint_of(&["init", path, "--score", "wmd"]).contains("expected at least two"));
     let table = folder.path().join("mine.csv");
     std::fs::write(&table, "id,text\na,one\nb,\"two\nc,three\nd,four\n").unwrap();
-    let refused = said(&["init", table.to_str().unwrap(), "--score", "wmd"]);
+    let refused = complaint_of(&["init", table.to_str().unwrap(), "--score", "wmd"]);
     assert!(refused.contains("mine.csv` row 2: line 3 opens a quote that is never closed; close it"), "{refused}");
 }
 
@@ -231,8 +231,8 @@ fn a_former_command_names_the_one_that_replaced_it() {
         ("validate", "`landmark check`"),
         ("claims", "`cargo xtask claims`"),
     ] {
-        let said = complaint(&[former, "mine.yaml"]);
-        assert!(said.contains(&format!("unknown command `{former}`")) && said.contains(now), "{said}");
+        let shown = complaint(&[former, "mine.yaml"]);
+        assert!(shown.contains(&format!("unknown command `{former}`")) && shown.contains(now), "{shown}");
     }
 }
 
@@ -252,7 +252,7 @@ fn the_help_lists_commands_and_exit_codes() {
 }
 
 #[test]
-fn the_help_of_a_command_says_which_configuration_it_takes() {
+fn the_help_of_a_command_names_which_configuration_it_takes() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for command in ["mine", "cluster", "classify", "export", "pairs", "project"] {
         let help = words(&printed(&[command, "--help"]));
@@ -298,15 +298,15 @@ fn check_takes_the_flags_of_a_run() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/psd.yaml").display().to_string();
     let check = |flags: &[&'static str]| [&["check", file.as_str()], flags].concat();
     let all = ["--set", "ranks=[5]", "--profile", "smoke", "--store", "store", "--results", "out", "--data", "."];
-    let said = printed(&check(&all));
-    assert!(said.ends_with("good in smoke\n"), "{said}");
+    let shown = printed(&check(&all));
+    assert!(shown.ends_with("good in smoke\n"), "{shown}");
     for (flags, wanted) in [
         (["--set", "ranks=[0]"], "ranks"),
         (["--profile", "smok"], "smoke"),
         (["--data", "nowhere"], "no such folder: `nowhere`"),
         (["--store", "nowhere://x"], "nowhere"),
     ] {
-        let said = complaint(&check(&flags));
-        assert!(said.contains(wanted), "{flags:?}: {said}");
+        let shown = complaint(&check(&flags));
+        assert!(shown.contains(wanted), "{flags:?}: {shown}");
     }
 }

@@ -7,8 +7,8 @@ use crate::own_data::{asked, place};
 use crate::scratch::Scratch;
 
 fn audit(scratch: &Scratch, words: &str) -> Json {
-    let said = scratch.well(&format!("audit config.yaml {words} --json --quiet"));
-    serde_json::from_str::<Json>(&said.out).unwrap()["result"].clone()
+    let seen = scratch.well(&format!("audit config.yaml {words} --json --quiet"));
+    serde_json::from_str::<Json>(&seen.out).unwrap()["result"].clone()
 }
 
 fn near(value: &Json, wanted: f64) {
@@ -39,9 +39,9 @@ fn an_audit_of_all_pairs_is_the_share_that_brute_force_finds_and_needs_no_run() 
     near(&found["lower"], 285.0 / 392.0);
     // stored scores take no call
     assert_eq!(audit(&scratch, &format!("{words} --dry-run"))["calls"], 0);
-    let said = scratch.say("audit config.yaml blocking.csv --at-least 0.7");
-    said.reports(&["325 of 325 candidates and 1,445 of 1,445 other pairs are scored: exactly 0 calls"]);
-    said.prints(&[
+    let seen = scratch.say("audit config.yaml blocking.csv --at-least 0.7");
+    seen.reports(&["325 of 325 candidates and 1,445 of 1,445 other pairs are scored: exactly 0 calls"]);
+    seen.prints(&[
         "2 rows are ignored: they repeat a pair",
         "recall of the candidates: about 0.727; at least 0.727 with probability 0.9",
     ]);
@@ -114,8 +114,8 @@ fn candidates_that_cannot_be_audited_end_with_2_before_the_first_call() {
         ("blocking.csv --at-least 0.7 --first a", "use `--first COLUMN`"),
         ("wrong.csv --at-least 0.7", "row 1: `n99` is no item of `mine`"),
     ] {
-        let said = scratch.ends(2, &format!("audit config.yaml {words}"));
-        assert!(said.err.contains(message), "{words:?}: {:?} {}", said.code, said.err);
+        let seen = scratch.ends(2, &format!("audit config.yaml {words}"));
+        assert!(seen.err.contains(message), "{words:?}: {:?} {}", seen.code, seen.err);
     }
     assert!(asked(&scratch).is_empty());
 }

@@ -109,7 +109,7 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
 }
 
 #[test]
-fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
+fn a_page_of_all_together_lists_below_what_it_lacks_and_how_it_is_made() {
     let scratch = collected("together");
     let summary = || scratch.read("runs/both/summary.md");
     scratch.say("first.yaml --quiet");

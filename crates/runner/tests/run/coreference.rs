@@ -17,8 +17,8 @@ fn a_response_is_scored_with_and_without_singletons() {
     write("key", ["(1)", "(2)", "(2)", "(3)", "(3)", "(3)"]);
     write("response", ["(9)", "(2)", "(2)", "(3)", "(4)", "(5)"]);
     let figures = |more: &[&str], lines: &[&str]| {
-        let said = scratch.say(&["score coref key response", more].concat());
-        lines.iter().for_each(|line| assert!(said.out.contains(line), "{line} is not in\n{}", said.out));
+        let seen = scratch.say(&["score coref key response", more].concat());
+        lines.iter().for_each(|line| assert!(seen.out.contains(line), "{line} is not in\n{}", seen.out));
     };
     let kept = ["lea            50.00      50.00     50.00", "CoNLL score: 64.17", "response: 6 in 5, singletons kept"];
     figures(&["--keep-singletons"], &kept);
@@ -36,7 +36,7 @@ fn a_repeated_mention_is_dropped_with_a_warning_and_scored_as_by_the_reference_s
     let response = document(["(1)|(3)", "(2", "2)", "(1)", "(2)|(3)", "-"]);
     scratch.write("key", &key);
     scratch.write("response", &response);
-    let said = scratch.well("score coref key response --keep-singletons");
+    let seen = scratch.well("score coref key response --keep-singletons");
     // of the reference scorer 8.01 (50 100 66.66, 75 100 85.71, 75 75 75, 83.33 55.55 66.66, 75 90 77.77), rounded and not cut
     for line in [
         "muc            50.00     100.00     66.67",
@@ -45,9 +45,9 @@ fn a_repeated_mention_is_dropped_with_a_warning_and_scored_as_by_the_reference_s
         "ceafe          83.33      55.56     66.67",
         "blanc          75.00      90.00     77.78",
     ] {
-        assert!(said.out.contains(line), "{line} is not in\n{}", said.out);
+        assert!(seen.out.contains(line), "{line} is not in\n{}", seen.out);
     }
-    said.must_complain(
+    seen.must_complain(
         "warning: response, line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `a; part 000`",
     );
     // a key is read in the same way
@@ -203,8 +203,8 @@ fn a_model_that_is_not_there_and_a_corpus_that_is_not_there_are_named() {
         (NEWS.replace("dataset: news", "dataset: ecbplus"), "ecbplus/docs.jsonl.gz"),
     ] {
         scratch.write("news.yaml", &text);
-        let said = scratch.say("news.yaml --quiet");
-        assert_ne!(said.code, Some(0));
-        said.must_complain(wanted);
+        let seen = scratch.say("news.yaml --quiet");
+        assert_ne!(seen.code, Some(0));
+        seen.must_complain(wanted);
     }
 }

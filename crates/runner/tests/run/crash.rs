@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::own_data::{asked, place, slow_place, twice};
-use crate::scratch::{Said, Scratch, number_before};
+use crate::scratch::{Printed, Scratch, number_before};
 
 const FACTORS: [&str; 3] = ["factors/vectors.npy", "factors/signature.npy", "factors/projector.npy"];
 const TOPK: &str = "topk config.yaml -k 5 --calls-per-item 8";
@@ -174,14 +174,14 @@ fn without_file_handles_a_run_ends_with_the_reason_and_goes_on_where_it_was() {
         std::fs::remove_dir_all(scratch.path("runs")).ok();
         let mut run = scratch.command("config.yaml --quiet");
         run.env("RUST_LOG", "landmark_store=debug");
-        let said = Said::of(&mut with_handles(handles, &run));
-        if said.code == Some(0) && handles > 6 {
+        let seen = Printed::of(&mut with_handles(handles, &run));
+        if seen.code == Some(0) && handles > 6 {
             continue;
         }
-        assert!(matches!(said.code, Some(1 | 2)), "{handles} handles: exit code {:?}: {}", said.code, said.err);
+        assert!(matches!(seen.code, Some(1 | 2)), "{handles} handles: exit code {:?}: {}", seen.code, seen.err);
         // the shell that is the scoring program may be the one to notice
-        assert!(said.err.contains("Too many open files") || said.err.contains("it said: /bin/sh"), "{}", said.err);
-        may_be_lost += in_flight(&said.err);
+        assert!(seen.err.contains("Too many open files") || seen.err.contains("it seen: /bin/sh"), "{}", seen.err);
+        may_be_lost += in_flight(&seen.err);
     }
     scratch.run_well("--quiet --force");
     assert!(twice(&scratch) <= may_be_lost, "{} of {may_be_lost}", twice(&scratch));
@@ -198,9 +198,9 @@ fn no_secret_of_the_environment_is_written_anywhere() {
             command.env(name, secret);
         }
         let output = command.env("RUST_LOG", "debug").output().unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
-        assert!(!contains(&said, secret), "{arguments:?} prints a secret");
+        let seen = [output.stdout, output.stderr].concat();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&seen));
+        assert!(!contains(&seen, secret), "{arguments:?} prints a secret");
     }
     let (mut files, mut bytes) = (0, 0);
     for (path, content) in scratch.files("") {

@@ -56,7 +56,7 @@ fn a_score_that_fails_and_a_check_that_does_not_hold_end_with_1() {
 }
 
 #[test]
-fn a_budget_that_cuts_an_answer_short_ends_with_3_and_says_so() {
+fn a_budget_that_cuts_an_answer_short_ends_with_3_and_reports_it() {
     for arguments in [
         "topk config.yaml -k 3 --rerank 20",
         "mine config.yaml --rerank 20",

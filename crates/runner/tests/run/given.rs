@@ -41,8 +41,8 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
 
     let wanted = (0..30).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&pair| matrix[pair] >= 0.6).count();
     for more in ["", "--groups"] {
-        let said = scratch.well(&format!("mine config.yaml --at-least 0.6 {more}"));
-        assert!(said.out.contains(&format!("{wanted} ")), "{wanted}: {}{}", said.out, said.err);
+        let seen = scratch.well(&format!("mine config.yaml --at-least 0.6 {more}"));
+        assert!(seen.out.contains(&format!("{wanted} ")), "{wanted}: {}{}", seen.out, seen.err);
     }
     let pairs = rows(&scratch, "runs/given/pairs.tsv");
     assert_eq!(pairs.len(), wanted);
@@ -56,8 +56,8 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
         Array2::from_shape_fn((30, 30), |(i, j)| smooth_matrix()[[i, j]] * if (i + j) % 3 == 1 { 0.6 } else { 1.0 });
     let truth = (&truth + &truth.t()) / 2.0;
     scratch.write_matrix("k.npy", &truth);
-    let said = scratch.run_well("");
-    assert!(said.err.contains("; exact, against all of K.") && !said.err.contains("`project`"), "{}", said.err);
+    let seen = scratch.run_well("");
+    assert!(seen.err.contains("; exact, against all of K.") && !seen.err.contains("`project`"), "{}", seen.err);
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     let signs: Array1<f64> = read_npy(scratch.path("runs/mine/factors/signature.npy")).unwrap();
     let approximated = (&z * &signs).dot(&z.t());
@@ -89,8 +89,8 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     });
     let recall = found.sum::<usize>() as f64 / (10 * judged.len()) as f64;
     assert!(recall < 1.0, "a matrix that six columns give away tells nothing");
-    let told = scratch.values("runs/mine", &json!({ "metric": "recall_at_10", "rank": 6 }))[0];
-    assert!((told - recall).abs() < 1e-12, "{recall}: {told}");
+    let stated = scratch.values("runs/mine", &json!({ "metric": "recall_at_10", "rank": 6 }))[0];
+    assert!((stated - recall).abs() < 1e-12, "{recall}: {stated}");
     assert!(text.contains("The factors of 6 landmarks find "));
     assert!(text.contains("exact, at all items that are no landmark"));
     // what it lists is the matrix itself

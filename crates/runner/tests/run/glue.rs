@@ -91,8 +91,8 @@ fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
     let rows = facts.remove("rows").unwrap();
     std::fs::write(scratch.path("runs/pairs/run.json"), serde_json::to_vec(facts).unwrap()).unwrap();
 
-    let said = scratch.well("report config.yaml");
-    assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", said.err);
+    let seen = scratch.well("report config.yaml");
+    assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", seen.err);
     let summary = scratch.read("runs/pairs/summary.md");
     assert!(summary.contains("0.4321") && summary.contains("\nlandmark config.yaml\n"), "{summary}");
     assert!(!summary.contains("not fine-tuned yet"), "{summary}");
@@ -108,7 +108,7 @@ fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
 }
 
 #[test]
-fn one_order_a_pair_stands_beside_the_mean_of_both() {
+fn one_order_a_pair_is_shown_with_the_mean_of_both() {
     let one = "ranks:";
     let rows = "  - { id: shift_ridge, name: one order, known: [landmarks], order: random }\nranks:";
     let scratch = Scratch::with(&GLUE.replace(one, rows));
@@ -179,8 +179,8 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
     // both orders of each of 30 pairs
     dry.prints(&["plus at most 60 calls outside the matrix"]);
 
-    let said = scratch.run_well(&["--data", corpora]);
-    assert_eq!(number_before(&said.err, " new calls outside the matrix"), 60, "{}", said.err);
+    let seen = scratch.run_well(&["--data", corpora]);
+    assert_eq!(number_before(&seen.err, " new calls outside the matrix"), 60, "{}", seen.err);
     let threshold = |scratch: &Scratch| scratch.values("runs/pairs", &json!({ "metric": "threshold" }));
     let chosen = threshold(&scratch);
     assert!(chosen.len() == 1 && chosen[0] > 0.0 && chosen[0] < 1.0, "{chosen:?}");
@@ -203,9 +203,9 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
 #[test]
 fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
     let scratch = Scratch::with(&GLUE.replace("  model: tiny", "  model: all-MiniLM-L6-v2"));
-    let said = scratch.run("");
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("landmark model fetch all-MiniLM-L6-v2");
+    let seen = scratch.run("");
+    assert_eq!(seen.code, Some(2), "{}", seen.err);
+    seen.must_complain("landmark model fetch all-MiniLM-L6-v2");
 }
 
 #[test]
@@ -223,17 +223,17 @@ fn what_does_not_fit_is_refused_with_its_place() {
         ("experiment: glue", "experiment: classification", "`classification` needs labels"),
     ] {
         let scratch = Scratch::with(&GLUE.replace(from, to));
-        let said = scratch.run("");
-        assert_eq!(said.code, Some(2), "{to}: {}", said.err);
-        said.must_complain(words);
+        let seen = scratch.run("");
+        assert_eq!(seen.code, Some(2), "{to}: {}", seen.err);
+        seen.must_complain(words);
     }
 }
 
 #[test]
 fn a_model_is_checked_by_its_digests() {
     let scratch = Scratch::with("");
-    let said = scratch.say("model verify tiny");
-    assert_eq!((said.code, said.out.trim()), (Some(0), "`tiny` is built in; it needs no file"));
+    let seen = scratch.say("model verify tiny");
+    assert_eq!((seen.code, seen.out.trim()), (Some(0), "`tiny` is built in; it needs no file"));
     std::fs::create_dir_all(scratch.path("models/all-MiniLM-L6-v2")).unwrap();
     for name in ["config.json", "tokenizer.json", "model.safetensors"] {
         scratch.write(&format!("models/all-MiniLM-L6-v2/{name}"), "{}");

@@ -89,8 +89,8 @@ fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_as
     for (case, list) in lists {
         let before = asked(&scratch).len();
         write_list(&scratch, &list);
-        let said = scratch.say(topk);
-        assert!(matches!(said.code, Some(0 | 3)), "{case}: {}", said.err);
+        let seen = scratch.say(topk);
+        assert!(matches!(seen.code, Some(0 | 3)), "{case}: {}", seen.err);
         let kept = audited(&scratch, &list).intersection(&rows).count();
         assert!(kept >= 18, "{case}: {kept} of 24 audited rows are the same");
         println!("{case}: {} of {fresh} calls again, {kept} rows kept", asked(&scratch).len() - before);

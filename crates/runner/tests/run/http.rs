@@ -110,11 +110,11 @@ fn a_judge_stops_before_its_money_is_spent() {
         " new calls (",
     );
     assert!(left < 440, "{left}");
-    let said = scratch.run_well(&["--set", &oracle, "--set", "budget.money=50"]);
-    said.reports(&["this run paid"]);
+    let seen = scratch.run_well(&["--set", &oracle, "--set", "budget.money=50"]);
+    seen.reports(&["this run paid"]);
     // charged and saved apart: what the store had is worth what the first run paid for it
     let amount = |words: &str| -> f64 {
-        let (before, _) = said.err.split_once(words).unwrap_or_else(|| panic!("{words}: {}", said.err));
+        let (before, _) = seen.err.split_once(words).unwrap_or_else(|| panic!("{words}: {}", seen.err));
         before.rsplit(' ').next().unwrap().parse().unwrap()
     };
     let (paid, saved) = (amount(" paid, "), amount(" saved by reuse"));
@@ -159,8 +159,8 @@ fn a_sample_prices_the_plan_with_an_interval() {
     let [money, _, lower, upper, ..] = numbers[..] else { panic!("{line}") };
     assert!(lower < money && money < upper, "{line}");
     // what the rest costs is in there
-    let said = scratch.run_well(&flags[..4]);
-    let paid = said.err.lines().find_map(|line| line.split("this run paid ").nth(1)).unwrap();
+    let seen = scratch.run_well(&flags[..4]);
+    let paid = seen.err.lines().find_map(|line| line.split("this run paid ").nth(1)).unwrap();
     let paid: f64 = paid.split(':').next().unwrap().parse().unwrap();
     assert!(lower <= paid && paid <= upper, "paid {paid}; {line}");
 }

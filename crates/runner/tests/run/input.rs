@@ -21,7 +21,7 @@ fn a_missing_dataset_is_named_with_file_variable_and_source() {
 }
 
 #[test]
-fn a_rank_that_the_sample_is_too_small_for_is_told_as_a_missing_corpus() {
+fn a_rank_that_the_sample_is_too_small_for_is_reported_as_a_missing_corpus() {
     let scratch = Scratch::with(&SAMPLE.replace("name: embedded", "name: twitter, fallback: embedded"));
     scratch.complains("--set ranks=[550]", &["the corpus `twitter` is missing", "rank 550 is impossible", "--fetch"]);
 }
@@ -68,8 +68,8 @@ fn a_file_that_is_no_configuration_is_not_printed_whole() {
     let scratch = Scratch::with(SAMPLE);
     let rows: String = (0..3000).map(|i| format!("{i},some text\n")).collect();
     scratch.write("items.dat", &format!("id,text\n{rows}"));
-    let said = scratch.ends(2, "items.dat");
-    assert!(said.err.contains("is the text `id,text 0,some text") && said.err.lines().count() < 40, "{}", said.err);
+    let seen = scratch.ends(2, "items.dat");
+    assert!(seen.err.contains("is the text `id,text 0,some text") && seen.err.lines().count() < 40, "{}", seen.err);
 }
 
 #[test]

@@ -7,10 +7,10 @@ use crate::own_data::place;
 use crate::scratch::Scratch;
 
 fn json(scratch: &Scratch, words: &str) -> Json {
-    let said = scratch.well(&format!("{words} --json"));
-    assert_eq!(said.out.lines().count(), 1, "{words:?}: {}", said.out);
+    let seen = scratch.well(&format!("{words} --json"));
+    assert_eq!(seen.out.lines().count(), 1, "{words:?}: {}", seen.out);
     let answer: Json =
-        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{words:?}: {error}\n{}", said.out));
+        serde_json::from_str(&seen.out).unwrap_or_else(|error| panic!("{words:?}: {error}\n{}", seen.out));
     assert!(answer.is_object(), "{words:?}: {answer}");
     answer
 }
@@ -82,10 +82,10 @@ fn commands_on_stores_models_and_files_answer_with_data() {
 fn a_wrong_configuration_is_data_too() {
     let scratch = place();
     scratch.write("wrong.yaml", "name: wrong\nexperiment: own_datum\n");
-    let said = scratch.say("check wrong.yaml config.yaml --json");
-    let answer: Json = serde_json::from_str(&said.out).unwrap();
+    let seen = scratch.say("check wrong.yaml config.yaml --json");
+    let answer: Json = serde_json::from_str(&seen.out).unwrap();
     let checked = &answer["result"]["configurations"];
-    assert_eq!((said.code, &checked[0]["good"], &checked[1]["good"]), (Some(2), &Json::from(false), &Json::from(true)));
+    assert_eq!((seen.code, &checked[0]["good"], &checked[1]["good"]), (Some(2), &Json::from(false), &Json::from(true)));
     assert!(checked[0]["error"].as_str().is_some_and(|error| !error.is_empty()), "{answer}");
 }
 

@@ -109,7 +109,7 @@ fn a_rank_grows_to_the_target_error_within_the_forecast() {
 }
 
 #[test]
-fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
+fn what_is_not_solved_is_counted_kept_apart_and_shown_with_its_bound() {
     let scratch = Scratch::with(SAMPLE);
     let exact = scratch.run_well("");
     assert!(!exact.err.contains("were not solved"));
@@ -121,7 +121,7 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     scratch
         .run_well(&format!("{cut} --dry-run"))
         .reports(&["note: distances that WCD or RWMD prove to be 0.2107 or more are not solved"]);
-    let said = scratch.run_well(cut);
+    let seen = scratch.run_well(cut);
     // the exact distances of the same store serve no oracle that may answer with a bound
     let calls = scratch.calls("runs/cut");
     assert!(calls[1] == evaluated && calls[0] == evaluated, "{calls:?}");
@@ -132,7 +132,7 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     let bound = skipped["frobenius_bound"].as_f64().unwrap();
     // one rounding of a root and a product
     assert!((bound - 0.9 * (2.0 * solves as f64).sqrt()).abs() < 1e-12 * bound);
-    assert_eq!(number_before(&said.err, &format!(" of {} evaluated distances were not solved", calls[1])), solves);
+    assert_eq!(number_before(&seen.err, &format!(" of {} evaluated distances were not solved", calls[1])), solves);
 
     // a run that finds all done reports the same
     let before = scratch.files("runs");
@@ -144,11 +144,11 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
 #[test]
 fn a_comparison_of_ones_own_begins_with_its_conclusion_and_with_equal_entries() {
     let scratch = mine(MATRIX);
-    let said = scratch.run_well("");
+    let seen = scratch.run_well("");
     let summary = scratch.read("runs/mine/summary.md");
     let conclusion = summary.lines().nth(2).unwrap();
     assert!(conclusion.starts_with("Error off the diagonal at equal entries: "), "{summary}");
-    assert!(conclusion.ends_with("; exact, against all of K.") && said.err.contains(conclusion), "{conclusion}");
+    assert!(conclusion.ends_with("; exact, against all of K.") && seen.err.contains(conclusion), "{conclusion}");
     scratch.has("runs/mine/report.html", &[&format!("<p class=\"outcome\">{conclusion}</p>")]);
     // the best of the table that it describes
     let errors = scratch.values("runs/mine", &json!({ "metric": "off_diagonal_error", "comparison": "entries" }));
@@ -195,8 +195,8 @@ feature_time:
 ",
     );
     let on = |threads: &str, arguments: &[&str]| {
-        let said = scratch.command(arguments).env("RAYON_NUM_THREADS", threads).output().unwrap();
-        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        let seen = scratch.command(arguments).env("RAYON_NUM_THREADS", threads).output().unwrap();
+        assert!(seen.status.success(), "{}", String::from_utf8_lossy(&seen.stderr));
         scratch.read("runs/times/summary.md")
     };
     let drawn = on("1", &["config.yaml", "--quiet"]);

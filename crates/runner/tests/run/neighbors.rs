@@ -84,10 +84,10 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     let dry = scratch.say(&format!("{topk} --dry-run"));
     dry.prints(&["starts from factors of 12 landmarks: 642 pairs are known"]);
     assert_eq!(number_before(&dry.out, " calls;"), 120, "{}", dry.out);
-    let said = scratch.well(topk);
+    let seen = scratch.well(topk);
     let all = asked(&scratch);
     // no pair is asked for again, neither of the columns nor of the 100 that the error was estimated by
-    assert!((20..=120).contains(&(all.len() - columns)) && twice(&scratch) == 0, "{}", said.out);
+    assert!((20..=120).contains(&(all.len() - columns)) && twice(&scratch) == 0, "{}", seen.out);
     let is_best = || {
         let best = best_of(&asked(&scratch), 3);
         for (id, list) in lists(&scratch, "runs/mine/neighbors.tsv") {
@@ -115,7 +115,7 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
 }
 
 #[test]
-fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
+fn a_budget_that_ends_first_still_gives_lists_and_reports_it() {
     let scratch = place();
     scratch.write("config.yaml", &format!("{CONFIG}budget: {{ calls: 300 }}\n"));
     scratch.say(&format!("{TOPK} --dry-run")).prints(&["lower `--calls-per-item` to 5"]);
@@ -126,13 +126,13 @@ fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
     // that of the command line stands in its place
     let limited = place();
     limited.well(&format!("{TOPK} --budget 300 --dry-run")).prints(&["lower `--calls-per-item` to 5"]);
-    let said = limited.say(&format!("{TOPK} --budget 300"));
-    assert_eq!((said.code, asked(&limited).len()), (Some(3), 300), "{}{}", said.out, said.err);
+    let seen = limited.say(&format!("{TOPK} --budget 300"));
+    assert_eq!((seen.code, asked(&limited).len()), (Some(3), 300), "{}{}", seen.out, seen.err);
     assert_eq!(limited.json("runs/mine/neighbors.json")["complete"], false);
-    let said = limited.say(&format!("{TOPK} --budget 180"));
-    assert_eq!((said.code, asked(&limited).len()), (Some(0), 480), "it goes on from the store: {}", said.out);
-    let said = scratch.say(&format!("{TOPK} --budget 180"));
-    assert_eq!((said.code, asked(&scratch).len()), (Some(0), 480), "{}{}", said.out, said.err);
+    let seen = limited.say(&format!("{TOPK} --budget 180"));
+    assert_eq!((seen.code, asked(&limited).len()), (Some(0), 480), "it goes on from the store: {}", seen.out);
+    let seen = scratch.say(&format!("{TOPK} --budget 180"));
+    assert_eq!((seen.code, asked(&scratch).len()), (Some(0), 480), "{}{}", seen.out, seen.err);
 }
 
 #[test]

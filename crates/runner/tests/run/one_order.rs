@@ -71,22 +71,22 @@ fn a_census_finds_the_error_against_the_mean_of_both_orders() {
     let ours = (&z * &signs).dot(&z.t());
     let wanted = Array2::from_shape_fn((60, 60), |(i, j)| 100.0 - (i as f64 - j as f64).abs());
     let error = (&ours - &wanted).mapv(|x| x * x).sum().sqrt() / wanted.mapv(|x| x * x).sum().sqrt();
-    let told = scratch.json("runs/mine/factors/factors.json")["error"]["relative"].as_f64().unwrap();
+    let stated = scratch.json("runs/mine/factors/factors.json")["error"]["relative"].as_f64().unwrap();
     // the same sums in another order
-    assert!((told - error).abs() < 1e-9, "{told} and {error}");
+    assert!((stated - error).abs() < 1e-9, "{stated} and {error}");
 }
 
 #[test]
 fn a_budget_pays_for_both_orders_together() {
     let scratch = place(OWN);
-    let said = scratch.run("--set budget.calls=600");
-    assert_eq!(said.code, Some(3), "{}", said.err);
+    let seen = scratch.run("--set budget.calls=600");
+    assert_eq!(seen.code, Some(3), "{}", seen.err);
     let evaluated = asked(&scratch).len();
     assert!(evaluated <= 600 && evaluated > 500, "{evaluated}");
 }
 
 #[test]
-fn one_order_stands_beside_both_at_equal_calls() {
+fn one_order_is_shown_with_both_at_equal_calls() {
     let scratch = Scratch::with(
         "name: m\nexperiment: error_curve\ndataset: { name: precomputed, path: matrix.npy }\n\
          oracle: { kind: precomputed, symmetrize: mean }\nranks: [8]\ncompare: both\nreplicates: 3\n\
@@ -172,8 +172,8 @@ fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_w
 
     let cut = place(&config);
     for (budget, calls, code) in [("200", 200, 3), ("200", 400, 3), ("200", 480, 0)] {
-        let said = limited(&cut, budget);
-        assert_eq!((said.code, asked(&cut).len()), (Some(code), calls), "{}{}", said.out, said.err);
+        let seen = limited(&cut, budget);
+        assert_eq!((seen.code, asked(&cut).len()), (Some(code), calls), "{}{}", seen.out, seen.err);
     }
     assert_eq!(orders(&asked(&cut)), 120);
     assert_eq!(cut.read("runs/mine/neighbors.tsv"), table);

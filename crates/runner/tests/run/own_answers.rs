@@ -33,8 +33,8 @@ fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     scratch.write("labels.tsv", &format!("id\tlabel\n{labels}"));
     let ran = well("classify config.yaml --labels labels.tsv");
     ran.prints(&["20 labeled items in 2 classes, 40 labeled now"]);
-    let labelled = table(&scratch, "runs/mine/labels.tsv");
-    let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
+    let labeled = table(&scratch, "runs/mine/labels.tsv");
+    let right = labeled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
     assert!(right >= 57, "{right} of 60");
     assert_eq!(asked(&scratch).len(), evaluated, "factors cost nothing");
 }
@@ -85,8 +85,8 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
     let new = 30;
     for evaluated in [new, 0] {
         let already = asked(&scratch).len();
-        let said = scratch.well("project config.yaml new.tsv -k 1 --set ranks=30");
-        assert_eq!(asked(&scratch).len() - already, evaluated, "a new text and 30 landmarks, once: {}", said.out);
+        let printed = scratch.well("project config.yaml new.tsv -k 1 --set ranks=30");
+        assert_eq!(asked(&scratch).len() - already, evaluated, "a new text and 30 landmarks, once: {}", printed.out);
     }
     assert_eq!(asked(&scratch).len(), before + new);
     let near = table(&scratch, "runs/mine/projected/new/neighbors.tsv");
@@ -214,8 +214,8 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
             false => [("store", 3 * 8), ("store", 0), ("another", columns + 3 * 8), ("another", 0)],
         };
         for (store, evaluated) in rounds {
-            let said = scratch.well(&["project", "config.yaml", "new.txt", "--store", store]);
-            assert_eq!(number_before(&said.out, " new calls"), evaluated, "{oracle}: {}", said.out);
+            let printed = scratch.well(&["project", "config.yaml", "new.txt", "--store", store]);
+            assert_eq!(number_before(&printed.out, " new calls"), evaluated, "{oracle}: {}", printed.out);
         }
         let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
         let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
@@ -259,9 +259,9 @@ fn commands_that_evaluate_check_the_program_first() {
         scratch.run_well("--quiet");
         scratch.write("scorer.sh", &changed);
         let before = asked(&scratch).len();
-        let said = scratch.say(command);
-        assert!(said.code != Some(0), "{command:?}: {}", said.out);
-        said.must_complain("the program calls itself `difference`, as it did when its scores were stored");
+        let printed = scratch.say(command);
+        assert!(printed.code != Some(0), "{command:?}: {}", printed.out);
+        printed.must_complain("the program calls itself `difference`, as it did when its scores were stored");
         assert!(asked(&scratch).len() <= before + 16, "{command:?}");
         // the scores of the other program were not kept
         scratch.write("scorer.sh", PROGRAM);
@@ -275,9 +275,9 @@ fn commands_that_evaluate_check_the_program_first() {
     let scratch = checked();
     scratch.write("scorer.sh", &PROGRAM.replace("${d#-}", "$((d > 0 ? d : 0))"));
     scratch.say("topk config.yaml --calls-per-item 12 -k 2 --dry-run").prints(&["and at most 32 to check the scorer"]);
-    let said = scratch.say("topk config.yaml --calls-per-item 12 -k 2");
-    assert!(said.code != Some(0), "{}", said.out);
-    said.must_complain("the program states that its score is symmetric");
+    let printed = scratch.say("topk config.yaml --calls-per-item 12 -k 2");
+    assert!(printed.code != Some(0), "{}", printed.out);
+    printed.must_complain("the program states that its score is symmetric");
     assert!(asked(&scratch).len() <= 32, "{}", asked(&scratch).len());
 }
 
@@ -300,7 +300,7 @@ fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
 }
 
 #[test]
-fn a_program_told_ids_or_numbers_scores_another_list_by_what_these_say_of_it() {
+fn a_program_given_ids_or_numbers_scores_another_list_by_them() {
     let changed = |pairs: &str, rows: &dyn Fn(usize) -> String, count: usize| {
         let scratch = place();
         scratch.write(

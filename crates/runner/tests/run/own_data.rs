@@ -88,7 +88,7 @@ fn the_factors_reproduce_the_score_and_are_made_once() {
     assert!(asked(&scratch).is_empty(), "a dry run makes no call");
     scratch.run_well("--dry-run --sample 7");
     assert_eq!(asked(&scratch).len(), 7, "and as many as it is told");
-    let said = scratch.run_well("");
+    let seen = scratch.run_well("");
     let error = error_of_files(&scratch);
     assert!(error < 0.2, "12 of 60 columns of a smooth kernel: {error}");
     let info = scratch.json("runs/mine/factors/factors.json");
@@ -99,7 +99,7 @@ fn the_factors_reproduce_the_score_and_are_made_once() {
     }
     // as many as were planned, each once
     let mut pairs = asked(&scratch);
-    assert_eq!(pairs.len() as u64, planned, "{}", said.err);
+    assert_eq!(pairs.len() as u64, planned, "{}", seen.err);
     pairs.sort();
     pairs.dedup();
     assert_eq!(pairs.len() as u64, planned);
@@ -144,8 +144,8 @@ fn choosing_landmarks_by_what_is_seen_is_counted() {
             let landmarks = format!("landmarks={{ policy: {policy} }}");
             let methods = format!("methods=[{method}]");
             let settings = ["--set", &landmarks, "--set", &methods, "--set", "error_estimate=false"];
-            let said = scratch.run_well(&[&settings[..], &["--dry-run"]].concat());
-            let most = number_before(&said.out, " calls: ");
+            let seen = scratch.run_well(&[&settings[..], &["--dry-run"]].concat());
+            let most = number_before(&seen.out, " calls: ");
             scratch.run_well(&[&settings[..], &["--quiet"]].concat());
             let calls = asked(&scratch).len() as u64;
             assert_eq!(scratch.figures("runs/mine")[0]["evaluations"], calls, "{method} by {policy}");
@@ -240,9 +240,9 @@ fn factors_and_tables_of_other_settings_are_not_used() {
     scratch.run_well("--quiet");
     assert_eq!(there(), [true; 4]);
     // what is printed next finds the factors
-    let said = scratch.run_well("--set ranks=9 --store store --results runs");
+    let seen = scratch.run_well("--set ranks=9 --store store --results runs");
     let next = "landmark topk config.yaml --set ranks=9 --store store --results runs";
-    said.reports(&[&format!("Next: `{next}`")]);
+    seen.reports(&[&format!("Next: `{next}`")]);
     assert_eq!(there(), [false; 4]);
     scratch.well(next.strip_prefix("landmark ").unwrap());
 }
@@ -295,7 +295,7 @@ fn factors_refuse_the_scores_of_another_program() {
 }
 
 #[test]
-fn an_interrupted_run_keeps_its_scores_and_says_so() {
+fn an_interrupted_run_keeps_its_scores_and_reports_it() {
     let scratch = place();
     let rows: String = (0..200).map(|i| format!("n{i}\t{i}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
@@ -307,9 +307,9 @@ fn an_interrupted_run_keeps_its_scores_and_says_so() {
     let sent = std::process::Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let ended = run.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(130), "{said}");
-    assert!(said.contains("interrupted; scores are kept"), "{said}");
+    let seen = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{seen}");
+    assert!(seen.contains("interrupted; scores are kept"), "{seen}");
     let kept = scratch.entries_kept("store");
     assert!(kept >= 1000, "{kept} of {} scores", asked(&scratch).len());
     let again = scratch.run_well("");
@@ -337,22 +337,22 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
         let dry = scratch.run_well(&["--set", budget, "--dry-run", "--store", "another"]);
         dry.prints(&["the budget allows 450 of them"]);
         assert_eq!(dry.out.contains("they cost "), budget.contains("money"), "{}", dry.out);
-        let said = scratch.run(&["--set", budget]);
-        assert_eq!(said.code, Some(3), "{}", said.err);
+        let seen = scratch.run(&["--set", budget]);
+        assert_eq!(seen.code, Some(3), "{}", seen.err);
         let info = scratch.json("runs/mine/factors/factors.json");
         // 60 r − r(r+1)/2 entries and 100 sampled ones, the diagonal known
-        assert_eq!((info["rank"].as_u64(), info["cut_short"].as_bool()), (Some(6), Some(true)), "{}", said.err);
+        assert_eq!((info["rank"].as_u64(), info["cut_short"].as_bool()), (Some(6), Some(true)), "{}", seen.err);
         assert!(asked(&scratch).len() <= 450);
         // the same budget once more resumes from there, and is not done before all is
-        let said = scratch.run_well(&["--set", budget]);
-        assert_eq!(scratch.json("runs/mine/factors/factors.json")["rank"].as_u64(), Some(12), "{}", said.err);
-        let said = scratch.run_well("--set budget.calls=1000");
+        let seen = scratch.run_well(&["--set", budget]);
+        assert_eq!(scratch.json("runs/mine/factors/factors.json")["rank"].as_u64(), Some(12), "{}", seen.err);
+        let seen = scratch.run_well("--set budget.calls=1000");
         let info = scratch.json("runs/mine/factors/factors.json");
-        assert_eq!(info["rank"].as_u64(), Some(12), "{}", said.err);
+        assert_eq!(info["rank"].as_u64(), Some(12), "{}", seen.err);
     }
     let scratch = place();
-    let said = scratch.run("--set budget.calls=5");
-    assert_eq!(said.code, Some(3), "{}", said.err);
+    let seen = scratch.run("--set budget.calls=5");
+    assert_eq!(seen.code, Some(3), "{}", seen.err);
     assert!(!scratch.path("runs/mine/factors").exists() && asked(&scratch).is_empty(), "not even rank 1");
 }
 
@@ -365,9 +365,9 @@ fn a_program_is_checked_within_a_budget_too() {
         scratch.write("config.yaml", &CONFIG.replace("checks: 0", "checks: 16"));
         scratch.write("scorer.sh", &PROGRAM.replace("d=$(($1 - $2));", "d=$(($1 * 2 - $2));"));
         let flags: Vec<&str> = limits.iter().flat_map(|&limit| ["--set", limit]).collect();
-        let said = scratch.run(&flags);
-        assert_eq!(said.code, Some(1), "{limits:?}: {}", said.err);
-        assert!(said.err.contains("the program states that its score is symmetric"), "{limits:?}: {}", said.err);
+        let seen = scratch.run(&flags);
+        assert_eq!(seen.code, Some(1), "{limits:?}: {}", seen.err);
+        assert!(seen.err.contains("the program states that its score is symmetric"), "{limits:?}: {}", seen.err);
     }
     // a budget of the fit and its estimate alone makes both, and the run reports what it left out
     let scratch = place();
@@ -381,8 +381,8 @@ fn a_budget_of_seconds_keeps_the_best_so_far() {
     let scratch = place();
     // 0.2 s a batch of 16: rank 1 takes a second, its estimate one and a half, rank 12 another seven
     scratch.write("scorer.sh", &PROGRAM.replace("scores=\n", "scores=; sleep 0.2\n"));
-    let said = scratch.run("--set oracle.batch=16 --set budget.seconds=4");
-    assert_eq!(said.code, Some(3), "{}", said.err);
+    let seen = scratch.run("--set oracle.batch=16 --set budget.seconds=4");
+    assert_eq!(seen.code, Some(3), "{}", seen.err);
     let rank = scratch.json("runs/mine/factors/factors.json")["rank"].as_u64().unwrap();
     assert!((1..12).contains(&rank), "{rank}");
 }
@@ -390,13 +390,13 @@ fn a_budget_of_seconds_keeps_the_best_so_far() {
 #[test]
 fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
     let scratch = place();
-    let said =
+    let seen =
         scratch.run_well(&["--set", "target_error=0.3", "--set", "ranks=[4, 40]", "--set", "error_estimate=400"]);
     let info = scratch.json("runs/mine/factors/factors.json");
     assert!(info["error"]["upper"].as_f64().unwrap() <= 0.3, "{info}");
     let rank = info["rank"].as_u64().unwrap();
     assert!(rank < 40, "{info}");
-    said.reports(&[&format!("at {rank} columns")]);
+    seen.reports(&[&format!("at {rank} columns")]);
     // what took them is counted once
     let kept = scratch.entries_kept("store");
     let read = |file: &str| scratch.read(&format!("runs/mine/{file}"));
@@ -449,10 +449,10 @@ fn the_score_of_failed_pairs_is_set_changed_and_unset_without_a_call() {
     );
     scratch.write("scorer.sh", &refusing);
     let failed = "oracle.failed_pairs={ score: 60 }";
-    let said = scratch.run_well(&["--set", failed]);
-    said.reports(&["could not be scored"]);
+    let seen = scratch.run_well(&["--set", failed]);
+    seen.reports(&["could not be scored"]);
     let (calls, failures) = (asked(&scratch), asked(&scratch).iter().filter(|pair| pair.starts_with("33 ")).count());
-    assert!(failures > 5 && number_before(&said.err, " pairs could not be scored") == failures as u64, "{}", said.err);
+    assert!(failures > 5 && number_before(&seen.err, " pairs could not be scored") == failures as u64, "{}", seen.err);
     let changed = scratch.run_well(&["--set", "oracle.failed_pairs={ score: 0 }"]);
     assert_eq!(asked(&scratch), calls, "{}", changed.err);
     scratch.complains("", &["no 33", "gc --failures"]);

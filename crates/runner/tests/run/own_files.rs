@@ -1,4 +1,4 @@
-//! A user's own files as they are, from the file to the page: `init`, labelled texts and pairs, programs that are checked.
+//! A user's own files as they are, from the file to the page: `init`, labeled texts and pairs, programs that are checked.
 #![cfg(unix)]
 
 use ndarray::Array2;
@@ -6,7 +6,7 @@ use ndarray::Array2;
 use crate::own_data::{CONFIG, PROGRAM, asked, place};
 use crate::scratch::{Scratch, number_before};
 
-fn labelled(scratch: &Scratch, name: &str, separator: char) {
+fn labeled(scratch: &Scratch, name: &str, separator: char) {
     let words = [["tea", "milk", "sugar", "cup"], ["engine", "wheel", "brake", "road"]];
     let rows: String = (0..60)
         .map(|i| {
@@ -23,8 +23,8 @@ fn labelled(scratch: &Scratch, name: &str, separator: char) {
 #[test]
 fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     let scratch = Scratch::with("");
-    labelled(&scratch, "my texts.csv", ';');
-    let said = scratch.well(&["init", "my texts.csv", "--score", "wmd"]);
+    labeled(&scratch, "my texts.csv", ';');
+    let seen = scratch.well(&["init", "my texts.csv", "--score", "wmd"]);
     for words in [
         "60 texts in `text`",
         "ids: `key` (k0, k1, k2, …)",
@@ -33,9 +33,9 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
         "of 1,770 pairs (",
         "landmark my_texts.yaml --dry-run",
     ] {
-        assert!(said.out.contains(words), "{words}: {}", said.out);
+        assert!(seen.out.contains(words), "{words}: {}", seen.out);
     }
-    assert!(said.out.lines().count() <= 9, "{}", said.out);
+    assert!(seen.out.lines().count() <= 9, "{}", seen.out);
     scratch.well("my_texts.yaml --dry-run").prints(&["of 1,770 pairs ("]);
     scratch.well("my_texts.yaml");
     assert!(scratch.path("runs/my_texts/report.html").exists());
@@ -92,9 +92,9 @@ fn init_with_a_similarity_of_strings_finds_the_copies_with_typos() {
 }
 
 #[test]
-fn init_says_what_it_needs_where_nobody_can_be_asked() {
+fn init_lists_what_it_needs_where_nobody_can_be_asked() {
     let scratch = Scratch::with("");
-    labelled(&scratch, "x.tsv", '\t');
+    labeled(&scratch, "x.tsv", '\t');
     for (arguments, words) in [
         ("init x.tsv", "`--score wmd`"),
         ("init x.tsv --score cross-encoder", "`--model FOLDER`"),
@@ -113,11 +113,11 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
         ("program", &["--command", "/bin/sh scorer.sh"]),
     ] {
         let fixed = ["init", "x.tsv", "--force", "--score", score];
-        let said = scratch.well(&[&fixed[..], more].concat());
-        assert!(said.out.contains("calls: "), "{score}: {}", said.out);
-        let is_open = !said.out.contains("fix this first: ");
-        assert_eq!(is_open, score == "rerank", "{score}: {}", said.out);
-        assert_eq!(is_open, !said.out.contains("next, when that is fixed:"), "{score}: {}", said.out);
+        let seen = scratch.well(&[&fixed[..], more].concat());
+        assert!(seen.out.contains("calls: "), "{score}: {}", seen.out);
+        let is_open = !seen.out.contains("fix this first: ");
+        assert_eq!(is_open, score == "rerank", "{score}: {}", seen.out);
+        assert_eq!(is_open, !seen.out.contains("next, when that is fixed:"), "{score}: {}", seen.out);
         scratch.well("check x.yaml");
         // what is a comment is what it would have to be
         let yaml = scratch.read("x.yaml");
@@ -160,7 +160,7 @@ fn init_reads_a_matrix_and_knows_distances() {
 #[test]
 fn a_program_to_start_from_runs_as_it_is() {
     let scratch = Scratch::with("");
-    labelled(&scratch, "x.tsv", '\t');
+    labeled(&scratch, "x.tsv", '\t');
     scratch.well("init x.tsv --score program").prints(&["program: `x_score.py`", "change its VERSION"]);
     let program = scratch.read("x_score.py");
     assert!(program.contains("python3 x_score.py < batches") && !program.contains("sentence_similarity"), "{program}");
@@ -180,11 +180,11 @@ compare: rank
 #[test]
 fn labelled_texts_are_classified_by_every_method_by_yaml_alone() {
     let scratch = Scratch::with(LABELLED);
-    labelled(&scratch, "x.tsv", '\t');
-    let said = scratch.run_well("");
+    labeled(&scratch, "x.tsv", '\t');
+    let seen = scratch.run_well("");
     scratch
         .has("runs/labelled/summary.md", &["nystrom", "sms_nystrom", "sicur", "stacur", "shift_ridge", "wme", "exact"]);
-    said.reports(&["ccuracy", "at best, by "]);
+    seen.reports(&["ccuracy", "at best, by "]);
     // the two kinds share no word
     let rows = scratch.json("runs/labelled/run.json");
     assert!(rows.is_object());
@@ -211,7 +211,7 @@ fn labelled_texts_are_classified_by_every_method_by_yaml_alone() {
 const PAIRS: &str = "\
 name: judged
 experiment: glue
-dataset: { name: pairs, path: pairs.tsv, first: one, second: other, score: said }
+dataset: { name: pairs, path: pairs.tsv, first: one, second: other, score: seen }
 oracle: { kind: subprocess, command: [/bin/sh, scorer.sh], gamma: 0.05, checks: 0 }
 methods: [shift_ridge, nystrom]
 ranks: [12]
@@ -234,9 +234,9 @@ fn judged() -> Scratch {
 fn pairs_of_ones_own_are_judged_under_any_score() {
     let scratch = judged();
     let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
-    let said = scratch.run_well("");
+    let seen = scratch.run_well("");
     let mut pairs = asked(&scratch);
-    assert_eq!(pairs.len() as u64, planned, "{}", said.err);
+    assert_eq!(pairs.len() as u64, planned, "{}", seen.err);
     pairs.sort();
     pairs.dedup();
     assert_eq!(pairs.len() as u64, planned, "no pair twice");
@@ -247,9 +247,9 @@ fn pairs_of_ones_own_are_judged_under_any_score() {
     scratch.run_well(&["--set", yes_no]);
     scratch.has("runs/judged/summary.md", &["F1"]);
     for (set, words) in [
-        ("dataset.said=x", "`said`"),
+        ("dataset.seen=x", "`seen`"),
         ("dataset.score=one1", "no column `one1`; did you mean `one`?"),
-        ("dataset={ name: pairs, path: pairs.tsv, first: one, second: other, label: said }", "labels:"),
+        ("dataset={ name: pairs, path: pairs.tsv, first: one, second: other, label: seen }", "labels:"),
     ] {
         scratch.complains(&["--set", set], &[words]);
     }
@@ -275,7 +275,7 @@ fn pairs_that_are_listed_are_scored_by_the_factors_and_by_the_program() {
 }
 
 #[test]
-fn a_program_that_is_not_what_it_says_is_found_before_it_is_paid_for() {
+fn a_program_that_is_not_what_it_states_is_found_before_it_is_paid_for() {
     let checked = CONFIG.replace(", checks: 0", "");
     let with = |program: &str, config: &str| {
         let scratch = place();
@@ -317,7 +317,7 @@ fn a_program_that_is_not_what_it_says_is_found_before_it_is_paid_for() {
 }
 
 #[test]
-fn a_command_that_can_not_go_on_says_what_to_type() {
+fn a_command_that_cannot_go_on_prints_what_to_type() {
     let scratch = place();
     scratch.refuses(
         "topk config.yaml --set ranks=12",
@@ -361,9 +361,9 @@ fn the_tour_runs_as_it_is_written() {
         match words[..] {
             ["cp", from, to] => drop(std::fs::copy(repository(from), scratch.path(to)).unwrap()),
             ["landmark", ..] => {
-                let said = scratch.well(&words[1..]);
+                let seen = scratch.well(&words[1..]);
                 if words.contains(&"--json") {
-                    let answer: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+                    let answer: serde_json::Value = serde_json::from_str(&seen.out).unwrap();
                     assert!(answer.is_object(), "{answer}");
                 }
             }

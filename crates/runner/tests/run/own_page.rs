@@ -109,8 +109,8 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     assert!(!["topk", "mine", "clusters", "labels"].iter().any(|part| has(part)));
     scratch.well("topk config.yaml -k 3 --rerank 5");
     let by_factors = page(&scratch);
-    let said = scratch.well("topk config.yaml -k 2 --calls-per-item 9").out;
-    assert!(said.contains("report: `") && page(&scratch).contains("The 2 nearest of each of 60 items"), "{said}");
+    let seen = scratch.well("topk config.yaml -k 2 --calls-per-item 9").out;
+    assert!(seen.contains("report: `") && page(&scratch).contains("The 2 nearest of each of 60 items"), "{seen}");
     assert!(by_factors.contains("The 3 nearest of each of 60 items"));
     scratch.well("mine config.yaml --pairs 30");
     scratch.well("cluster config.yaml --clusters 4").prints(&["report: `", " 0: "]);

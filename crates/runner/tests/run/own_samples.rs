@@ -8,7 +8,7 @@ use crate::own_data::{CONFIG, PROGRAM, table};
 use crate::scratch::{Scratch, Words};
 
 /// The numbers from 0 to 59, every third of them without a label.
-fn labelled() -> Scratch {
+fn labeled() -> Scratch {
     let scratch = Scratch::with(&CONFIG.replace("id: key", "id: key, label: kind"));
     let rows: String = (0..60).map(|i| format!("n{i}\t{i}\t{}\n", ["", "even", "odd"][i % 3])).collect();
     scratch.write("items.tsv", &format!("key\ttext\tkind\n{rows}"));
@@ -28,7 +28,7 @@ fn is_right(scratch: &Scratch, path: &str) {
 
 #[test]
 fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly() {
-    let scratch = labelled();
+    let scratch = labeled();
     for limit in [None, Some("dataset.limit=30")] {
         let set = limit.map_or_else(String::new, |limit| format!("--set {limit}"));
         scratch.run_well(&format!("--quiet {set}"));
@@ -47,7 +47,7 @@ fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly()
 
 #[test]
 fn embeddings_of_the_whole_file_serve_a_part_of_it() {
-    let scratch = labelled();
+    let scratch = labeled();
     let embedding = |i: f64| [(i / 60.0).cos(), (i / 60.0).sin()];
     let embeddings = |rows: usize| Array2::from_shape_fn((rows, 2), |(i, k)| embedding(i as f64)[k]);
     for (file, rows) in [("whole.npy", 60), ("part.npy", 30), ("other.npy", 50)] {

@@ -30,8 +30,8 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     let scratch = place();
     scratch.run_well("--quiet");
     let before = asked(&scratch).len();
-    let said = scratch.well("mine config.yaml --pairs 59 --rerank 6 --dry-run").out;
-    let planned_calls = number_before(&said, " new calls");
+    let seen = scratch.well("mine config.yaml --pairs 59 --rerank 6 --dry-run").out;
+    let planned_calls = number_before(&seen, " new calls");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
     scratch.well("mine config.yaml --pairs 59 --rerank 6");
     assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
@@ -60,8 +60,8 @@ fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
     let spent = asked(&scratch).len() - before;
     assert!(spent <= 444, "{spent}");
     // what was scored is kept
-    let said = scratch.well(&format!("{mine} --budget 2000")).out;
-    assert!(said.contains("recall at least 0.8") || said.contains("all pairs are known"), "{said}");
+    let seen = scratch.well(&format!("{mine} --budget 2000")).out;
+    assert!(seen.contains("recall at least 0.8") || seen.contains("all pairs are known"), "{seen}");
     assert!(scratch.json("runs/mine/pairs.json")["reached"].as_bool().unwrap());
     assert_eq!(twice(&scratch), 0);
 }
@@ -99,7 +99,7 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
 }
 
 #[test]
-fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_more() {
+fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_names_what_finds_more() {
     let scratch = place();
     scratch.run_well("--quiet");
     scratch.well(THREE_APART).prints(&["warning: these pairs are estimates", "`--budget CALLS` to search"]);
@@ -107,9 +107,9 @@ fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_m
     let with_budget = format!("{THREE_APART} --budget 300");
     let dry = scratch.well(&format!("{with_budget} --dry-run")).out;
     assert_eq!((number_before(&dry, " calls at most"), asked(&scratch).len()), (300, before));
-    let said = scratch.well(&with_budget).out;
+    let seen = scratch.well(&with_budget).out;
     let spent = asked(&scratch).len() - before;
-    assert!((200..=300).contains(&spent), "{spent}: {said}");
+    assert!((200..=300).contains(&spent), "{spent}: {seen}");
     // every similar pair that was ever evaluated is listed, and no other
     let number = |text: &str| text.parse::<i64>().unwrap();
     let similar = |line: &&String| {
@@ -136,8 +136,8 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.write("scorer.sh", PROGRAM);
     scratch.run_well("--quiet");
-    let said = scratch.well("mine config.yaml --groups --at-least 0.9 --target-recall 0.8 --delta 0.2").out;
-    assert!(said.contains("the largest of 3") && said.contains("one missed pair"), "{said}");
+    let seen = scratch.well("mine config.yaml --groups --at-least 0.9 --target-recall 0.8 --delta 0.2").out;
+    assert!(seen.contains("the largest of 3") && seen.contains("one missed pair"), "{seen}");
     let rows = table(&scratch, "runs/mine/groups.tsv");
     assert_eq!(rows.len(), 60);
     let mut group_of = HashMap::new();
@@ -151,7 +151,7 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     assert_eq!(twice(&scratch), 0);
     // exp(−.05 · 8) = .67: the groups, eight apart, are one chain
     let chained = "more than a quarter of all items";
-    assert!(!said.contains(chained), "{said}");
+    assert!(!seen.contains(chained), "{seen}");
     scratch.well("mine config.yaml --groups --at-least 0.6 --rerank 20").prints(&[chained, "raise `--at-least`"]);
 }
 
@@ -166,9 +166,9 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
     let before = asked(&scratch).len();
     // ten numbers are at most nine apart: exp(−.45) = .64
     let pivots = "cluster config.yaml --pivots --at-least 0.6";
-    let said = scratch.well(pivots).out;
-    assert!(said.contains("60 items in 6 clusters, 6 of two or more"), "{said}");
-    let evaluated = number_before(&said, " new calls");
+    let seen = scratch.well(pivots).out;
+    assert!(seen.contains("60 items in 6 clusters, 6 of two or more"), "{seen}");
+    let evaluated = number_before(&seen, " new calls");
     assert_eq!((asked(&scratch).len() - before) as u64, evaluated);
     let rows = table(&scratch, "runs/mine/clusters.tsv");
     for one in &rows {
@@ -213,13 +213,13 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
     let mut shares = Vec::new();
     for budget in [40, 70, 100, 140, 200, 400] {
         let before = asked(&scratch).len();
-        let said = scratch.say(&format!("{mine} --budget {budget}"));
+        let seen = scratch.say(&format!("{mine} --budget {budget}"));
         let spent = asked(&scratch).len() - before;
         assert!(spent <= budget, "{spent} of {budget}");
         let file = scratch.path("runs/mine/pairs.json");
         let statement = file.exists().then(|| scratch.json("runs/mine/pairs.json"));
         let is_reached = statement.as_ref().is_some_and(|statement| statement["reached"].as_bool().unwrap());
-        assert_eq!(said.code, Some(if is_reached { 0 } else { 3 }), "{budget}: {}{}", said.out, said.err);
+        assert_eq!(seen.code, Some(if is_reached { 0 } else { 3 }), "{budget}: {}{}", seen.out, seen.err);
         // what is stated is compared with the truth
         let lower = statement.map_or(0.0, |statement| statement["lower"].as_f64().unwrap());
         let share = share_of_pairs(&scratch);
@@ -249,10 +249,10 @@ fn recall_of_lists(scratch: &Scratch, k: usize) -> f64 {
 fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_once() {
     let scratch = place();
     let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2";
-    let said = scratch.well(&format!("{topk} --dry-run")).out;
-    assert!(said.contains("24 audited rows") && asked(&scratch).is_empty(), "{said}");
+    let seen = scratch.well(&format!("{topk} --dry-run")).out;
+    assert!(seen.contains("24 audited rows") && asked(&scratch).is_empty(), "{seen}");
     // 24 rows of 60 items: 24 · 59 − 24 · 23 / 2
-    assert_eq!(number_before(&said, " calls for"), 1140);
+    assert_eq!(number_before(&seen, " calls for"), 1140);
     let few = scratch.say(&format!("{topk} --budget 1100"));
     few.must_complain("cannot guarantee a recall with a budget of 1,100 calls: the 24 audited rows alone take 1,140");
     few.must_complain("at least `--budget 1140`");
@@ -262,8 +262,8 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
     assert!(cut.code == Some(3) && cut.out.contains("is not reached"), "{}{}", cut.out, cut.err);
     assert_eq!((statement()["reached"].as_bool(), asked(&scratch).len() <= 1400), (Some(false), true));
 
-    let said = scratch.well(topk).out;
-    assert!(said.contains("the true 5 nearest") && statement()["reached"] == true, "{said}");
+    let seen = scratch.well(topk).out;
+    assert!(seen.contains("the true 5 nearest") && statement()["reached"] == true, "{seen}");
     assert!(statement()["lower"].as_f64().unwrap() >= 0.8 && statement()["rows"] == 24);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
@@ -289,16 +289,16 @@ fn the_calls_of_audited_lists_count_both_orders_once() {
     let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2";
     let allowed = |calls: u64| format!("{topk} --calls-per-item {calls}");
     // 1,140 pairs of 24 audited rows in both orders
-    let said = scratch.say(&allowed(37));
-    said.must_complain("the 24 audited rows alone take 2,280 calls, and 2,220 are allowed");
-    said.must_complain("at least `--calls-per-item 38`");
-    assert!(said.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", said.out);
-    let said = scratch.well(&format!("{} --dry-run", allowed(42))).out;
-    assert_eq!(number_before(&said, " calls for 24 audited rows"), 2280);
-    assert_eq!(number_before(&said, " at most in all"), 42 * 60);
-    let said = scratch.say(&allowed(42));
-    assert!(matches!(said.code, Some(0 | 3)), "{}", said.err);
-    assert!((2280..=2520).contains(&asked(&scratch).len()), "{}", said.out);
+    let seen = scratch.say(&allowed(37));
+    seen.must_complain("the 24 audited rows alone take 2,280 calls, and 2,220 are allowed");
+    seen.must_complain("at least `--calls-per-item 38`");
+    assert!(seen.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", seen.out);
+    let seen = scratch.well(&format!("{} --dry-run", allowed(42))).out;
+    assert_eq!(number_before(&seen, " calls for 24 audited rows"), 2280);
+    assert_eq!(number_before(&seen, " at most in all"), 42 * 60);
+    let seen = scratch.say(&allowed(42));
+    assert!(matches!(seen.code, Some(0 | 3)), "{}", seen.err);
+    assert!((2280..=2520).contains(&asked(&scratch).len()), "{}", seen.out);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Running again, running on, and running elsewhere: no call is made twice and no figure moves.
 
-use crate::scratch::{SAMPLE, Said, Scratch, number_before, shipped};
+use crate::scratch::{Printed, SAMPLE, Scratch, number_before, shipped};
 
 #[test]
 fn quickstart_run_again_makes_no_call_and_changes_no_byte() {
@@ -131,7 +131,7 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
 }
 
 #[test]
-fn a_budget_that_ends_before_the_first_job_still_says_so() {
+fn a_budget_that_ends_before_the_first_job_is_still_reported() {
     let scratch = Scratch::with(SAMPLE);
     let short = scratch.run("--set budget.calls=50");
     assert_eq!(short.code, Some(3), "{}", short.err);
@@ -156,8 +156,8 @@ fn the_number_of_threads_moves_no_figure() {
     let scratch = Scratch::with(&config);
     let figures = ["1", "2", "5"].map(|threads| {
         let places = ["config.yaml", "--quiet", "--store", &format!("s{threads}"), "--results", &format!("r{threads}")];
-        let said = Said::of(scratch.command(&places).env("RAYON_NUM_THREADS", threads));
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        let seen = Printed::of(scratch.command(&places).env("RAYON_NUM_THREADS", threads));
+        assert_eq!(seen.code, Some(0), "{}", seen.err);
         scratch.figures(&format!("r{threads}/sample"))
     });
     assert_eq!(figures[0], figures[1]);

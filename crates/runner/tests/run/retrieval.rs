@@ -19,8 +19,8 @@ replicates: 2
 fn every_rival_keeps_to_its_calls_and_the_truth_is_evaluated_once() {
     let scratch = Scratch::with(NEIGHBORS);
     let planned = number_before(&scratch.run_well("--dry-run").out, " new calls (");
-    let said = scratch.run_well("");
-    assert_eq!(number_before(&said.err, " new calls, "), planned);
+    let seen = scratch.run_well("");
+    assert_eq!(number_before(&seen.err, " new calls, "), planned);
     let rows = scratch.figures("runs/near");
     let n = rows[0]["items"].as_u64().unwrap();
     assert_eq!(planned, n * (n - 1) / 2);
@@ -98,7 +98,7 @@ fn stated_recalls_are_held_against_true_ones_draw_by_draw() {
 }
 
 #[test]
-fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels() {
+fn stated_recalls_of_pairs_are_held_against_true_ones_and_budgets_of_labels() {
     let statements = NEIGHBORS.replace("experiment: retrieval", "experiment: coverage").replace(
         "retrieval: { proxies: [wcd, rwmd], calls: [5, 10, 60] }",
         "coverage: { proxy: wcd, at_least: 0.5, columns: 30, labels: [4, 12], targets: [[0.7, 0.3]] }",

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::own_data::{asked, place, slow_place, twice};
-use crate::scratch::{Said, Scratch, number_before};
+use crate::scratch::{Printed, Scratch, number_before};
 
 fn in_one_process() -> Vec<u8> {
     let scratch = place();
@@ -14,7 +14,7 @@ fn factors(scratch: &Scratch) -> Vec<u8> {
     std::fs::read(scratch.path("runs/mine/factors/vectors.npy")).unwrap()
 }
 
-fn share(scratch: &Scratch, share: &str) -> Said {
+fn share(scratch: &Scratch, share: &str) -> Printed {
     scratch.well(&["config.yaml", "--share", share])
 }
 
@@ -26,20 +26,20 @@ fn shares_at_once_score_each_planned_pair_once_and_the_run_equals_one_process_bi
         let shared = &scratch;
         let shares: Vec<_> = (0..3).map(|k| scope.spawn(move || share(shared, &format!("{k}/3")))).collect();
         let evaluated: u64 =
-            shares.into_iter().map(|said| number_before(&said.join().unwrap().err, " entries evaluated")).sum();
+            shares.into_iter().map(|seen| number_before(&seen.join().unwrap().err, " entries evaluated")).sum();
         assert_eq!(evaluated, planned);
     });
     assert_eq!((asked(&scratch).len() as u64, twice(&scratch)), (planned, 0));
     // done again, a share finds all of it
-    let said = share(&scratch, "1/3");
-    said.reports(&["share 1/3: 0 entries evaluated, 0 of all shares left"]);
+    let seen = share(&scratch, "1/3");
+    seen.reports(&["share 1/3: 0 entries evaluated, 0 of all shares left"]);
     scratch.run_well("");
     assert_eq!(asked(&scratch).len() as u64, planned, "the run after the shares evaluates nothing");
     assert_eq!(factors(&scratch), in_one_process());
 }
 
 #[test]
-fn what_cannot_be_shared_says_why() {
+fn what_cannot_be_shared_is_explained() {
     let scratch = place();
     let refused = |more: &str, words: &str| scratch.complains(&format!("--share 0/2 {more}"), &[words]);
     refused("--set target_error=0.1", "expected fixed `ranks`");

@@ -28,10 +28,10 @@ fn pairs(scratch: &Scratch) -> (Array2<u64>, Array1<f64>) {
 #[test]
 fn as_many_pairs_are_evaluated_as_the_columns_would_cost_and_none_twice() {
     let scratch = scattered();
-    let said = scratch.run_well("--dry-run").out;
-    let planned = number_before(&said, " calls: ");
+    let printed = scratch.run_well("--dry-run").out;
+    let planned = number_before(&printed, " calls: ");
     // 12 columns of 60 items whose diagonal is known
-    assert!(planned == 12 * 60 - 12 * 13 / 2 && said.contains("planned exactly"), "{said}");
+    assert!(planned == 12 * 60 - 12 * 13 / 2 && printed.contains("planned exactly"), "{printed}");
     scratch.run_well("--quiet");
     assert_eq!((asked(&scratch).len() as u64, twice(&scratch)), (planned, 0));
     let (pairs, scores) = pairs(&scratch);

@@ -35,7 +35,7 @@ pub(crate) fn data_folder() -> PathBuf {
 
 pub(crate) struct Scratch(tempfile::TempDir);
 
-pub(crate) struct Said {
+pub(crate) struct Printed {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -91,43 +91,43 @@ impl Scratch {
         command
     }
 
-    pub(crate) fn say(&self, arguments: &(impl Words + ?Sized)) -> Said {
-        Said::of(&mut self.command(arguments))
+    pub(crate) fn say(&self, arguments: &(impl Words + ?Sized)) -> Printed {
+        Printed::of(&mut self.command(arguments))
     }
 
     /// As [`Self::say`]; it must end with this exit code.
-    pub(crate) fn ends(&self, code: i32, arguments: &(impl Words + ?Sized)) -> Said {
-        let said = self.say(arguments);
-        assert_eq!(said.code, Some(code), "{:?}: {}{}", arguments.words(), said.out, said.err);
-        said
+    pub(crate) fn ends(&self, code: i32, arguments: &(impl Words + ?Sized)) -> Printed {
+        let seen = self.say(arguments);
+        assert_eq!(seen.code, Some(code), "{:?}: {}{}", arguments.words(), seen.out, seen.err);
+        seen
     }
 
     /// As [`Self::say`]; it must end well.
-    pub(crate) fn well(&self, arguments: &(impl Words + ?Sized)) -> Said {
+    pub(crate) fn well(&self, arguments: &(impl Words + ?Sized)) -> Printed {
         self.ends(0, arguments)
     }
 
     /// Ends with exit code 2 and all of these words.
     pub(crate) fn refuses(&self, arguments: &(impl Words + ?Sized), words: &[&str]) {
-        let said = self.ends(2, arguments);
-        words.iter().for_each(|words| said.must_complain(words));
+        let seen = self.ends(2, arguments);
+        words.iter().for_each(|words| seen.must_complain(words));
     }
 
     /// Runs `config.yaml`.
-    pub(crate) fn run(&self, arguments: &(impl Words + ?Sized)) -> Said {
+    pub(crate) fn run(&self, arguments: &(impl Words + ?Sized)) -> Printed {
         self.say(&of_config(arguments))
     }
 
     /// Runs `config.yaml`, which must end well.
-    pub(crate) fn run_well(&self, arguments: &(impl Words + ?Sized)) -> Said {
+    pub(crate) fn run_well(&self, arguments: &(impl Words + ?Sized)) -> Printed {
         self.well(&of_config(arguments))
     }
 
     /// Fails with exit code 1 or 2 and all of these words.
     pub(crate) fn fails(&self, arguments: &(impl Words + ?Sized), words: &[&str]) {
-        let said = self.say(arguments);
-        assert!(matches!(said.code, Some(1 | 2)), "{:?}: {:?} {}", arguments.words(), said.code, said.err);
-        words.iter().for_each(|words| said.must_complain(words));
+        let seen = self.say(arguments);
+        assert!(matches!(seen.code, Some(1 | 2)), "{:?}: {:?} {}", arguments.words(), seen.code, seen.err);
+        words.iter().for_each(|words| seen.must_complain(words));
     }
 
     /// Runs `config.yaml`, which must fail with all of these words.
@@ -160,10 +160,10 @@ impl Scratch {
     }
 
     pub(crate) fn entries_kept(&self, store: &str) -> u64 {
-        let said = self.well(&["store", "verify", store]);
+        let seen = self.well(&["store", "verify", store]);
         let logged = " entries in logs of calls";
-        let in_logs = if said.out.contains(logged) { number_before(&said.out, logged) } else { 0 };
-        number_before(&said.out, " entries") + in_logs
+        let in_logs = if seen.out.contains(logged) { number_before(&seen.out, logged) } else { 0 };
+        number_before(&seen.out, " entries") + in_logs
     }
 
     pub(crate) fn json(&self, path: &str) -> Json {
@@ -192,7 +192,7 @@ impl Scratch {
     }
 }
 
-impl Said {
+impl Printed {
     pub(crate) fn of(command: &mut Command) -> Self {
         let output = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

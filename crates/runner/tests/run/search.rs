@@ -27,11 +27,11 @@ fn searched() -> Scratch {
 fn a_search_keeps_to_its_ranks_and_its_calls_and_is_not_repeated() {
     let scratch = searched();
     let forecast = scratch.run_well("--dry-run");
-    let said = scratch.run_well("");
+    let seen = scratch.run_well("");
     // the exact kernel needs all of K, so the estimate is exact
-    assert_eq!(number_before(&said.err, " new calls, "), number_before(&forecast.out, " new calls ("));
-    let beside = number_before(&said.err, " new calls outside the matrix");
-    assert!(beside > 0 && beside <= number_before(&forecast.out, " calls outside the matrix"), "{beside}");
+    assert_eq!(number_before(&seen.err, " new calls, "), number_before(&forecast.out, " new calls ("));
+    let outside = number_before(&seen.err, " new calls outside the matrix");
+    assert!(outside > 0 && outside <= number_before(&forecast.out, " calls outside the matrix"), "{outside}");
     let rows = scratch.figures("runs/searched");
     for (comparison, range) in [("small_rank", 4..=9), ("large_rank", 10..=16)] {
         for method in ["wme", "sms_nystrom"] {
@@ -98,8 +98,8 @@ fn a_dry_run_of_a_search_times_what_it_is_certain_of_and_the_search_asks_for_it(
     let dry = scratch.run_well(&format!("{alone} --dry-run --sample 20"));
     assert_eq!(number_before(&dry.out, " calls of this plan"), 20, "{}", dry.out);
     dry.prints(&["planned at most"]);
-    let said = scratch.run_well(alone);
-    assert_eq!(number_before(&said.err, " reused"), 20, "{}", said.err);
+    let seen = scratch.run_well(alone);
+    assert_eq!(number_before(&seen.err, " reused"), 20, "{}", seen.err);
 }
 
 #[test]

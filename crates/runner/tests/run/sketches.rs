@@ -115,8 +115,8 @@ fn a_file_that_has_grown_is_read_from_where_it_ended_to_the_same_sketch() {
 /// Sketches `of` shares at once, the last one twice, and merges them.
 fn in_shares(scratch: &Scratch, of: usize) {
     let share = |number: usize| {
-        let said = scratch.well(&["config.yaml", "--share", &format!("{number}/{of}")]);
-        said.err
+        let seen = scratch.well(&["config.yaml", "--share", &format!("{number}/{of}")]);
+        seen.err
     };
     std::thread::scope(|scope| (0..of).for_each(|number| _ = scope.spawn(move || share(number))));
     assert!(share(of - 1).contains("were sketched before"));
@@ -158,7 +158,7 @@ fn a_stream_sketched_in_shares_is_merged_to_the_same_sketch_whichever_came_first
 }
 
 #[test]
-fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_ones_are_told() {
+fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_ones_are_named() {
     let scratch = stream(lines(0, 100).as_bytes());
     for share in ["0/2", "1/2"] {
         scratch.well(&["config.yaml", "--share", share]);

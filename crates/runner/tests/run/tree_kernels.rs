@@ -110,10 +110,10 @@ fn predictions_are_scored_and_what_does_not_fit_the_gold_is_named() {
     let scratch = Scratch::with("");
     scratch.write("gold", "q1\ta\t1\t1\ttrue\nq1\tb\t2\t0.5\tfalse\nq2\tc\t1\t1\tfalse\n");
     scratch.write("good", "q1\ta\t0\t0.1\ttrue\nq1\tb\t0\t0.9\ttrue\nq2\tc\t0\t1\tfalse\n");
-    let said = scratch.well("score cqa gold good");
+    let printed = scratch.well("score cqa gold good");
     // the one good comment stands second; the question without any counts 0
     for line in ["MAP     0.2500", "MRR     25.0000", "P       0.5000", "R       1.0000", "2 questions, 3 comments"] {
-        assert!(said.out.contains(line), "`{line}` is not in:\n{}", said.out);
+        assert!(printed.out.contains(line), "`{line}` is not in:\n{}", printed.out);
     }
     for (text, wanted) in [
         ("q1\ta\t0\t0.1\ttrue\nq1\tx\t0\t0.9\ttrue\n", "bad:2: the unknown comment `x` of question `q1`"),
@@ -137,8 +137,8 @@ fn the_official_rows_of_two_submissions_are_reproduced() {
     ] {
         let gold = folder.join("test_gold.relevancy");
         let predictions = folder.join(file);
-        let said = scratch.say(&["score", "cqa", gold.to_str().unwrap(), predictions.to_str().unwrap()]);
-        let seen: Vec<&str> = said.out.lines().take(7).filter_map(|line| line.split_whitespace().last()).collect();
+        let printed = scratch.say(&["score", "cqa", gold.to_str().unwrap(), predictions.to_str().unwrap()]);
+        let seen: Vec<&str> = printed.out.lines().take(7).filter_map(|line| line.split_whitespace().last()).collect();
         let wanted = official.lines().find(|line| line.starts_with(&format!("{run}\t"))).unwrap();
         assert_eq!(seen, wanted.split('\t').skip(1).collect::<Vec<_>>(), "{run}");
     }

@@ -48,8 +48,8 @@ fn check_asked(scratch: &Scratch) -> usize {
 }
 
 fn result(scratch: &Scratch, words: &str) -> Json {
-    let said = scratch.well(&format!("{words} --json --quiet"));
-    serde_json::from_str::<Json>(&said.out).unwrap()["result"].clone()
+    let printed = scratch.well(&format!("{words} --json --quiet"));
+    serde_json::from_str::<Json>(&printed.out).unwrap()["result"].clone()
 }
 
 /// The right items of each left item by distance, the nearest first.
@@ -60,7 +60,7 @@ fn nearest(i: i64) -> Vec<i64> {
 }
 
 #[test]
-fn the_nearest_across_cost_what_the_dry_run_says_and_are_those_of_brute_force_where_the_calls_reach_all_pairs() {
+fn the_nearest_across_cost_what_the_dry_run_estimates_and_are_those_of_brute_force_where_the_calls_reach_all_pairs() {
     for (more, proxy) in [("", false), ("methods: [{ id: shift_ridge, proxy: character_ngrams }]\n", true)] {
         let scratch = place();
         scratch.write("config.yaml", &format!("{CONFIG}{more}"));
@@ -68,9 +68,9 @@ fn the_nearest_across_cost_what_the_dry_run_says_and_are_those_of_brute_force_wh
         let dry = scratch.say(&format!("{few} --dry-run"));
         dry.prints(&["20 × 30 items", "exactly 240 calls"]);
         assert!(asked(&scratch).is_empty(), "a dry run makes no call");
-        let said = scratch.well(few);
-        said.prints(&["nearest items of the right list of each of 20 items of the left list"]);
-        assert_eq!((check_asked(&scratch), number_before(&said.out, " of them new")), (240, 240), "{proxy}");
+        let printed = scratch.well(few);
+        printed.prints(&["nearest items of the right list of each of 20 items of the left list"]);
+        assert_eq!((check_asked(&scratch), number_before(&printed.out, " of them new")), (240, 240), "{proxy}");
         // again: everything is stored
         assert_eq!(number_before(&scratch.say(few).out, " of them new"), 0);
 
@@ -101,16 +101,25 @@ fn pairs_across_are_those_of_brute_force_where_the_budget_reaches_all_and_a_reca
     let part = "mine config.yaml --at-least 0.54 --budget 251";
     let dry = scratch.say(&format!("{part} --dry-run"));
     assert!(dry.out.contains("exactly 251 calls") && asked(&scratch).is_empty(), "{}{}", dry.out, dry.err);
-    let said = scratch.say(part);
-    assert_eq!((said.code, check_asked(&scratch)), (Some(0), 251), "{}{}", said.out, said.err);
+    let printed = scratch.say(part);
+    assert_eq!((printed.code, check_asked(&scratch)), (Some(0), 251), "{}{}", printed.out, printed.err);
     assert!(found(&scratch).is_subset(&wanted) && !found(&scratch).is_empty());
-    let said = scratch.say("mine config.yaml --at-least 0.54 --budget 600");
-    assert_eq!((said.code, check_asked(&scratch), found(&scratch)), (Some(0), 600, wanted.clone()), "{}", said.err);
+    let printed = scratch.say("mine config.yaml --at-least 0.54 --budget 600");
+    assert_eq!(
+        (printed.code, check_asked(&scratch), found(&scratch)),
+        (Some(0), 600, wanted.clone()),
+        "{}",
+        printed.err
+    );
 
     let scratch = place();
     let target = "mine config.yaml --at-least 0.54 --target-recall 0.8 --delta 0.2";
-    let said = scratch.say(&format!("{target} --budget 600"));
-    assert!(["recall at least 0.8", "all pairs are known"].iter().any(|end| said.out.contains(end)), "{}", said.out);
+    let printed = scratch.say(&format!("{target} --budget 600"));
+    assert!(
+        ["recall at least 0.8", "all pairs are known"].iter().any(|end| printed.out.contains(end)),
+        "{}",
+        printed.out
+    );
     check_asked(&scratch);
     assert!(found(&scratch).len() * 10 >= wanted.len() * 8, "{} of {}", found(&scratch).len(), wanted.len());
     assert_eq!(scratch.json("runs/across/pairs.json")["reached"], true);
