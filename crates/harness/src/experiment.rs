@@ -1,6 +1,6 @@
 //! An experiment over one similarity matrix: which jobs it is made of, and which tables and figures their rows become.
 //!
-//! Adding one: a file that implements [`Experiment`], and its line in the catalog of the program.
+//! Adding one: a file that implements [`Experiment`], and its line in the registry of the program.
 
 use landmark_report::ResultRow;
 
@@ -12,7 +12,7 @@ use crate::layout::Layout;
 use crate::sweep::context::SweepContext;
 
 pub trait Experiment: Sync {
-    /// Its line of the catalog, and what it reads of a configuration.
+    /// Its line of the registry, and what it reads of a configuration.
     fn entry(&self) -> &'static ExperimentEntry;
 
     /// The jobs, in the order they run.

@@ -1,6 +1,6 @@
 //! Oracles as a configuration names them, one a file.
 //!
-//! Adding one: a file with an [`OracleSpec`] and its [`OracleSettings`], and its line in the catalog of the program.
+//! Adding one: a file with an [`OracleSpec`] and its [`OracleSettings`], and its line in the registry of the program.
 
 use std::any::Any;
 use std::fmt::Debug;

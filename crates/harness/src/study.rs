@@ -5,7 +5,7 @@
 //! YAML section → Study (checked settings) → open → StudyWork (data in memory) → parts → rows → tables and figures
 //! ```
 //!
-//! Adding one: a file that has a [`StudyEntry`], and its line in the catalog of the program.
+//! Adding one: a file that has a [`StudyEntry`], and its line in the registry of the program.
 
 use std::fmt;
 use std::path::Path;
@@ -27,7 +27,7 @@ use crate::share::Share;
 
 #[derive(Debug, Clone, Copy)]
 pub struct StudyEntry {
-    /// Entry in the catalog; its id is also the name of its section.
+    /// Entry in the registry; its id is also the name of its section.
     pub entry: Entry,
     pub read: fn(&Node, &Reading<'_>) -> Option<Arc<dyn Study>>,
 }

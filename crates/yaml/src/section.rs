@@ -113,11 +113,6 @@ impl<'a> Section<'a> {
         self.node(key).and_then(|node| self.problems.read(node, &self.path_of(key)))
     }
 
-    /// Reads a key that may be absent, with its default.
-    pub fn or<T: DeserializeOwned>(&self, key: &'static str, default: T) -> T {
-        self.optional(key).unwrap_or(default)
-    }
-
     /// Reads a key that must be there.
     pub fn required<T: DeserializeOwned>(&self, key: &'static str) -> Option<T> {
         self.required_node(key).and_then(|node| self.problems.read(node, &self.path_of(key)))
@@ -158,8 +153,12 @@ impl<'a> Section<'a> {
 
     /// A problem at the value of a key.
     pub fn refuse(&self, key: &str, message: impl Into<String>) {
-        let place = self.entries.iter().find(|(k, _)| k.text == key).map_or(self.place, |(_, node)| node.place);
-        self.problems.add(Problem::new(message).at(place));
+        self.problems.add(Problem::new(message).at(self.place_of(key)));
+    }
+
+    /// The place of the value of a key, or of the section where it is not written.
+    pub fn place_of(&self, key: &str) -> Span {
+        self.entries.iter().find(|(k, _)| k.text == key).map_or(self.place, |(_, node)| node.place)
     }
 
     pub fn entries(&self) -> &'a [(Key, Node)] {

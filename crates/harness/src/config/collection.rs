@@ -75,7 +75,7 @@ pub(super) fn read_members(
                 let first = error.each().next().map(ToString::to_string).unwrap_or_default();
                 let message = format!("the member `{member}` is wrong: {first}");
                 let help = format!("run `landmark check {}` to see where", path.display());
-                let place = section.node("members").map_or(section.place(), |node| node.place);
+                let place = section.place_of("members");
                 section.problems().add(Problem::new(message).at(place).help(help));
                 None
             }

@@ -1,4 +1,4 @@
-//! A method as a configuration names it: its line of the catalog, and how its keys become a checked approximator.
+//! A method as a configuration names it: its line of the registry, and how its keys become a checked approximator.
 
 use std::sync::Arc;
 

@@ -94,7 +94,7 @@ impl TwoListsConfig {
         if place(&lists.left) == place(&lists.right) {
             let message =
                 format!("`left` and `right` are the same file, `{}` (expected two lists)", lists.left.written);
-            let problem = Problem::new(message).at(section.node("right").map_or(section.place(), |node| node.place));
+            let problem = Problem::new(message).at(section.place_of("right"));
             section.problems().add(problem.help("for pairs within one list use `{ name: texts, path: … }`"));
         }
         let texts = TextsConfig {

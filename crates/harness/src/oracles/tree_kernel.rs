@@ -135,7 +135,7 @@ impl TreeKernelConfig {
     fn vectors(section: &Section<'_>, wanted: &str) -> Option<&'static str> {
         let found = catalog::word_vectors().find(|known| *known == wanted);
         if found.is_none() {
-            let place = section.node("vectors").map_or(section.place(), |node| node.place);
+            let place = section.place_of("vectors");
             let known = catalog::word_vectors();
             section.problems().add(Problem::unknown("word vectors", wanted, known).at(place));
         }
