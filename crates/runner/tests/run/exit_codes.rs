@@ -4,7 +4,6 @@
 use ndarray::Array2;
 
 use crate::own_data::{PROGRAM, asked, place};
-use crate::scratch::Scratch;
 
 #[test]
 fn what_is_named_wrongly_ends_with_2_and_nothing_is_started() {

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::scratch::{Printed, SAMPLE, Scratch};
 
-fn with_mirror(scratch: &Scratch, mirror: &Path, arguments: &[&str]) -> Command {
+fn with_mirror(scratch: &Scratch, mirror: &Path, arguments: &str) -> Command {
     let mut command = scratch.command(arguments);
     command.env("LANDMARK_MIRROR", mirror).env("LANDMARK_MIRROR_ONLY", "1");
     command
@@ -40,8 +40,7 @@ fn a_licence_that_nobody_accepts_stops_a_run_before_it_starts() {
 fn a_run_from_an_empty_cache_fetches_converts_and_goes_on() {
     let raw = std::env::var_os("LANDMARK_RAW").expect("`LANDMARK_RAW` names a folder of raw sources");
     let scratch = Scratch::with(&tweets());
-    let arguments = ["config.yaml", "--fetch", "--accept-licenses"];
-    let seen = Printed::of(&mut with_mirror(&scratch, Path::new(&raw), &arguments));
+    let seen = Printed::of(&mut with_mirror(&scratch, Path::new(&raw), "config.yaml --fetch --accept-licenses"));
     assert_eq!(seen.code, Some(0), "{}", seen.err);
     assert!(seen.err.contains("wmd/twitter.tsv.gz") && !seen.err.contains("FELL BACK"), "{}{}", seen.err, seen.out);
     assert!(scratch.path("cache/landmark/wmd/twitter.tsv.gz").exists());
@@ -72,7 +71,7 @@ fn a_model_that_is_missing_too_gives_way_to_the_one_inside() {
 fn the_commands_name_their_folder_and_their_mistakes() {
     let scratch = Scratch::with("");
     let nothing = scratch.path("nothing");
-    let say = |arguments: &[&str]| Printed::of(&mut with_mirror(&scratch, &nothing, arguments));
+    let say = |arguments: &str| Printed::of(&mut with_mirror(&scratch, &nothing, arguments));
     assert!(say("data").out.contains("fetch one into `"));
     say("data fetch twiter").must_complain("did you mean `twitter`?");
     say("data fetch --paper sms").must_complain("expected one of sms-nystrom, intent-sketch");

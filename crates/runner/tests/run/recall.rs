@@ -309,7 +309,7 @@ fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
     let before = asked(&scratch).len();
     let planned_calls = number_before(&scratch.well(&format!("{topk} --dry-run")).out, " new calls");
     assert_eq!(asked(&scratch).len(), before);
-    scratch.well(&topk).prints(&["held-out columns, 30 rows"]);
+    scratch.well(topk).prints(&["held-out columns, 30 rows"]);
     assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
