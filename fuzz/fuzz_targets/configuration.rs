@@ -7,15 +7,15 @@ use std::path::Path;
 use landmark_fuzz::{files, seed};
 use landmark_harness::config::{Config, Overlays};
 use libfuzzer_sys::fuzz_target;
-use runner::catalogue::catalogue;
+use runner::registry::registry;
 
 fuzz_target!(init: seed(files("configs", ".yaml")), |bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let file = Path::new("configs/mine.yaml");
-    match Config::parse(file, text, &Overlays::default(), catalogue()) {
+    match Config::parse(file, text, &Overlays::default(), registry()) {
         Ok(config) => {
             let resolved = config.to_yaml().expect("what was read can be written");
-            let again = Config::parse(file, &resolved, &Overlays::default(), catalogue());
+            let again = Config::parse(file, &resolved, &Overlays::default(), registry());
             if let Err(error) = again {
                 panic!("`{resolved}` is not read again: {}", error.lines());
             }

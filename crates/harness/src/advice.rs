@@ -7,7 +7,7 @@ use landmark_core::oracle::OracleError;
 use crate::job::JobError;
 use crate::loaded::LoadError;
 
-const SYMMETRIZE: &str = "an asymmetric score is symmetrised by `oracle.symmetrize: mean` (or `max`, `min`: two calls a pair each; `random`: one)";
+const SYMMETRIZE: &str = "an asymmetric score is symmetrized by `oracle.symmetrize: mean` (or `max`, `min`: two calls a pair each; `random`: one)";
 
 /// Advice on a job that failed or could not be planned.
 pub(crate) fn on_job(error: &JobError) -> Option<&'static str> {

@@ -4,19 +4,18 @@
 //! shown with its place (`landmark_yaml`); what leaves here is plain Rust that nobody checks again.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
 use landmark_data::unpack;
 use landmark_report::ResultRow;
 use landmark_store::SyncPolicy;
 use landmark_yaml::{
-    Change, ConfigError, DEFAULT_PROFILE, Entry, Keys, Node, Problem, Problems, Profile, Section, Sources, Value,
-    lay_profile, overlay, profile_names,
+    Change, ConfigError, DEFAULT_PROFILE, Entry, Keys, Node, Problems, Profile, Section, Sources, lay_profile, overlay,
+    profile_names,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 pub mod coverage;
 pub mod dataset;
@@ -37,6 +36,7 @@ pub mod run_settings;
 pub mod search;
 pub mod settings;
 pub mod split;
+pub mod subject;
 pub mod texts;
 pub mod values;
 pub mod word_vectors;
@@ -47,7 +47,7 @@ mod check;
 mod file;
 pub(crate) mod old_names;
 
-pub use collection::{COLLECTION, GATHERING, Shown};
+pub use collection::{COLLECTION, Collection, GATHERING, Shown};
 pub use coverage::CoverageConfig;
 pub use dataset::{
     DATASETS, DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig,
@@ -73,17 +73,17 @@ pub use settings::{
     Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, StoreKey, SvmConfig,
     TrainedOn,
 };
+pub use subject::Subject;
 pub use texts::{EmptyTexts, LabelsConfig, RowSplit, TextsFormat};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Ranks, Scale, Tuned};
 
-use crate::catalogue::Catalogue;
-use crate::experiment::{Experiment, FinishedRun};
+use crate::experiment::FinishedRun;
 use crate::facts::Facts;
 use crate::layout::Layout;
-use crate::study::Study;
+use crate::registry::Registry;
 use collection::CollectionKeys;
+use subject::{read_subject, read_unnamed};
 
-/// Configuration of one run.
 #[derive(Clone, Serialize)]
 pub struct Config {
     /// Name, seed, replicates, profile.
@@ -92,10 +92,8 @@ pub struct Config {
     /// Subject of the run: what is measured, and on what.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Folder of results.
     #[serde(skip)]
     pub results: Option<PathBuf>,
-    /// Folder or URL of the tile store.
     #[serde(skip)]
     pub store: Option<String>,
     /// Bytes that packed files may unpack to, in place of the usual bounds.
@@ -118,64 +116,6 @@ impl Config {
         };
         layout.with_sentence_case()
     }
-}
-
-/// The three families of experiment.
-#[derive(Clone)]
-pub enum Subject {
-    /// Approximators swept over one similarity matrix.
-    Matrix(Box<MatrixSubject>, &'static dyn Experiment),
-    /// Something else, which reads a section of its own.
-    Study(Arc<dyn Study>),
-    /// Other configurations, shown on one page.
-    Collection(Collection),
-}
-
-impl Subject {
-    /// Id of the experiment in the catalog.
-    pub fn id(&self) -> &'static str {
-        match self {
-            Self::Matrix(matrix, _) => matrix.experiment.entry.id,
-            Self::Study(study) => study.id(),
-            Self::Collection(_) => COLLECTION,
-        }
-    }
-
-    /// The sweep over a matrix, if it is one.
-    pub fn matrix(&self) -> Option<&MatrixSubject> {
-        match self {
-            Self::Matrix(matrix, _) => Some(matrix),
-            Self::Study(_) | Self::Collection(_) => None,
-        }
-    }
-}
-
-impl Serialize for Subject {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Matrix(matrix, _) => matrix.to_json().map_err(serde::ser::Error::custom)?.serialize(serializer),
-            Self::Study(study) => {
-                json!({ "experiment": study.id(), study.id(): study.settings() }).serialize(serializer)
-            }
-            Self::Collection(Collection { members: _, files, shown, only }) => {
-                json!({ "experiment": COLLECTION, "members": files, "shown": shown, "only": only })
-                    .serialize(serializer)
-            }
-        }
-    }
-}
-
-/// Configurations that are run one after the other and shown on one page.
-#[derive(Clone)]
-pub struct Collection {
-    /// Each in the profile of the collection.
-    pub members: Vec<Config>,
-    /// Their files as written: relative to that of the collection.
-    pub files: Vec<String>,
-    /// Layout of the members on the page.
-    pub shown: Shown,
-    /// Only tables and figures whose ids begin with one of these; all when empty.
-    pub only: Vec<String>,
 }
 
 /// The keys of every configuration, except `experiment` and `profiles`.
@@ -263,21 +203,15 @@ pub struct Overlays {
 
 impl Config {
     /// Reads a file with a profile and assignments laid over it, and lets packed files unpack to what it states.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it, each with its place.
-    pub fn load(file: &Path, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
-        let config = Self::parse(file, &file::read(file)?, overlays, catalogue)?;
+    pub fn load(file: &Path, overlays: &Overlays, registry: &Registry) -> Result<Self, ConfigError> {
+        let config = Self::parse(file, &file::read(file)?, overlays, registry)?;
         // files that are read for it, in whatever crate
         config.max_unpacked.into_iter().for_each(unpack::raise);
         Ok(config)
     }
 
     /// The same from the text of a file.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
-    pub fn parse(file: &Path, text: &str, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
+    pub fn parse(file: &Path, text: &str, overlays: &Overlays, registry: &Registry) -> Result<Self, ConfigError> {
         let mut sources = Sources::default();
         let name = file.display().to_string();
         let source = sources.add(&name, text);
@@ -294,7 +228,7 @@ impl Config {
                 old_names::replace(&mut root);
                 profile.settle(&laid, &root);
             }
-            Ok(Self::read(&root, &profiles, profile, file, text, catalogue, &problems))
+            Ok(Self::read(&root, &profiles, profile, file, text, registry, &problems))
         });
         let mut config = problems.keep(config).flatten();
         if let Some(config) = &mut config {
@@ -307,9 +241,6 @@ impl Config {
     }
 
     /// Names of the profiles of a file: those that always exist, then its own.
-    ///
-    /// # Errors
-    /// Where the file can't be read or is not YAML.
     pub fn profiles(file: &Path) -> Result<Vec<String>, ConfigError> {
         let name = file.display().to_string();
         let mut sources = Sources::default();
@@ -327,10 +258,10 @@ impl Config {
         profile: Profile,
         file: &Path,
         text: &str,
-        catalogue: &Catalogue,
+        registry: &Registry,
         problems: &Problems,
     ) -> Option<Self> {
-        let reading = Reading { known: &catalogue.ingredients, problems };
+        let reading = Reading { known: &registry.ingredients, problems };
         let section = Section::new(root, "", problems)?;
         let keys: Option<RunKeys> = section.part();
         let is_named = keys.as_ref().is_some_and(|RunKeys { name, .. }| {
@@ -339,9 +270,9 @@ impl Config {
         let subject = match section.required_node("experiment") {
             Some(node) => problems
                 .read::<String>(node, "experiment")
-                .and_then(|id| read_subject(&id, node, &section, &reading, &profile, file, catalogue)),
+                .and_then(|id| read_subject(&id, node, &section, &reading, &profile, file, registry)),
             None => {
-                read_unnamed(&section, &reading, catalogue);
+                read_unnamed(&section, &reading, registry);
                 None
             }
         };
@@ -384,24 +315,19 @@ impl Config {
         let RunSettings { profile, file, .. } = &self.run;
         let runs_in_full = !profile.is_written && profile.name != DEFAULT_PROFILE;
         let warning =
-            || format!("`{}` says nothing about the profile `{}`: it runs in full", file.display(), profile.name);
+            || format!("`{}` does not define the profile `{}`: it runs in full", file.display(), profile.name);
         runs_in_full.then(warning).into_iter().collect()
     }
 
     /// blake3 of everything that moves a result: the resolved configuration as JSON with sorted keys, without the
     /// paths of results and store and without the number of threads.
-    ///
-    /// # Errors
-    /// A configuration that is no JSON (a number that is not finite, a map with keys that are not strings).
     pub fn config_hash(&self) -> Result<Identity, serde_json::Error> {
-        let json = serde_json::to_value(self)?;
-        Ok(Identity::of(&[("landmark config v1", sorted(json).to_string().as_bytes())]))
+        let mut json = serde_json::to_value(self)?;
+        json.sort_all_objects();
+        Ok(Identity::of(&[("landmark config v1", json.to_string().as_bytes())]))
     }
 
     /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
-    ///
-    /// # Errors
-    /// As [`config_hash`](Self::config_hash).
     pub fn to_yaml(&self) -> Result<String, serde_json::Error> {
         let json = without_blanks(serde_json::to_value(self)?);
         // JSON is YAML
@@ -477,92 +403,4 @@ fn is_blank(value: &Json) -> bool {
         Json::Array(items) => items.is_empty(),
         _ => false,
     }
-}
-
-/// The same value with the keys of every object in alphabetical order.
-fn sorted(value: Json) -> Json {
-    match value {
-        Json::Object(map) => {
-            let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
-            entries.sort_by(|a, b| a.0.cmp(&b.0));
-            Json::Object(entries.into_iter().collect())
-        }
-        Json::Array(items) => Json::Array(items.into_iter().map(sorted).collect()),
-        other => other,
-    }
-}
-
-/// The sections of an experiment, by its id.
-fn read_subject(
-    id: &str,
-    node: &Node,
-    section: &Section<'_>,
-    reading: &Reading<'_>,
-    profile: &Profile,
-    file: &Path,
-    catalogue: &Catalogue,
-) -> Option<Subject> {
-    if let Some(experiment) = catalogue.experiment(id) {
-        let matrix = read_matrix(experiment, section, reading)?;
-        return Some(Subject::Matrix(Box::new(matrix), experiment));
-    }
-    if let Some(study) = catalogue.study(id) {
-        let empty = Node { value: Value::Map(Vec::new()), place: node.place };
-        let settings = section.node(study.entry.id).unwrap_or(&empty);
-        return (study.read)(settings, reading).map(Subject::Study);
-    }
-    if id == COLLECTION {
-        let CollectionKeys { members: files, shown, only } = section.part()?;
-        let members = read_members(&files, section, profile, file, catalogue)?;
-        return Some(Subject::Collection(Collection { members, files, shown, only }));
-    }
-    let known = catalogue.experiment_entries();
-    reading.problems.add(Problem::unknown("experiment", id, known.iter().map(|entry| entry.id)).at(node.place));
-    read_unnamed(section, reading, catalogue);
-    None
-}
-
-/// Reads the sections of a file that names no experiment we know: most are about a matrix, and what else is wrong with this one is reported as well.
-fn read_unnamed(section: &Section<'_>, reading: &Reading<'_>, catalogue: &Catalogue) {
-    // any experiment may be meant, so the sections of none are unknown
-    let of_some = catalogue.experiment_entries().into_iter().filter_map(|entry| entry.keys.section());
-    for key in of_some.chain(["members", "shown", "only"]) {
-        section.node(key);
-    }
-    if let Some(experiment) = catalogue.experiments.first().filter(|_| section.has("dataset")) {
-        MatrixSubject::read(experiment.entry(), section, reading);
-    }
-}
-
-/// The sections of a sweep, each for itself and then all of them together.
-fn read_matrix(experiment: &dyn Experiment, section: &Section<'_>, reading: &Reading<'_>) -> Option<MatrixSubject> {
-    let matrix = MatrixSubject::read(experiment.entry(), section, reading)?;
-    check::together(&matrix, section, reading.known.oracles);
-    Some(matrix)
-}
-
-/// The configurations of a collection's members, each in the profile of the collection where it has it.
-fn read_members(
-    files: &[String],
-    section: &Section<'_>,
-    profile: &Profile,
-    file: &Path,
-    catalogue: &Catalogue,
-) -> Option<Vec<Config>> {
-    let read = |member: &String| {
-        let overlays = Overlays { profile: Some(profile.name.clone()), set: Vec::new() };
-        let path = file.parent().unwrap_or(Path::new("")).join(member);
-        match Config::load(&path, &overlays, catalogue) {
-            Ok(member) => Some(member),
-            Err(error) => {
-                let first = error.each().next().map(ToString::to_string).unwrap_or_default();
-                let message = format!("the member `{member}` is wrong: {first}");
-                let help = format!("run `landmark check {}` to see where", path.display());
-                let place = section.node("members").map_or(section.place(), |node| node.place);
-                section.problems().add(Problem::new(message).at(place).help(help));
-                None
-            }
-        }
-    };
-    files.iter().map(read).collect()
 }

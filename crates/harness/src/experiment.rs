@@ -1,6 +1,6 @@
 //! An experiment over one similarity matrix: which jobs it is made of, and which tables and figures their rows become.
 //!
-//! Adding one: a file that implements [`Experiment`], and its line in the catalog of the program.
+//! Adding one: a file that implements [`Experiment`], and its line in the registry of the program.
 
 use landmark_report::ResultRow;
 
@@ -11,15 +11,11 @@ use crate::job::{Job, JobError};
 use crate::layout::Layout;
 use crate::sweep::context::SweepContext;
 
-/// An experiment over one similarity matrix.
 pub trait Experiment: Sync {
-    /// Its line of the catalog, and what it reads of a configuration.
+    /// Its line of the registry, and what it reads of a configuration.
     fn entry(&self) -> &'static ExperimentEntry;
 
     /// The jobs, in the order they run.
-    ///
-    /// # Errors
-    /// An impossible rank, too few landmarks, a dataset without a split.
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError>;
 
     /// True where the files that a finished job left next to its rows are still there.
@@ -28,9 +24,6 @@ pub trait Experiment: Sync {
     }
 
     /// Adds what the layout needs in addition to the configuration and the rows, once the jobs are done.
-    ///
-    /// # Errors
-    /// Those of the store, and of files that it leaves in the folder of the run.
     fn note_facts(&self, _context: &SweepContext<'_>, _rows: &[ResultRow], _facts: &mut Facts) -> Result<(), JobError> {
         Ok(())
     }

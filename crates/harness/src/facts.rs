@@ -17,7 +17,6 @@ pub struct Facts {
     pub dataset: String,
     /// Number of items n; 0 for an experiment without a matrix.
     pub items: usize,
-    /// Warnings to the reader.
     pub caveats: Vec<Caveat>,
     /// What was dropped, filled, replaced or failed, in sentences.
     pub notes: Vec<String>,
@@ -73,12 +72,9 @@ pub struct LabelCount {
     pub of: usize,
 }
 
-/// Labeled pairs of sentences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabeledPairs {
-    /// Pairs that the model learned from.
     pub train: usize,
-    /// Pairs that the run was judged by.
     pub judged: usize,
     /// True if people gave grades rather than yes or no.
     pub are_graded: bool,
@@ -90,9 +86,7 @@ pub struct LabeledPairs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactorCalls {
     pub fit: u64,
-    /// Further calls to estimate the error.
     pub estimate: u64,
-    /// Calls for all pairs.
     pub all: u64,
     /// True if a rank grew until its estimated error was small enough, so that the fit includes the estimate's calls.
     pub fit_has_estimate: bool,

@@ -26,9 +26,7 @@ const TENSORS: &str = "index.safetensors";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexInfo {
-    /// 1.
     pub version: u32,
-    /// Number of items n.
     pub items: usize,
     /// Rows of the file of past queries that are anchors, from 0.
     pub anchors: Vec<usize>,
@@ -42,7 +40,6 @@ pub struct IndexInfo {
     pub gamma: Option<f64>,
     /// Name that the user's program gave itself, where one scored.
     pub scorer: Option<String>,
-    /// Parameters of a search.
     pub params: IndexParams,
     pub link: PopularityLink,
     /// The key of the job that made it.
@@ -55,31 +52,21 @@ pub struct IndexInfo {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// The file system refused.
     #[error("could not {action} `{}`: {source}", path.display())]
     File {
         /// `write`, `read` or `move`.
         action: &'static str,
         path: PathBuf,
-        /// Error of the system.
         source: std::io::Error,
     },
-    /// There is none.
     #[error("there is no index in `{}`; run the configuration first", .0.display())]
     Missing(PathBuf),
     /// A file that is not what it should be.
     #[error("`{}` is damaged ({reason}); run the configuration again with `--force`; it reuses stored scores", path.display())]
-    Damaged {
-        path: PathBuf,
-        /// Fault that was found.
-        reason: String,
-    },
+    Damaged { path: PathBuf, reason: String },
 }
 
 /// Writes an index in place of the one that was there.
-///
-/// # Errors
-/// A folder that cannot be written, or a full disk.
 pub fn write(folder: &Path, info: &IndexInfo, parts: &IndexParts) -> Result<(), IndexError> {
     let part = whole_folder::part_of(folder);
     fs::create_dir_all(&part).map_err(file("write", &part))?;
@@ -136,9 +123,6 @@ pub fn peek(folder: &Path) -> Option<IndexInfo> {
 }
 
 /// Reads the index of a folder.
-///
-/// # Errors
-/// A folder without one, or files that do not fit together.
 pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
     let folder = &*whole_folder::to_read(folder);
     let path = folder.join(INFO);
@@ -174,7 +158,7 @@ pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
     if parts.residual.dim() != (info.items, info.anchors.len()) {
         let (n, a) = parts.residual.dim();
         let (items, anchors) = (info.items, info.anchors.len());
-        return Err(damaged(&path, format!("it is {n} × {a}, but `{INFO}` says {items} × {anchors}")));
+        return Err(damaged(&path, format!("it is {n} × {a}, but `{INFO}` states {items} × {anchors}")));
     }
     let index = Index::from_parts(parts).map_err(|error: SearchError| damaged(&path, error.to_string()))?;
     Ok((info, index))
@@ -244,6 +228,6 @@ mod tests {
             assert_eq!((&read_info, read_index.parts()), (&info, index.parts()));
             assert_eq!(peek(&folder), Some(info));
         }
-        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing is left next to it");
     }
 }

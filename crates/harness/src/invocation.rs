@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use landmark_yaml::ConfigError;
 
-use crate::catalogue::Catalogue;
 use crate::config::{Config, Overlays};
 use crate::recorded::CommandRecord;
+use crate::registry::Registry;
 use crate::run::RunOptions;
 
 /// A configuration, what is laid over it, where things lie, and where the answer goes.
 #[derive(Clone)]
 pub struct Invocation {
-    /// The configuration.
     pub file: PathBuf,
     /// What is laid over it.
     pub overlays: Overlays,
@@ -21,7 +20,7 @@ pub struct Invocation {
     /// File of the answer; next to the results where absent.
     pub out: Option<PathBuf>,
     /// Everything that it can name.
-    pub catalogue: &'static Catalogue,
+    pub registry: &'static Registry,
 }
 
 impl Invocation {
@@ -31,12 +30,8 @@ impl Invocation {
         Self { options: RunOptions { record: record.clone(), ..self.options }, ..self }
     }
 
-    /// Reads the configuration.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
     pub fn config(&self) -> Result<Config, ConfigError> {
-        Config::load(&self.file, &self.overlays, self.catalogue)
+        Config::load(&self.file, &self.overlays, self.registry)
     }
 }
 

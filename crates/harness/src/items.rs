@@ -9,7 +9,6 @@ use crate::config::{ConfigPath, EmptyTexts, TextsConfig, TextsFormat};
 pub use crate::table_file::TableError;
 use crate::table_file::{Table, TableFile};
 
-/// Items as they were read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnItems {
     /// Ids, distinct.
@@ -37,28 +36,12 @@ pub const RIGHT: &str = "right/";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ItemsError {
-    /// The file.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// An id that was seen before.
     #[error("`{}` has the id `{id}` in row {first} and again in row {again}; ids must be distinct, remove one of them", path.display())]
-    Repeated {
-        path: PathBuf,
-        id: String,
-        /// The row that has it first.
-        first: usize,
-        /// The row that has it again.
-        again: usize,
-    },
-    /// Fewer than two items.
+    Repeated { path: PathBuf, id: String, first: usize, again: usize },
     #[error("`{}` has {seen} items, but wanted are at least {wanted}", path.display())]
-    TooFew {
-        path: PathBuf,
-        /// Number of items that it has.
-        seen: usize,
-        /// Number of items that it must have.
-        wanted: usize,
-    },
+    TooFew { path: PathBuf, seen: usize, wanted: usize },
     /// A path that starts at a folder which nothing names.
     #[error("`{0}` starts at the folder of the corpora, which nothing names: give `--data DIR`, or set LANDMARK_DATA")]
     NoDataFolder(String),
@@ -70,9 +53,7 @@ pub struct ItemFile<'a> {
     pub table: TableFile<'a>,
     /// The column of the ids, or the number of the row.
     pub id: Option<&'a str>,
-    /// The column of the texts.
     pub text: &'a str,
-    /// Further columns.
     pub more: &'a [&'a str],
     /// True where a row without a text is left out, and counted.
     pub drops_empty: bool,
@@ -80,17 +61,11 @@ pub struct ItemFile<'a> {
 
 impl OwnItems {
     /// The items of a configuration; `data` is the folder of the corpora.
-    ///
-    /// # Errors
-    /// [`ItemsError`], with the file and the row.
     pub fn of(config: &TextsConfig, data: Option<&Path>) -> Result<Self, ItemsError> {
         Self::with(config, &[], data)
     }
 
     /// The same with further columns.
-    ///
-    /// # Errors
-    /// As [`of`](Self::of).
     pub fn with(config: &TextsConfig, more: &[&str], data: Option<&Path>) -> Result<Self, ItemsError> {
         if let Some(right) = &config.right {
             return Self::of_two(config, right, data);
@@ -148,9 +123,6 @@ impl TextsConfig {
 
 impl ItemFile<'_> {
     /// Reads at least `at_least` items.
-    ///
-    /// # Errors
-    /// [`ItemsError`], with the file and the row.
     pub fn read(&self, at_least: usize) -> Result<OwnItems, ItemsError> {
         self.read_first(at_least, None)
     }

@@ -23,7 +23,6 @@ pub struct Job<'a> {
     pub requests: Vec<Request>,
     /// Calls that it may make for pairs outside the matrix.
     pub extra: ExtraCalls,
-    /// Work of the job.
     pub work: Work<'a>,
 }
 
@@ -45,9 +44,7 @@ impl Request {
 /// Calls for pairs outside the matrix; all those of an experiment are of one kind.
 #[derive(Debug, Clone, Copy)]
 pub struct ExtraCalls {
-    /// Number of calls at most.
     pub calls: u64,
-    /// The pairs, in words.
     pub pairs: &'static str,
 }
 
@@ -56,7 +53,6 @@ impl ExtraCalls {
     pub const NONE: Self = Self { calls: 0, pairs: "" };
 }
 
-/// Failure of a job.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// The budget ended: what is finished is the result.
@@ -64,12 +60,7 @@ pub enum JobError {
     Budget(OracleError),
     /// A job that must come first has no result.
     #[error("`{title}` needs `{needs}`, which did not finish")]
-    Needs {
-        /// The job.
-        title: String,
-        /// Result that it waits for.
-        needs: &'static str,
-    },
+    Needs { title: String, needs: &'static str },
     /// Anything else.
     #[error(transparent)]
     Failed(Box<dyn std::error::Error + Send + Sync>),

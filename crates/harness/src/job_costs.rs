@@ -11,22 +11,17 @@ use std::path::Path;
 use landmark_report::{CellKey, FileError, ResultsError};
 use serde::{Deserialize, Serialize};
 
-/// Name of the file.
 const FILE: &str = "job_costs.jsonl";
 /// Its name in earlier versions.
 const OLD_FILE: &str = "bills.jsonl";
 
-/// Cost of one job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobCost {
     pub key: CellKey,
-    /// Calls that were made for it.
     pub calls: u64,
-    /// Wall seconds that it took.
     pub seconds: f64,
     /// Machine that it was computed on, in words.
     pub machine: String,
-    /// Git revision of the sources.
     pub revision: Option<String>,
     /// True where files differed from that revision.
     pub dirty: Option<bool>,
@@ -40,9 +35,7 @@ pub struct CostTotal {
     /// Jobs whose cost is not: computed before costs were kept.
     #[serde(skip_serializing_if = "is_zero")]
     pub cells_without_cost: u64,
-    /// Calls made.
     pub calls: u64,
-    /// Wall seconds.
     pub seconds: f64,
     /// Machines, with the cells and seconds of each.
     pub machines: Vec<Share>,
@@ -59,7 +52,6 @@ pub struct Share {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dirty: bool,
     pub cells: u64,
-    /// Wall seconds.
     pub seconds: f64,
 }
 
@@ -70,9 +62,6 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// Appends a cost. The folder is the run's own: the lock of its cells keeps others out.
-///
-/// # Errors
-/// A disk that is full or read-only.
 pub(crate) fn append(folder: &Path, cost: &JobCost) -> Result<(), ResultsError> {
     let path = folder.join(FILE);
     let mut file =
@@ -100,9 +89,6 @@ fn ends_a_line(file: &mut File) -> io::Result<bool> {
 
 /// Cost of each job of a folder: all calls that were ever made for it, and the time, machine and revision of the last time that it was computed.
 /// A line that a killed run left half counts for nothing.
-///
-/// # Errors
-/// A file that cannot be read.
 pub(crate) fn read(folder: &Path) -> Result<HashMap<CellKey, JobCost>, ResultsError> {
     let mut costs: HashMap<CellKey, JobCost> = HashMap::new();
     for path in [OLD_FILE, FILE].map(|name| folder.join(name)) {
@@ -121,7 +107,6 @@ pub(crate) fn read(folder: &Path) -> Result<HashMap<CellKey, JobCost>, ResultsEr
 }
 
 impl CostTotal {
-    /// Sums the costs of these jobs.
     pub fn of(costs: &HashMap<CellKey, JobCost>, keys: &[CellKey]) -> Self {
         let mut total = Self::default();
         for key in keys {

@@ -2,7 +2,7 @@
 //! plan ([`plan`]), a run that resumes ([`run`]), and shares of it for several processes ([`share`]).
 //!
 //! Two traits are what an experiment implements: [`experiment::Experiment`] over one matrix, [`study::Study`] over anything else. The lists of
-//! what there is are handed in from the top ([`catalogue::Catalogue`]).
+//! what there is are handed in from the top ([`registry::Registry`]).
 
 /// Line on standard error, as the macro of the standard library prints it, but that a reader who has gone away (`2>&1 | head`) is no panic: a
 /// run continues without them, and its results are in files.
@@ -14,7 +14,6 @@ macro_rules! eprintln {
 }
 
 mod advice;
-pub mod catalogue;
 pub mod command_line;
 pub mod config;
 pub mod experiment;
@@ -40,6 +39,7 @@ pub mod progress;
 pub mod provenance;
 pub mod query_search;
 pub mod recorded;
+pub mod registry;
 pub mod run;
 pub mod run_source;
 pub mod share;

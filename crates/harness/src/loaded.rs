@@ -36,45 +36,34 @@ pub struct Uses<'a> {
     /// Kinds of items that the oracle reads: pairs of the user's own are texts to one that knows no pairs.
     pub reads: &'a [ItemKind],
     /// True where a text without a label is an item like others: factors are of all of them.
-    pub takes_unlabelled: bool,
+    pub takes_unlabeled: bool,
 }
 
-/// Items of a dataset.
 pub struct Loaded {
     /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
     pub dataset: String,
     pub items: LoadedItems,
-    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
     /// Notes on what was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
 }
 
-/// The items themselves.
 pub enum LoadedItems {
-    /// Documents among the vectors of their words.
     Documents(Box<PlacedDocuments>),
-    /// Questions with their trees.
     Questions(Questions),
-    /// Labelled pairs of sentences.
     Pairs(Box<Pairs>),
     Matrix(GivenMatrix),
-    /// Texts of the user's.
     Texts(Texts),
 }
 
 impl Loaded {
-    /// Loads the items of a dataset.
-    ///
-    /// # Errors
-    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,
         data: Option<&Path>,
         uses: Uses<'_>,
     ) -> Result<Self, LoadError> {
-        let Uses { empty, compares_words, reads, takes_unlabelled } = uses;
+        let Uses { empty, compares_words, reads, takes_unlabeled } = uses;
         let words = compares_words.then_some(empty);
         match &dataset.items {
             Items::Documents(items) => {
@@ -95,7 +84,7 @@ impl Loaded {
                 let drawn = GivenMatrix::draw(run, dataset.name, items);
                 Ok(Self::bare(dataset.name, LoadedItems::Matrix(drawn)))
             }
-            Items::Texts(items) => texts::load(run, dataset.name, (items, takes_unlabelled), words, data),
+            Items::Texts(items) => texts::load(run, dataset.name, (items, takes_unlabeled), words, data),
             Items::TwoLists(lists) => texts::load(run, dataset.name, (&lists.texts, true), words, data),
         }
     }
@@ -104,7 +93,6 @@ impl Loaded {
         Self { dataset: dataset.to_owned(), items, stamps: Vec::new(), notes: Vec::new() }
     }
 
-    /// Number of items n.
     pub fn count(&self) -> usize {
         match &self.items {
             LoadedItems::Documents(placed) => placed.documents.len(),
@@ -122,19 +110,15 @@ impl Loaded {
     }
 }
 
-/// A class for every item.
 #[derive(Debug, Clone)]
 pub struct Labels {
-    /// Class of item i.
     pub of: Vec<usize>,
-    /// Names of the classes.
     pub names: Vec<String>,
     /// The dataset's own split, where it has one.
     pub given_split: Option<Split>,
 }
 
 impl Labels {
-    /// The classes of documents.
     pub(crate) fn of_documents(documents: &LabelledDocuments) -> Self {
         Self {
             of: documents.labels().to_vec(),
@@ -148,22 +132,18 @@ impl Labels {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Loading failed.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The oracle could not be built.
     #[error(transparent)]
     Oracle(#[from] OracleError),
     /// Documents could not be placed among the word vectors.
     #[error(transparent)]
     WordClouds(#[from] landmark_oracles::wmd::WordCloudError),
-    /// Trees could not be numbered.
     #[error(transparent)]
     Forest(#[from] landmark_oracles::tree_kernel::ForestError),
     /// Labels could not be compared.
     #[error(transparent)]
     Similarity(#[from] landmark_oracles::tree_kernel::SimilarityError),
-    /// Kernels could not be combined.
     #[error(transparent)]
     Combine(#[from] landmark_oracles::combined::CombineError),
     /// The user's items could not be read.
@@ -174,13 +154,12 @@ pub enum LoadError {
     Table(#[from] crate::table_file::TableError),
     /// A model is to be fine-tuned on pairs that nobody names.
     #[error(
-        "`fine_tune` learns from labelled pairs, and the dataset `{0}` names none to learn from: add `split: {{ train: 0.7 }}`, `{{ column: … }}` or `{{ file: … }}` to it"
+        "`fine_tune` learns from labeled pairs, and the dataset `{0}` names none to learn from: add `split: {{ train: 0.7 }}`, `{{ column: … }}` or `{{ file: … }}` to it"
     )]
     NothingToLearnFrom(String),
     /// The user's program does not score.
     #[error(transparent)]
     Program(#[from] SubprocessError),
-    /// The endpoint cannot be asked.
     #[error(transparent)]
     Endpoint(#[from] landmark_http::HttpError),
     #[error(transparent)]
@@ -192,46 +171,26 @@ pub enum LoadError {
     NoNewEmbeddings,
     /// Embeddings of new items that do not go with those of the old ones.
     #[error("the embeddings of the new items are {} × {}, but must be {} × {}: one row a new item, of the model of the old ones", seen.0, seen.1, wanted.0, wanted.1)]
-    NewEmbeddings {
-        /// Rows and columns.
-        seen: (usize, usize),
-        /// Rows and columns wanted.
-        wanted: (usize, usize),
-    },
-    /// An oracle that cannot score these items.
+    NewEmbeddings { seen: (usize, usize), wanted: (usize, usize) },
     #[error("`{oracle}` cannot score the items of `{dataset}`")]
     Pair { dataset: String, oracle: &'static str },
-    /// A proxy that cannot compare these items.
     #[error("the proxy `{proxy}` cannot compare the items of `{dataset}` under this oracle: name another, or none")]
     Proxy { dataset: String, proxy: &'static str },
     /// Items and something that goes with them differ in number.
     #[error("`{what}` has {seen} {unit}, but the dataset has {wanted} items")]
     Count {
-        /// The file or key.
         what: String,
         /// Unit that it has one of an item: `lines`, `rows`.
         unit: &'static str,
-        /// Number of them that it has.
         seen: usize,
-        /// Number of items of the dataset.
         wanted: usize,
     },
     /// A row that is on no side of the split.
     #[error("`{column}` of `{id}` in `{file}` is `{seen}`; write `train` or `test`")]
-    Part {
-        file: String,
-        /// The item.
-        id: String,
-        column: String,
-        /// The text in that column.
-        seen: String,
-    },
+    Part { file: String, id: String, column: String, seen: String },
     /// The dataset has no split of its own.
     #[error("the dataset `{dataset}` has no split of its own; write `split: {{ train: 0.7 }}`")]
-    NoSplit {
-        /// Its id.
-        dataset: String,
-    },
+    NoSplit { dataset: String },
 }
 
 impl LoadError {

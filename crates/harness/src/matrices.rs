@@ -25,7 +25,6 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// All matrices of a run.
 pub struct Matrices<'a>(pub Vec<Matrix<'a>>);
 
 impl<'a> Matrices<'a> {
@@ -38,7 +37,6 @@ impl<'a> Matrices<'a> {
         self.stores().filter(|metered| !metered.is_counted_elsewhere())
     }
 
-    /// True where there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -87,9 +85,6 @@ impl<'a> Matrices<'a> {
     }
 
     /// Makes `calls` evaluations that the forecast is certain of and the store lacks, and keeps them; `None` where there is none.
-    ///
-    /// # Errors
-    /// Those of the oracles and of the store.
     pub fn time(&self, forecast: &Forecast, calls: u64) -> Result<Option<Timed>, OracleError> {
         let mut all = Timed { evaluations: 0, first: 0, seconds: 0.0 };
         for (metered, entries) in self.0.iter().zip(forecast.certain()).filter_map(|(m, set)| Some((m.metered?, set))) {
@@ -126,9 +121,8 @@ impl<'a> Matrices<'a> {
         self.stores().map(MeteredStore::found).sum()
     }
 
-    /// Evaluations made besides the matrices.
-    pub fn evaluations_beside(&self) -> u64 {
-        self.stores().map(MeteredStore::spent_beside).sum()
+    pub fn evaluations_by_others(&self) -> u64 {
+        self.stores().map(MeteredStore::spent_by_others).sum()
     }
 
     /// A reader of the evaluations made so far, for the progress line.
@@ -139,9 +133,6 @@ impl<'a> Matrices<'a> {
     }
 
     /// Publishes what waits to be written to the store.
-    ///
-    /// # Errors
-    /// A store that cannot be written.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.stores().try_for_each(MeteredStore::flush)
     }

@@ -22,24 +22,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::contents::Contents;
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::Budget;
-use landmark_core::oracle::Coin;
-use landmark_core::oracle::MeanOfOrders;
-use landmark_core::oracle::Metered;
-use landmark_core::oracle::OneOrder;
-use landmark_core::oracle::Oracle;
-use landmark_core::oracle::OracleError;
-use landmark_core::oracle::OracleShape;
-use landmark_core::oracle::Pair;
-use landmark_core::oracle::Spent;
-use landmark_core::oracle::Symmetry;
-use landmark_core::oracle::among_distinct;
+use landmark_core::oracle::{
+    Budget, Coin, MeanOfOrders, Metered, OneOrder, Oracle, OracleError, OracleShape, Pair, Spent, Symmetry,
+    among_distinct,
+};
 use landmark_http::PriceEstimate;
-use landmark_store::ItemList;
-use landmark_store::OracleLabel;
-use landmark_store::StoreError;
-use landmark_store::Stored;
-use landmark_store::TileStore;
+use landmark_store::{ItemList, OracleLabel, StoreError, Stored, TileStore};
 
 use crate::config::MatrixSubject;
 use crate::interrupt::flush_before_the_end;
@@ -70,14 +58,12 @@ pub struct FailedPairs {
 #[derive(Clone)]
 struct AsGiven {
     stored: Arc<Stored<Meter>>,
-    /// Meter of the calls.
     meter: Meter,
     /// Coin of the order that is asked for; `None` where both are.
     coin: Option<Coin>,
 }
 
 impl AsGiven {
-    /// Calls that a pair still takes.
     fn calls(&self, i: usize, j: usize) -> u64 {
         let call = |(i, j)| u64::from(!self.stored.has(i, j));
         match self.coin {
@@ -88,7 +74,6 @@ impl AsGiven {
     }
 }
 
-/// Scores of one order of each pair.
 pub struct OneOrderScores {
     scores: Arc<dyn Oracle>,
     coin: Coin,
@@ -98,7 +83,6 @@ pub struct OneOrderScores {
 }
 
 impl OneOrderScores {
-    /// The scores, as similarities.
     pub fn scores(&self) -> &dyn Oracle {
         self.scores.as_ref()
     }
@@ -119,7 +103,7 @@ pub struct MeteredStore {
     stored: Option<Arc<Stored<Meter>>>,
     store: Option<TileStore>,
     budget: Budget,
-    beside: Mutex<Vec<Arc<MeteredStore>>>,
+    others: Mutex<Vec<Arc<MeteredStore>>>,
     /// Scores of pairs as they were asked for, below the mean of both orders.
     as_given: Option<AsGiven>,
     /// True where the mean of both orders is wanted.
@@ -134,16 +118,12 @@ pub struct MeteredStore {
     item_list: Option<ItemList>,
     /// Contents of the items, if some are equal.
     contents: Option<Arc<Contents>>,
-    /// Price of an evaluation.
     cost: Option<f64>,
     can_score: bool,
 }
 
 impl MeteredStore {
     /// Stacks budget and store on the raw oracle of a matrix; one that is already there needs no store.
-    ///
-    /// # Errors
-    /// A store that cannot be opened, or holds a file that is torn or foreign.
     pub fn open(problem: &Problem, matrix: &MatrixSubject, store: &str, seed: u64) -> Result<Self, StoreError> {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let store = if problem.is_priced { Some(TileStore::open(store)?.with_sync(matrix.sync)) } else { None };
@@ -220,10 +200,6 @@ impl MeteredStore {
         Ok(Self { other_order: Some(Arc::new(other)), ..above(one, "", Some(split.coin))? })
     }
 
-    /// Stacks budget and store on an oracle.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn of(
         raw: Arc<dyn Oracle>,
         label: OracleLabel,
@@ -241,13 +217,13 @@ impl MeteredStore {
         if let Some(stored) = &stored {
             flush_before_the_end(stored);
         }
-        let beside = Mutex::default();
+        let others = Mutex::default();
         Ok(Self {
             meter,
             stored,
             store,
             budget,
-            beside,
+            others,
             as_given: None,
             is_mean: false,
             other_order: None,
@@ -261,31 +237,22 @@ impl MeteredStore {
     }
 
     /// The store at an address on an oracle of this kind and description, without a limit.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub fn at(address: &str, raw: Arc<dyn Oracle>, kind: &str, description: String) -> Result<Self, StoreError> {
         Self::of(raw, OracleLabel::new(kind, description), Some(TileStore::open(address)?), Budget::default())
     }
 
     /// A metered store for another oracle, which a method reads besides the matrix: it keeps its scores in the same store, and may spend what
     /// is left of the budget now.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn beside(&self, raw: Arc<dyn Oracle>, label: OracleLabel) -> Result<Arc<Self>, StoreError> {
-        let spent = self.spent().evaluations + self.spent_beside();
+    pub fn another(&self, raw: Arc<dyn Oracle>, label: OracleLabel) -> Result<Arc<Self>, StoreError> {
+        let spent = self.spent().evaluations + self.spent_by_others();
         let entries = self.budget.entries.map(|entries| entries.saturating_sub(spent));
         let metered = Arc::new(Self::of(raw, label, self.store.clone(), Budget { entries, ..self.budget })?);
-        self.beside.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&metered));
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&metered));
         Ok(metered)
     }
 
     /// Takes over what the store holds of the same program, endpoint or model on other lists of items and lacks of this one; answers how many scores.
     /// `keep` writes them, and the list, for others.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
     pub fn carry_over(&self, orders: Option<Orders>, keep: bool) -> Result<u64, StoreError> {
         let Some(list) = &self.item_list else { return Ok(0) };
         // earlier versions kept both orders of a program's pairs as one score alone
@@ -301,10 +268,9 @@ impl MeteredStore {
         Ok(below.max(carried))
     }
 
-    /// Calls made besides the matrix.
-    pub fn spent_beside(&self) -> u64 {
-        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.iter().map(|metered| metered.spent().evaluations).sum()
+    pub fn spent_by_others(&self) -> u64 {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.iter().map(|metered| metered.spent().evaluations).sum()
     }
 
     /// Entries that the store held before any call was made through this.
@@ -355,9 +321,6 @@ impl MeteredStore {
 
     /// Similarities of one order of each pair, for a search that asks for the other order of the best alone; `None` where the orders are not kept
     /// apart, or where their mean is not what is wanted. Checked as [`checked_similarities`](Self::checked_similarities) are.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn one_order(
         &self,
         gamma: Option<f64>,
@@ -393,18 +356,12 @@ impl MeteredStore {
     }
 
     /// Similarities exp(−γ·score), or the scores themselves.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn similarities(&self, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
         similarity(self.scores(), gamma)
     }
 
     /// As [`similarities`](Self::similarities), of a program or an endpoint that is checked by `checks` pairs when the first score is
     /// to be evaluated.
-    ///
-    /// # Errors
-    /// As [`similarities`](Self::similarities).
     pub fn checked_similarities(&self, gamma: Option<f64>, checks: usize) -> Result<Arc<dyn Oracle>, OracleError> {
         match self.checked(checks) {
             Some(checked) => similarity(self.distinct(Arc::new(checked)), gamma),
@@ -509,17 +466,13 @@ impl MeteredStore {
     }
 
     /// Publishes what waits to be written to the store.
-    ///
-    /// # Errors
-    /// A store that cannot be written.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.as_given.as_ref().map_or(Ok(()), |below| below.stored.flush())?;
         self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())?;
-        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.iter().try_for_each(|metered| metered.flush())
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.iter().try_for_each(|metered| metered.flush())
     }
 
-    /// Meter of the calls.
     fn calls(&self) -> &Meter {
         self.as_given.as_ref().map_or(&self.meter, |below| &below.meter)
     }

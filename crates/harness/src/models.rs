@@ -21,18 +21,12 @@ use crate::config::run_settings::RunSettings;
 use crate::loaded::LoadError;
 
 /// libtorch on a device; loaded when the first model is asked for.
-///
-/// # Errors
-/// As [`open`].
 pub fn libtorch(device: DeviceChoice, threads: Option<usize>) -> Result<Arc<dyn Neural>, NeuralError> {
     open(device, threads)
 }
 
 /// The files of a model, and a warning where those of the tiny one inside stand in for it: the model is missing, and so is the dataset
 /// (`fell_back`), in whose place the sample inside is.
-///
-/// # Errors
-/// That of `found`.
 pub(crate) fn or_tiny(
     found: Result<ModelFiles, ModelFileError>,
     fell_back: bool,
@@ -47,7 +41,6 @@ pub(crate) fn or_tiny(
     }
 }
 
-/// A cross-encoder over texts.
 pub(crate) struct ModelOverTexts {
     /// Scores of pairs, each in the order in which it is asked for.
     pub(crate) scores: Arc<dyn Oracle>,

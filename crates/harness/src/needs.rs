@@ -29,9 +29,6 @@ struct Names {
 
 impl Needs {
     /// The needs of a configuration, those of its members among them.
-    ///
-    /// # Errors
-    /// Settings that are no JSON.
     pub fn of_config(config: &Config) -> serde_json::Result<Self> {
         let mut names = Names::default();
         collect(config, &mut names)?;
@@ -53,7 +50,6 @@ impl Needs {
         }
     }
 
-    /// Names of the datasets.
     pub fn dataset_names(&self) -> Vec<&'static str> {
         self.datasets.iter().map(|dataset| dataset.name).collect()
     }

@@ -1,6 +1,6 @@
 //! Oracles as a configuration names them, one a file.
 //!
-//! Adding one: a file with an [`OracleSpec`] and its [`OracleSettings`], and its line in the catalog of the program.
+//! Adding one: a file with an [`OracleSpec`] and its [`OracleSettings`], and its line in the registry of the program.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
 use crate::config::item_kind::ItemKind;
+use crate::config::own_section::ToJson;
 use crate::config::run_settings::RunSettings;
 use crate::config::values::Tuned;
 use crate::loaded::{EmptyDocuments, Labels, LoadError, Loaded, Texts};
@@ -38,7 +39,6 @@ use wmd::Negligible;
 
 /// An oracle: how it is named, which items it reads, how its section is read.
 pub struct OracleSpec {
-    /// Its line of the catalog.
     pub entry: Entry,
     /// The kinds of items that it scores.
     pub reads: &'static [ItemKind],
@@ -47,21 +47,20 @@ pub struct OracleSpec {
 }
 
 /// The settings of an oracle, read and checked.
-pub trait OracleSettings: Any + Debug + Send + Sync {
-    /// Its keys after defaults, as run.json has them.
-    ///
-    /// # Errors
-    /// A value that JSON cannot hold.
-    fn to_json(&self) -> serde_json::Result<Json>;
+pub trait OracleSettings: ToJson + Any + Debug + Send + Sync {
+    /// The keys of a score that is asked for as given.
+    fn given(&self) -> Option<GivenScore> {
+        None
+    }
 
     /// γ, where the score is exp(−γ·d).
     fn gamma(&self) -> Option<Tuned> {
-        None
+        self.given()?.gamma
     }
 
     /// Rule by which both orders of a pair become one score, where there is one.
     fn orders(&self) -> Option<Orders> {
-        None
+        self.given()?.symmetrize
     }
 
     /// Treatment of documents without a known word.
@@ -100,9 +99,6 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
     }
 
     /// Builds the oracle over items; makes no call.
-    ///
-    /// # Errors
-    /// A missing or malformed input, named with the next step.
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError>;
 }
 
@@ -110,9 +106,7 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
 pub struct Opening<'a> {
     /// Name, seed, paper, threads.
     pub run: &'a RunSettings,
-    /// The folder of datasets.
     pub data: Option<&'a Path>,
-    /// The smallest γ of the configuration.
     pub smallest_gamma: Option<f64>,
     /// The most that may be paid.
     pub money: Option<f64>,
@@ -132,18 +126,18 @@ pub struct Preparation {
 /// Rule for a model that is not fine-tuned yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Training {
-    /// It is fine-tuned.
     Now,
     /// A note states that this comes first and how many steps it takes; if `sample` is given, also the time, measured on steps with
     /// about that many pairs.
-    Later { sample: Option<u64> },
+    Later {
+        sample: Option<u64>,
+    },
 }
 
-/// An oracle over items.
 pub struct Opened {
     /// Scores a pair, unmetered and unstored.
     pub raw: Arc<dyn Oracle>,
-    /// The score of a pair as it is asked for; `raw` may be symmetrised.
+    /// The score of a pair as it is asked for; `raw` may be symmetrized.
     pub as_given: Arc<dyn Oracle>,
     /// The score as given apart from its items, and these, where lists of them share what is kept.
     pub item_list: Option<ItemList>,
@@ -162,35 +156,25 @@ pub struct Opened {
 
 /// The items of an experiment, with what only items of their kind have.
 pub enum Items {
-    /// Documents with labels.
     Documents {
         words: Words,
-        /// Their classes.
         labels: Labels,
     },
-    /// Questions with labels.
     Questions {
-        /// Their classes.
         labels: Labels,
     },
-    /// The sentences of labelled pairs.
     Pairs(Box<Sentences>),
-    /// The rows of a matrix.
     Matrix {
-        /// Their classes, where a file names them.
         labels: Option<Labels>,
     },
-    /// Texts of the user's.
     Texts {
-        /// Ids and texts.
         scored: Arc<ScoredItems>,
         /// Their words, where the oracle or a proxy compares them.
         words: Option<Words>,
         /// The program or endpoint that scores them, where there is one.
         scorer: Option<Scorer>,
-        /// Their classes, where a column names them.
         labels: Option<Labels>,
-        /// The labelled pairs that they are the texts of.
+        /// The labeled pairs that they are the texts of.
         pairs: Option<Box<Sentences>>,
     },
 }
@@ -204,9 +188,7 @@ impl Items {
     }
 }
 
-/// Documents as clouds of word vectors.
 pub struct Words {
-    /// The words of every document.
     pub clouds: Arc<WordClouds>,
     /// Distances that are not solved; `None` where all are solved.
     pub negligible: Option<Negligible>,
@@ -257,17 +239,14 @@ impl OracleConfig {
         Some(Self { spec, settings: settings? })
     }
 
-    /// Id in the catalog.
     pub fn kind(&self) -> &'static str {
         self.spec.entry.id
     }
 
-    /// The kinds of items that it scores.
     pub fn reads(&self) -> &'static [ItemKind] {
         self.spec.reads
     }
 
-    /// Its settings, read and checked.
     pub fn settings(&self) -> &dyn OracleSettings {
         self.settings.as_ref()
     }
@@ -327,7 +306,7 @@ impl Orders {
 /// The keys of a score that is asked for as given.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct GivenScore {
+pub struct GivenScore {
     /// turns distances into exp(−γ·d); none: the scores are similarities
     #[serde(skip_serializing_if = "Option::is_none")]
     gamma: Option<Tuned>,

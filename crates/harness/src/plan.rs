@@ -8,7 +8,6 @@ use landmark_report::amounts::share;
 
 use crate::job::{ExtraCalls, Job, Request};
 
-/// Forecast of the cost of one job.
 #[derive(Debug, Clone)]
 pub struct JobForecast {
     /// Its group in the printed table: the title without the replicate.
@@ -157,7 +156,6 @@ fn evaluations(empty: &EntrySet, plan: &EntryPlan) -> u64 {
     set.evaluations()
 }
 
-/// Evaluations of the whole matrix.
 fn all(empty: &EntrySet) -> u64 {
     evaluations(empty, &EntryPlan::all(empty.shape().len))
 }
@@ -166,7 +164,6 @@ fn all(empty: &EntrySet) -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupForecast {
     pub name: String,
-    /// Number of jobs that it has.
     pub jobs: u64,
     /// Cells of K of each of them.
     pub cells: u64,

@@ -54,11 +54,9 @@ pub struct Problem {
     pub proxies: Proxies,
     /// The items, with what only items of their kind have.
     pub items: Items,
-    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
     /// Notes on what was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
-    /// Hashes and counts for `run.json`.
     pub facts: Json,
 }
 
@@ -84,9 +82,6 @@ impl SplitOrders {
 
 impl Problem {
     /// Loads the data and builds the oracle and the proxies that the methods name.
-    ///
-    /// # Errors
-    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         matrix: &MatrixSubject,
@@ -105,7 +100,7 @@ impl Problem {
             empty: matrix.oracle.settings().empty_documents(),
             compares_words: compares_words(matrix),
             reads: matrix.oracle.reads(),
-            takes_unlabelled: matrix.experiment.makes_factors(),
+            takes_unlabeled: matrix.experiment.makes_factors(),
         };
         let loaded = Loaded::load(run, &matrix.dataset, data, uses)?;
         let embeddings = embeddings_of(loaded.chosen());
@@ -113,9 +108,6 @@ impl Problem {
     }
 
     /// The same score and proxies over texts and queries that stand behind them; `embeddings` are those of the queries.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load); embeddings of another number or length than wanted.
     pub fn of_queries(
         run: &RunSettings,
         matrix: &MatrixSubject,
@@ -174,7 +166,6 @@ impl Problem {
         Landmarks::drawn(self.items(), self.contents.as_deref(), &mut rng)
     }
 
-    /// Number of items n.
     pub fn items(&self) -> usize {
         self.raw.len()
     }
@@ -197,7 +188,7 @@ impl Problem {
         }
     }
 
-    /// The labelled pairs, where the items are their sentences.
+    /// The labeled pairs, where the items are their sentences.
     pub fn sentences(&self) -> Option<&Sentences> {
         match &self.items {
             Items::Pairs(sentences) => Some(sentences),
@@ -217,18 +208,12 @@ impl Problem {
     }
 
     /// The proxy of this kind as a similarity, seen through the same γ as the oracle.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn proxy(&self, kind: &ProxyKind, gamma: Option<f64>) -> Result<Option<Arc<dyn Oracle>>, OracleError> {
         let Some(proxy) = self.proxies.get(kind) else { return Ok(None) };
         similarity(proxy, gamma.filter(|_| kind.is_distance())).map(Some)
     }
 
     /// The proxies of a method as similarities, in the order of the configuration; a method without any has none.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn proxies(
         &self,
         proxy: Option<&ProxyConfig>,
@@ -238,10 +223,6 @@ impl Problem {
         kinds.filter_map(|kind| self.proxy(kind, gamma).transpose()).collect()
     }
 
-    /// Train/test split of a replicate.
-    ///
-    /// # Errors
-    /// A dataset without labels or without a split of its own.
     pub fn split(&self, split: Option<SplitConfig>, seed: u64, replicate: u64) -> Result<Split, LoadError> {
         let given = self.labels().and_then(|labels| labels.given_split.clone());
         match (split, given) {
@@ -255,9 +236,6 @@ impl Problem {
 }
 
 /// A raw score seen through exp(−γd), or as it is.
-///
-/// # Errors
-/// A γ that is no positive number.
 pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
     match gamma {
         None => Ok(raw),
@@ -272,7 +250,6 @@ fn compares_words(matrix: &MatrixSubject) -> bool {
 
 /// New texts together with some of those that there were.
 pub struct Joined<'a> {
-    /// All texts that there were.
     pub old: &'a ScoredItems,
     /// Those of them that the new ones are compared with.
     pub kept: &'a [usize],
@@ -283,9 +260,6 @@ pub struct Joined<'a> {
 
 impl Joined<'_> {
     /// The same score and proxies over the texts that are kept, followed by the new ones.
-    ///
-    /// # Errors
-    /// As [`Problem::load`]; embeddings of another number or length than wanted.
     pub fn load(&self, run: &RunSettings, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Problem, LoadError> {
         let Some(texts) = matrix.dataset.texts() else {
             return Err(LoadError::pair(matrix.dataset.name.to_owned(), matrix.oracle.kind()));

@@ -69,18 +69,12 @@ impl Picked {
 }
 
 /// Evaluations that the checks take, where anything is left to be evaluated and the budget pays for both.
-///
-/// # Errors
-/// A store that cannot be read.
 pub fn calls(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64, JobError> {
     let (checks, is_paid) = priced(context, entries)?;
     Ok(if is_paid { checks } else { 0 })
 }
 
 /// True where the budget leaves nothing for checks that would be made.
-///
-/// # Errors
-/// As [`calls`].
 pub fn are_left_out(context: &SweepContext<'_>, entries: &EntrySet) -> Result<bool, JobError> {
     let (checks, is_paid) = priced(context, entries)?;
     Ok(checks > 0 && !is_paid)
@@ -97,9 +91,6 @@ fn priced(context: &SweepContext<'_>, entries: &EntrySet) -> Result<(u64, bool),
 }
 
 /// Makes the checks that [`calls`] counts; warnings come back.
-///
-/// # Errors
-/// A program that is not what it states, and whatever it refuses.
 pub fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Vec<String>, JobError> {
     let Some(scorer) = context.problem.scorer().filter(|_| matches!(calls(context, entries), Ok(1..))) else {
         return Ok(Vec::new());
@@ -152,7 +143,7 @@ mod tests {
     use super::below_the_rest;
 
     #[test]
-    fn distances_are_told_from_similarities_by_their_diagonal() {
+    fn distances_are_known_from_similarities_by_their_diagonal() {
         assert!(below_the_rest(&[0.0, 0.0], &[3.0, 0.5]).is_some());
         assert_eq!(below_the_rest(&[1.0, 1.0], &[0.3, 0.9]), None);
         assert_eq!(below_the_rest(&[0.0, 0.2], &[0.1, 0.9]), None, "one of them is among the rest");

@@ -18,7 +18,6 @@ const LINE: Duration = Duration::from_secs(10);
 /// Between two such lines on work without a count.
 const BUSY_LINE: Duration = Duration::from_secs(5);
 
-/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Count {
     /// Entries, or whatever is counted.
@@ -66,7 +65,7 @@ impl Progress {
         let template = format!(
             "{{bar:20}} {{human_pos}}/{{human_len}} {what} · {{per_sec}}{{prefix}} · {{eta}} left · {{wide_msg}}"
         );
-        let mut told = 0;
+        let mut shown = 0;
         Self::watching(Some(planned), &template, quiet, LINE, move |bar, elapsed, is_line_due| {
             let so_far: Count = called().into();
             bar.set_position(so_far.done);
@@ -74,8 +73,8 @@ impl Progress {
                 bar.set_prefix(format!(" · {paid:.2} paid"));
             }
             if is_line_due {
-                eprintln!("{}", line(&Moment { so_far, told, planned, elapsed }, what, &bar.message()));
-                told = so_far.done;
+                eprintln!("{}", line(&Moment { so_far, shown, planned, elapsed }, what, &bar.message()));
+                shown = so_far.done;
             }
         })
     }
@@ -155,18 +154,18 @@ impl Drop for Progress {
 struct Moment {
     so_far: Count,
     /// Of the line before.
-    told: u64,
+    shown: u64,
     planned: u64,
     elapsed: Duration,
 }
 
 /// One plain line: rate and time left while the count moves; else that something is computed.
 fn line(moment: &Moment, what: &str, message: &str) -> String {
-    let &Moment { so_far: Count { done: so_far, paid }, told, planned, elapsed } = moment;
+    let &Moment { so_far: Count { done: so_far, paid }, shown, planned, elapsed } = moment;
     let count =
         if so_far >= planned { format!("all {planned} {what}") } else { format!("{so_far} of {planned} {what}") };
     let rate = so_far as f64 / elapsed.as_secs_f64().max(1e-9);
-    let pace = if so_far == told || so_far >= planned {
+    let pace = if so_far == shown || so_far >= planned {
         format!("; computing for {} s", elapsed.as_secs())
     } else {
         let left = (planned - so_far) as f64 / rate.max(1e-9);
@@ -183,9 +182,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_a_rate_only_while_the_count_moves() {
-        let at = |so_far, told| {
-            let moment = Moment { so_far: Count::from(so_far), told, planned: 100, elapsed: Duration::from_secs(20) };
+    fn a_line_has_a_rate_only_while_the_count_moves() {
+        let at = |so_far, shown| {
+            let moment = Moment { so_far: Count::from(so_far), shown, planned: 100, elapsed: Duration::from_secs(20) };
             (line(&moment, "calls", ""), line(&moment, "calls", "rank 10"))
         };
         assert_eq!(at(40, 20).0, "40 of 100 calls, 2/s, 30 s left");
@@ -193,7 +192,7 @@ mod tests {
         assert_eq!(at(0, 0).1, "0 of 100 calls; computing for 20 s; rank 10");
         assert_eq!(at(100, 40).1, "all 100 calls; computing for 20 s; rank 10");
         let so_far = Count { done: 40, paid: Some(1.234) };
-        let moment = Moment { so_far, told: 20, planned: 100, elapsed: Duration::from_secs(20) };
+        let moment = Moment { so_far, shown: 20, planned: 100, elapsed: Duration::from_secs(20) };
         assert_eq!(line(&moment, "calls", ""), "40 of 100 calls, 1.23 paid, 2/s, 30 s left");
     }
 }

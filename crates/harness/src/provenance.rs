@@ -16,13 +16,10 @@ use landmark_core::untrusted::redacted;
 /// Contents of `run.json`, next to the `command` of the run, the `facts` of its report, and `rows`: count and digest of its rows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Provenance {
-    /// Version of this program.
     pub version: &'static str,
     /// The sources it was built from, or runs in.
     pub source: Source,
-    /// The configuration.
     pub config: ConfigFacts,
-    /// Every draw follows from it.
     pub seed: u64,
     /// Hashes and counts of dataset, vectors and oracle.
     pub data: Json,
@@ -59,7 +56,6 @@ pub struct Calls {
     pub skipped: Option<Skipped>,
 }
 
-/// A file of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct FileFacts {
     /// Path below the data folder.
@@ -71,7 +67,6 @@ pub struct FileFacts {
 /// Sources of the program: revision and state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// Git revision.
     pub revision: Option<String>,
     /// True where files differ from that revision; unknown outside a working copy.
     pub dirty: Option<bool>,
@@ -79,10 +74,8 @@ pub struct Source {
     pub of: &'static str,
 }
 
-/// Configuration of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigFacts {
-    /// Its path as given.
     pub file: String,
     pub text: String,
     /// The profile laid over it.
@@ -91,25 +84,18 @@ pub struct ConfigFacts {
     pub set: Vec<String>,
     /// The configuration as it ran, defaults included.
     pub resolved: String,
-    /// blake3 of that.
     pub hash: String,
 }
 
-/// Machine of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
-    /// Model of the processor.
     pub cpu: Option<String>,
-    /// Hardware threads.
     pub cores: usize,
-    /// Threads that computed.
     pub threads: usize,
-    /// Bytes of main memory.
     pub memory_bytes: Option<u64>,
     /// Model of each GPU of NVIDIA's that its driver lists.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gpus: Vec<String>,
-    /// Name and version of the system.
     pub os: String,
 }
 
@@ -121,9 +107,7 @@ pub struct Build {
     /// Git revision of the sources; empty where it is not known.
     #[serde(skip)]
     pub revision: &'static str,
-    /// The compiler.
     pub rustc: &'static str,
-    /// The platform.
     pub target: &'static str,
     /// `release` or `debug`.
     pub profile: &'static str,
@@ -133,9 +117,6 @@ pub struct Build {
 
 impl Provenance {
     /// Looks around. `data` is what the problem knows of its dataset, vectors and oracle; `opening` the time that no cell accounts for.
-    ///
-    /// # Errors
-    /// A configuration that can't be written down.
     pub fn gather(
         config: &Config,
         data: Json,

@@ -33,7 +33,6 @@ use crate::run::{RunOptions, results_folder, store_address};
 pub enum QueryError {
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// Items, score or proxy.
     #[error(transparent)]
     Load(#[from] LoadError),
     #[error(transparent)]
@@ -42,7 +41,6 @@ pub enum QueryError {
     #[error("the query `{id}` could not be searched for")]
     Search {
         id: String,
-        /// The cause.
         #[source]
         source: SearchError,
     },
@@ -72,9 +70,6 @@ impl From<SubprocessError> for QueryError {
 }
 
 /// Digest of the ids and texts of some items.
-///
-/// # Errors
-/// None that items of a dataset could cause.
 pub fn digest(items: &ScoredItems, places: &[usize]) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
     Ok(selected(items, places)?.identity().to_hex())
 }
@@ -98,9 +93,6 @@ pub struct QuerySearch {
 
 impl QuerySearch {
     /// Opens the index of a configuration that was run, and its score over items, anchors and new queries. No call.
-    ///
-    /// # Errors
-    /// No index, or one of other settings, items or anchors; whatever errors the data or the score return.
     pub fn open(
         config: &Config,
         (matrix, queries): (&MatrixSubject, &QueriesConfig),
@@ -145,7 +137,6 @@ impl QuerySearch {
         Ok(Self { index, info, problem, proxy, meter, store, ids: items.ids().to_vec(), queries: queries_of })
     }
 
-    /// Ids of the items.
     pub fn ids(&self) -> &[String] {
         &self.ids
     }
@@ -157,23 +148,16 @@ impl QuerySearch {
     }
 
     /// Scores of these queries that the store holds.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
     pub fn stored(&self) -> Result<u64, StoreError> {
         let entries = |query| Ok(self.metered(query)?.stored().map_or(0, |stored| stored.entries()));
         self.distinct().first.into_iter().map(entries).sum()
     }
 
-    /// Calls made so far.
     pub fn called(&self) -> u64 {
         self.meter.spent().evaluations
     }
 
     /// Answers every query, each distinct one from `calls` calls; `done` is called when one is answered.
-    ///
-    /// # Errors
-    /// The first query that fails, by its id; what was evaluated is kept.
     pub fn answer(&self, calls: usize, done: impl Fn() + Sync) -> Result<Vec<Answer>, QueryError> {
         let answer = |&query: &usize| {
             let answer = self.answer_one(query, calls);
@@ -271,7 +255,6 @@ impl QuerySearch {
     }
 }
 
-/// Queries by identity.
 struct Distinct {
     /// The first query of each.
     first: Vec<usize>,

@@ -15,7 +15,6 @@ pub struct CommandRecord(Arc<Mutex<Recorded>>);
 pub struct Recorded {
     /// Paths as the command was given them or made them.
     pub files: Vec<PathBuf>,
-    /// Facts.
     pub facts: Map<String, Json>,
 }
 
@@ -34,7 +33,6 @@ impl CommandRecord {
         self.lock().facts.insert(name.to_owned(), value);
     }
 
-    /// Everything recorded so far.
     pub fn recorded(&self) -> Recorded {
         self.lock().clone()
     }

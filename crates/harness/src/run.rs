@@ -52,9 +52,7 @@ use section::ReportSection;
 
 /// Default folder of the runs of a working copy.
 const RUNS: &str = "runs";
-/// Folder of the published runs.
 const PUBLISHED: &str = "results";
-/// Default folder of the stored entries.
 const STORE: &str = "store";
 /// Bytes of a stored entry: a 64-bit score, its share of ids and checksum.
 const BYTES_PER_ENTRY: u64 = 8;
@@ -62,7 +60,6 @@ const BYTES_PER_ENTRY: u64 = 8;
 /// Options of a run beyond its configuration.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// The folder of corpora.
     pub data: Option<PathBuf>,
     /// Folder of results, instead of the configuration's.
     pub results: Option<PathBuf>,
@@ -78,13 +75,10 @@ pub struct RunOptions {
     pub force: bool,
     /// Continue after a job that failed.
     pub keep_going: bool,
-    /// Print only errors.
     pub quiet: bool,
     /// List every job of a dry run.
     pub verbose: bool,
-    /// The command line, for the report.
     pub command: String,
-    /// The program, for provenance.
     pub build: Build,
     /// Flags that another command on the same configuration needs besides its file, to find what this run leaves.
     pub flags: Vec<String>,
@@ -92,10 +86,8 @@ pub struct RunOptions {
     pub record: CommandRecord,
 }
 
-/// End of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Everything is there.
     Done,
     /// The budget ended first; what is finished was written.
     BudgetExhausted,
@@ -155,9 +147,6 @@ fn with_source<T>(
 }
 
 /// Loads the items, starts the oracle, opens the store, and hands all of it over.
-///
-/// # Errors
-/// A missing or malformed input.
 pub fn with_sweep<T>(
     config: &Config,
     matrix: &MatrixSubject,
@@ -293,7 +282,6 @@ fn run_at(
     Ok((ended, vec![section]))
 }
 
-/// Outcome of the jobs.
 #[derive(Debug, Default)]
 struct Outcome {
     failed: usize,
@@ -461,7 +449,6 @@ fn publish(section: &ReportSection, folder: &Path) -> Result<(), RunError> {
     Ok(())
 }
 
-/// `run.json` as it is written.
 fn facts_text(facts: &serde_json::Value) -> Result<String, ResultsError> {
     Ok(serde_json::to_string_pretty(facts).map_err(encode_provenance)? + "\n")
 }

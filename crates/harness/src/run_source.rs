@@ -9,7 +9,6 @@ use crate::matrices::Matrices;
 use crate::oracles::wmd::Skipped;
 use crate::plan::Forecast;
 
-/// The subject of a run.
 pub trait RunSource {
     /// It in words and figures.
     fn about(&self) -> About<'_>;
@@ -28,25 +27,16 @@ pub trait RunSource {
     }
 
     /// Evaluations that check a program before what a forecast lacks is evaluated.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
     fn checks(&self, _forecast: &Forecast) -> Result<u64, JobError> {
         Ok(0)
     }
 
     /// Makes these checks; warnings come back.
-    ///
-    /// # Errors
-    /// A program that is not what it states.
     fn check(&self, _forecast: &Forecast) -> Result<Vec<String>, JobError> {
         Ok(Vec::new())
     }
 
     /// The jobs, in the order they run.
-    ///
-    /// # Errors
-    /// An impossible rank, too few landmarks, a dataset without a split.
     fn jobs(&self) -> Result<Vec<Job<'_>>, JobError>;
 
     /// True where what a finished job left next to its rows is still there.
@@ -55,8 +45,5 @@ pub trait RunSource {
     }
 
     /// What a report needs in addition to configuration and rows, once the jobs are done.
-    ///
-    /// # Errors
-    /// Those of the store, and of files that an experiment leaves for its report.
     fn facts(&self, rows: &[ResultRow]) -> Result<Facts, JobError>;
 }

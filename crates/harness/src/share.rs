@@ -42,7 +42,6 @@ impl fmt::Display for Share {
 pub enum Entries {
     /// Rows × columns.
     Block(Vec<usize>, Vec<usize>),
-    /// Single pairs.
     Pairs(Vec<Pair>),
 }
 
@@ -52,7 +51,6 @@ impl Share {
         self.number
     }
 
-    /// The number of shares.
     pub fn of(self) -> usize {
         self.of
     }

@@ -5,7 +5,7 @@
 //! YAML section → Study (checked settings) → open → StudyWork (data in memory) → parts → rows → tables and figures
 //! ```
 //!
-//! Adding one: a file that has a [`StudyEntry`], and its line in the catalog of the program.
+//! Adding one: a file that has a [`StudyEntry`], and its line in the registry of the program.
 
 use std::fmt;
 use std::path::Path;
@@ -25,16 +25,13 @@ use crate::progress::Progress;
 use crate::run_source::RunSource;
 use crate::share::Share;
 
-/// A study in the catalog.
 #[derive(Debug, Clone, Copy)]
 pub struct StudyEntry {
-    /// Entry in the catalog; its id is also the name of its section.
+    /// Entry in the registry; its id is also the name of its section.
     pub entry: Entry,
-    /// Reads the section.
     pub read: fn(&Node, &Reading<'_>) -> Option<Arc<dyn Study>>,
 }
 
-/// The checked settings of a study.
 pub trait Study: fmt::Debug + Send + Sync {
     /// The id of the experiment, and the name of its section.
     fn id(&self) -> &'static str;
@@ -43,9 +40,6 @@ pub trait Study: fmt::Debug + Send + Sync {
     fn settings(&self) -> Json;
 
     /// Loads what the parts work on.
-    ///
-    /// # Errors
-    /// A missing or malformed input, named with the next step.
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError>;
 
     /// The tables and figures that the rows of a finished run become.
@@ -53,9 +47,6 @@ pub trait Study: fmt::Debug + Send + Sync {
 
     /// Does one share of the work, so that a run finds it in the store once all shares are there; answers what was done, or `None` for work
     /// that is done by one process.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open); whatever the work meets, named.
     fn share(&self, _: &StudyContext<'_>, _: Share) -> Result<Option<String>, StudyError> {
         Ok(None)
     }
@@ -74,9 +65,7 @@ pub struct StudyContext<'a> {
     pub store: &'a str,
 }
 
-/// A study with its data in memory.
 pub trait StudyWork {
-    /// Subject of the study.
     fn about(&self) -> About<'_>;
 
     /// The matrices whose entries it evaluates, in the order that the requests of its parts number them; most studies have none.
@@ -88,21 +77,14 @@ pub trait StudyWork {
     fn parts(&self) -> Vec<Part>;
 
     /// Entries that the part of this number will request of each matrix.
-    ///
-    /// # Errors
-    /// A rank or landmarks that a fit cannot use.
     fn requests(&self, _part: usize) -> Result<Vec<Request>, StudyError> {
         Ok(Vec::new())
     }
 
     /// Measures the part of this number. Rows of the parts before it are in `finished`.
-    ///
-    /// # Errors
-    /// Whatever it meets, named.
     fn measure(&self, part: usize, finished: &Finished<'_>, progress: &Progress) -> Result<Vec<ResultRow>, StudyError>;
 }
 
-/// A unit of work of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// Title of the part, for the progress line.
@@ -137,9 +119,6 @@ pub struct StudyRun {
 
 impl StudyRun {
     /// Opens a study: loads its data and names its parts.
-    ///
-    /// # Errors
-    /// As [`Study::open`].
     pub fn open(study: &dyn Study, context: &StudyContext<'_>) -> Result<Self, JobError> {
         let work = study.open(context)?;
         let key = |part: Part| {

@@ -38,7 +38,6 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// The id in results.
     pub fn id(self) -> &'static str {
         match self {
             Self::Rank => "rank",
@@ -103,7 +102,6 @@ impl<'a> Sweep<'a> {
         Self { run, matrix, problem, given, seen: Mutex::default() }
     }
 
-    /// The method of a cell.
     pub fn method(&self, cell: &Cell) -> &'a MethodConfig {
         &self.matrix.methods[cell.method]
     }
@@ -204,9 +202,6 @@ impl<'a> Sweep<'a> {
 
     /// The landmarks of a cell: those of its replicate, shared by all methods. Where a policy must see scores to choose, they are evaluated
     /// from `oracle` the first time; every fit uses some of those columns.
-    ///
-    /// # Errors
-    /// As [`drawn_landmarks`](Self::drawn_landmarks), and whatever the oracle answers.
     pub fn landmarks(&self, cell: &Cell, oracle: &dyn Oracle) -> Result<Landmarks, ApproximateError> {
         let LandmarkConfig::Seen(policy) = &self.matrix.landmarks else { return self.drawn_landmarks(cell) };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,9 +215,6 @@ impl<'a> Sweep<'a> {
     }
 
     /// Entries that choosing these landmarks read; `None` where no score was looked at.
-    ///
-    /// # Errors
-    /// An oracle that the policy cannot look at.
     pub fn choice(&self, landmarks: &Landmarks, shape: OracleShape) -> Result<Option<EntryPlan>, ApproximateError> {
         let LandmarkConfig::Seen(policy) = &self.matrix.landmarks else { return Ok(None) };
         Ok(Some(policy.plan_up_to(shape, self.common_order(), self.longest_order()?)?.entries(landmarks)))
@@ -250,18 +242,12 @@ impl<'a> Sweep<'a> {
     }
 
     /// A method with the largest second set that a search tries.
-    ///
-    /// # Errors
-    /// A second set smaller than the first.
     pub fn widest(&self, method: &MethodConfig) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let tried = self.matrix.search.s2.as_ref();
         tried.map_or_else(|| Ok(Arc::clone(&method.approximator)), |axis| method.with_second_set(axis.bounds().1))
     }
 
     /// Landmarks that need no score: uniform or given. For a plan they stand in for those that do, which are as many.
-    ///
-    /// # Errors
-    /// Given landmarks that are out of range or repeated.
     pub fn drawn_landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
         let Some(indices) = &self.given else {
             return Ok(self.problem.uniform_landmarks(self.run.seed, cell.replicate));
@@ -275,17 +261,11 @@ impl<'a> Sweep<'a> {
     }
 
     /// Entries that a cell's fit will request.
-    ///
-    /// # Errors
-    /// An impossible rank, or too few given landmarks.
     pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<EntryPlan, ApproximateError> {
         self.plan_of(cell, &self.method(cell).approximator, shape)
     }
 
     /// The same of a method that is not quite the one of the configuration.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
     pub fn plan_of(
         &self,
         cell: &Cell,
@@ -303,9 +283,6 @@ impl<'a> Sweep<'a> {
     }
 
     /// The method of a cell, wrapped in its proxy as seen through γ and, where it reads one order a pair, in what corrects that.
-    ///
-    /// # Errors
-    /// A γ that is no positive number, a second set smaller than the first.
     pub fn approximator(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let method = self.proxied(cell, setting)?;
         Ok(match self.coin(cell) {
@@ -328,9 +305,6 @@ impl<'a> Sweep<'a> {
 }
 
 /// The landmarks that a configuration lists, if it does.
-///
-/// # Errors
-/// A file that cannot be read or a line that is no item number, in words.
 pub fn given_landmarks(matrix: &MatrixSubject) -> Result<Option<Vec<usize>>, String> {
     let LandmarkConfig::Given(GivenLandmarks { indices, path }) = &matrix.landmarks else { return Ok(None) };
     if let Some(indices) = indices {

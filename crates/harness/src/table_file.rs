@@ -34,57 +34,38 @@ const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The file system refused.
     #[error("`{}` can't be read: {source}; a path in a configuration starts at its folder, one on the command line where you are", path.display())]
-    Read {
-        path: PathBuf,
-        /// Error of the system.
-        source: std::io::Error,
-    },
+    Read { path: PathBuf, source: std::io::Error },
     /// A packed file that unpacks to more than it may.
     #[error("cannot unpack `{}`: {bound}", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        bound: TooLarge,
-    },
+    TooLarge { path: PathBuf, bound: TooLarge },
     /// A table without a line.
     #[error("`{}` is empty; expected a line with the names of the columns, then one row per item", .0.display())]
     Empty(PathBuf),
-    /// A column that is not there.
     #[error("`{}` has no column `{column}`; {help}", path.display())]
     Column {
         path: PathBuf,
-        /// The column wanted.
         column: String,
         /// The columns there are, or the nearest.
         help: String,
     },
-    /// A row that cannot be used.
     #[error("`{}` row {row}: {seen}; {wanted}", path.display())]
     Row {
         path: PathBuf,
         /// Number of the row, from 1; a header line does not count.
         row: usize,
-        /// Fault that was found.
         seen: String,
         /// Remedy: what is wanted.
         wanted: Cow<'static, str>,
     },
     /// A file that is not of its layout.
     #[error("`{}` can't be read as {layout}: {reason}", path.display())]
-    Layout {
-        path: PathBuf,
-        layout: &'static str,
-        /// Message of the reader.
-        reason: String,
-    },
+    Layout { path: PathBuf, layout: &'static str, reason: String },
 }
 
 /// A file of rows, and how it is laid out.
 #[derive(Debug, Clone, Copy)]
 pub struct TableFile<'a> {
-    /// The file, or the folder.
     pub path: &'a Path,
     pub layout: TextsFormat,
     /// What stands between the columns of a CSV file; found out where absent.
@@ -110,7 +91,6 @@ const PART: u64 = 4 << 20;
 const ROW: u64 = 16;
 const CELL: u64 = 48;
 
-/// A table while it is read.
 struct Filling<'a> {
     table: Table,
     path: &'a Path,
@@ -139,9 +119,6 @@ impl Filling<'_> {
 
 impl TableFile<'_> {
     /// Names of the columns; of a file without names, of the column `text`.
-    ///
-    /// # Errors
-    /// [`TableError`] with the file.
     pub fn head(&self) -> Result<Vec<String>, TableError> {
         match self.layout {
             TextsFormat::Txt => Ok(vec!["text".to_owned()]),
@@ -150,13 +127,13 @@ impl TableFile<'_> {
             TextsFormat::Jsonl => self.head_of(RowFormat::Jsonl, &self.beginning()?),
             TextsFormat::Csv => {
                 let text = self.beginning()?;
-                let (text, said) = separated(&text);
-                let heads = self.delimiters(said).map(|delimiter| csv_head(text, delimiter));
+                let (text, named) = separated(&text);
+                let heads = self.delimiters(named).map(|delimiter| csv_head(text, delimiter));
                 Ok(heads.max_by_key(Vec::len).unwrap_or_default())
             }
             TextsFormat::Parquet => {
                 let open =
-                    |file| contained(|| SerializedFileReader::new(file)).map_err(|said| self.damaged_parquet(&said));
+                    |file| contained(|| SerializedFileReader::new(file)).map_err(|panic| self.damaged_parquet(&panic));
                 let reader = open(self.open_parquet()?)?.map_err(|error| self.parquet(error))?;
                 let schema = reader.metadata().file_metadata().schema();
                 Ok(schema.get_fields().iter().map(|field| field.name().to_owned()).collect())
@@ -165,17 +142,11 @@ impl TableFile<'_> {
     }
 
     /// The columns of these names. A TXT file has one, under any name.
-    ///
-    /// # Errors
-    /// [`TableError`], with the file and the row.
     pub fn read(&self, wanted: &[&str]) -> Result<Table, TableError> {
         self.read_within(wanted, None)
     }
 
     /// The same of at least `rows` rows, and of no more than that needs: large files are read in part.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), of what was read.
     pub fn read_first(&self, wanted: &[&str], rows: usize) -> Result<Table, TableError> {
         let mut most = PART;
         loop {
@@ -197,20 +168,16 @@ impl TableFile<'_> {
             TextsFormat::Csv => self.read_csv(wanted, most),
             // readers of Parquet are known to panic on files that are damaged
             TextsFormat::Parquet => {
-                contained(|| self.read_parquet(wanted, most)).unwrap_or_else(|said| Err(self.damaged_parquet(&said)))
+                contained(|| self.read_parquet(wanted, most)).unwrap_or_else(|panic| Err(self.damaged_parquet(&panic)))
             }
         }
     }
 
-    /// A fault of a row.
     pub fn row(&self, row: usize, seen: String, wanted: impl Into<Cow<'static, str>>) -> TableError {
         TableError::Row { path: self.path.to_owned(), row, seen, wanted: wanted.into() }
     }
 
     /// The whole text of a file that is no table.
-    ///
-    /// # Errors
-    /// [`TableError`] with the file.
     pub fn lines(&self) -> Result<String, TableError> {
         self.whole()
     }
@@ -248,7 +215,6 @@ impl TableFile<'_> {
         Ok(Some(std::fs::metadata(self.path).map_err(self.failed())?.len()))
     }
 
-    /// A table to be filled.
     fn filling(&self, columns: usize) -> Result<Filling<'_>, TableError> {
         let bound = if self.layout == TextsFormat::Folder { None } else { self.packed()?.map(TooLarge::of) };
         let table = Table { columns: vec![Vec::new(); columns], ..Table::default() };
@@ -292,8 +258,8 @@ impl TableFile<'_> {
                 TextsFormat::Csv => {
                     // rows up to the byte, which may have lines of their own within quotes
                     let text = String::from_utf8_lossy(before) + "?";
-                    let (text, said) = separated(&text);
-                    let heads = self.delimiters(said).map(|delimiter| (csv_head(text, delimiter).len(), delimiter));
+                    let (text, named) = separated(&text);
+                    let heads = self.delimiters(named).map(|delimiter| (csv_head(text, delimiter).len(), delimiter));
                     let delimiter = heads.max_by_key(|&(columns, _)| columns).map_or(DELIMITERS[0], |(_, one)| one);
                     csv_reader(text, delimiter).records().count()
                 }
@@ -415,8 +381,8 @@ impl TableFile<'_> {
     }
 
     /// The delimiters that the file may have, where its first line names one or not.
-    fn delimiters(&self, said: Option<char>) -> impl Iterator<Item = char> + use<> {
-        let given = self.delimiter.or(said);
+    fn delimiters(&self, named: Option<char>) -> impl Iterator<Item = char> + use<> {
+        let given = self.delimiter.or(named);
         DELIMITERS.into_iter().filter(move |_| given.is_none()).chain(given)
     }
 
@@ -426,10 +392,10 @@ impl TableFile<'_> {
         if is_cut && text.is_empty() {
             return self.read_csv(wanted, None);
         }
-        let (text, said) = separated(&text);
+        let (text, named) = separated(&text);
         self.check_filled(text)?;
         let has_all = |head: &[String]| wanted.iter().all(|name| head.iter().any(|column| column == name));
-        let delimiter = self.delimiters(said).find(|&delimiter| has_all(&csv_head(text, delimiter)));
+        let delimiter = self.delimiters(named).find(|&delimiter| has_all(&csv_head(text, delimiter)));
         if !is_cut {
             self.check_quotes(text, delimiter.or(self.delimiter).unwrap_or(DELIMITERS[0]))?;
         }
@@ -478,8 +444,8 @@ impl TableFile<'_> {
         Err(self.row(row, seen, "close it; a text that begins with a quote is `\"\"\"like this\"`"))
     }
 
-    fn damaged_parquet(&self, said: &str) -> TableError {
-        let reason = format!("the file is damaged, its reader gave up: {said}");
+    fn damaged_parquet(&self, panic: &str) -> TableError {
+        let reason = format!("the file is damaged, its reader gave up: {panic}");
         TableError::Layout { path: self.path.to_owned(), layout: "Parquet", reason }
     }
 
@@ -541,8 +507,8 @@ impl TableFile<'_> {
 /// A text without Excel's first line `sep=;`, and the delimiter that it names.
 fn separated(text: &str) -> (&str, Option<char>) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let said = first.trim_end_matches(['\r', '"']).trim_start_matches('"').strip_prefix("sep=");
-    match said.map(|said| (said.chars().count(), said.chars().next())) {
+    let named = first.trim_end_matches(['\r', '"']).trim_start_matches('"').strip_prefix("sep=");
+    match named.map(|named| (named.chars().count(), named.chars().next())) {
         Some((1, Some(delimiter))) if delimiter.is_ascii() => (rest, Some(delimiter)),
         _ => (text, None),
     }

@@ -21,9 +21,6 @@ fn aside_of(folder: &Path) -> PathBuf {
 }
 
 /// Puts `part` in the place of `folder`. The old one is moved aside first and removed last; where the new one cannot be moved, the old one returns.
-///
-/// # Errors
-/// Whatever the system returns.
 pub fn replace(part: &Path, folder: &Path) -> io::Result<()> {
     let aside = aside_of(folder);
     restore(folder)?;

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use landmark_core::oracle::symmetry_tolerance;
 use landmark_data::{Corpus, PpmiParams, TokenRules, matrices};
-use landmark_harness::catalogue::Catalogue;
 use landmark_harness::command_line::command_line;
 use landmark_harness::config::{Config, Overlays, TextsFormat};
 use landmark_harness::invocation::UsageError;
+use landmark_harness::registry::Registry;
 use landmark_harness::run::{self, RunOptions};
 use landmark_harness::table_file::TableFile;
 use landmark_report::amounts::{count, counted};
@@ -106,7 +106,7 @@ fn refused(message: impl Into<String>, help: &str) -> Report {
 ///
 /// # Errors
 /// A file that can't be read or has no items, a score that nobody names, a configuration that is there.
-pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: Ask<'_>) -> Result<String> {
+pub fn init(wanted: &Wanted, options: &RunOptions, registry: &Registry, ask: Ask<'_>) -> Result<String> {
     if !wanted.file.exists() {
         let message = format!("no such file or folder: `{}`", wanted.file.display());
         return Err(refused(message, "use a TXT, TSV, CSV, JSONL, Parquet or NPY file, or a folder of texts"));
@@ -143,7 +143,7 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
         sketch.command = vec!["python3".to_owned(), name];
     }
     let yaml = sketch.yaml();
-    let config = Config::parse(&out, &yaml, &Overlays::default(), catalogue)?;
+    let config = Config::parse(&out, &yaml, &Overlays::default(), registry)?;
     write_file(&out, yaml.as_bytes()).into_diagnostic()?;
     options.record.file(&out);
     options.record.fact("configuration", &out);

@@ -55,10 +55,10 @@ impl Cli {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct LogArgs {
     /// Log more: -v for what is done, -vv for every step
-    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, hide_short_help = true)]
     pub verbose: u8,
     /// Print errors and warnings only
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", hide_short_help = true)]
     pub quiet: bool,
     /// Print the answer as one line of JSON
     ///

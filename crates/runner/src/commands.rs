@@ -10,12 +10,11 @@ use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Command, FORMER, GROUPS, LogArgs};
+use crate::cli::{Cli, Command, FORMER, GROUPS, LogArgs, PROGRAM};
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Answer};
 
 mod check;
-mod completions;
 mod data;
 pub mod list;
 mod model;
@@ -27,7 +26,6 @@ mod store;
 mod topk;
 mod user_data;
 
-/// The program.
 pub fn main() -> ExitCode {
     ended(|| {
         // `--json` and the like may come before the command
@@ -89,7 +87,9 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Data { data, command: Some(command), .. }) => data::command(&command, data.as_deref(), cli.log)?,
         Some(Command::Score(arguments)) => (score::score(&arguments)?, Exit::Done),
         Some(Command::Completions { shell }) => {
-            let script = completions::script(shell);
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::parser(true), PROGRAM, &mut script);
+            let script = String::from_utf8_lossy(&script).into_owned();
             let result = json!({ "shell": shell.to_string(), "script": &script });
             (Answer::new(script, result), Exit::Done)
         }

@@ -33,7 +33,6 @@ impl From<Ended> for Exit {
     }
 }
 
-/// Every exit code and its meaning.
 pub const CODES: [(i32, &str); 6] = [
     (Exit::Done as i32, "success"),
     (Exit::Failed as i32, "failed, or a check did not pass; scores are kept and a rerun resumes"),

@@ -12,9 +12,6 @@ use serde_json::{Map, Value as Json, json};
 use crate::cli::LogArgs;
 
 /// Prints a text to standard output. A reader that has gone away (`landmark list | head`) is no error.
-///
-/// # Errors
-/// A full disk, and the like.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()) {
@@ -57,9 +54,6 @@ impl Answer {
     }
 
     /// Prints the text, or with `--json` one line: `result` and `files` are data, `says` the lines for people.
-    ///
-    /// # Errors
-    /// As [`print`].
     pub fn print(&self, log: LogArgs) -> io::Result<()> {
         if !log.json {
             return print(&self.text);
@@ -80,9 +74,9 @@ pub fn note(line: &str) {
 fn harmless(drawn: &str) -> String {
     let mut out = String::with_capacity(drawn.len());
     for (at, piece) in redacted(drawn).split('\u{1b}').enumerate() {
-        let is_colour = |end: usize| piece[1..end].chars().all(|c| c.is_ascii_digit() || c == ';');
-        let colour = piece.find('m').filter(|&end| piece.starts_with('[') && is_colour(end));
-        match (at, colour) {
+        let is_color = |end: usize| piece[1..end].chars().all(|c| c.is_ascii_digit() || c == ';');
+        let color = piece.find('m').filter(|&end| piece.starts_with('[') && is_color(end));
+        match (at, color) {
             (0, _) => out += &escaped(piece),
             (_, Some(end)) => {
                 out += "\u{1b}";
@@ -101,8 +95,8 @@ fn harmless(drawn: &str) -> String {
 /// Prints an error to standard error, with its place and what to do. Color never carries meaning: off a terminal, or
 /// with NO_COLOR, the same text comes without it.
 pub fn print_error(report: &Report) {
-    let is_coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let theme = if is_coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let is_colored = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let theme = if is_colored { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1).with_links(false);
     let render = |diagnostic: &dyn Diagnostic| {
         let mut text = String::new();
@@ -158,7 +152,7 @@ mod tests {
     use super::harmless;
 
     #[test]
-    fn a_complaint_keeps_its_colours_and_shows_all_other_orders_and_no_key() {
+    fn a_complaint_keeps_its_colors_and_shows_all_other_orders_and_no_key() {
         let drawn = "\u{1b}[31merror\u{1b}[0m: \u{1b}[2J\u{1b}]0;title\u{7} Authorization: Bearer abc";
         let shown = "\u{1b}[31merror\u{1b}[0m: \\u{1b}[2J\\u{1b}]0;title\\u{7} Authorization: REDACTED";
         assert_eq!(harmless(drawn), shown);

@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use landmark_data::catalog;
 use landmark_report::{Claims, JudgedClaim, KnownNames, Published, Reference, claims_table, index};
 use miette::{IntoDiagnostic, Result};
-use runner::catalogue::METHODS;
 use runner::exit::UsageError;
 use runner::output::Answer;
+use runner::registry::METHODS;
 use serde_json::{Value as Json, json};
 
 use crate::docs::{update, with_table};
 
-/// Folder of the papers.
 const PAPERS: &str = "experiments";
 
 /// Prints the verdicts, or compares or writes the files that hold them.

@@ -6,7 +6,6 @@ use clap::{Arg, ArgAction, Command};
 use runner::cli::{Cli, GROUPS};
 use runner::exit;
 
-/// The whole page.
 pub(crate) fn page() -> String {
     let program = Cli::parser(true);
     let mut page = String::from(
@@ -29,7 +28,6 @@ pub(crate) fn page() -> String {
     page
 }
 
-/// A command, or the commands below it.
 fn leaves(page: &mut String, parent: &str, command: &Command) {
     let name = format!("{parent} {}", command.get_name());
     let has_commands = command.get_subcommands().next().is_some();
@@ -83,7 +81,6 @@ fn flag(arg: &Arg) -> String {
     if takes_value { format!("{name} {}", value_name(arg)) } else { name }
 }
 
-/// A table of arguments and options.
 fn options<'a>(page: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
     let rows: Vec<String> = arguments.map(row).collect();
     if !rows.is_empty() {

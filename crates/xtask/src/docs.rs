@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use landmark_harness::config::top_keys;
 use landmark_yaml::{Keys, Parameter};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use runner::catalogue::{KINDS, Kind, schema};
 use runner::commands::list::markdown;
 use runner::exit::UsageError;
 use runner::output::Answer;
+use runner::registry::{KINDS, Kind, schema};
 use serde_json::json;
 
 use crate::command_line;

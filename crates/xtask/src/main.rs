@@ -1,16 +1,19 @@
 //! `cargo xtask`: what developers of this repository do with it, and users do not.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::{Args, Parser, Subcommand, ValueHint};
+use landmark_report::differences::differences;
+use landmark_report::rows_from_parquet;
 use miette::{IntoDiagnostic as _, Result};
 use runner::cli::{LogArgs, PlaceArgs};
 use runner::exit::Exit;
+use runner::output::Answer;
+use serde_json::json;
 
 mod claims;
 mod command_line;
-mod compare;
 mod docs;
 mod verify;
 
@@ -89,7 +92,7 @@ fn dispatch(task: Task, log: LogArgs) -> Result<Exit> {
         Task::Docs { root, write } => (docs::docs(&root, write)?, Exit::Done),
         Task::Claims { results, check, write } => (claims::claims(&results, check, write)?, Exit::Done),
         Task::Verify { published, skip_smoke, places } => verify::verify(&published, skip_smoke, &places, log)?,
-        Task::Compare { one, other } => compare::compare(&one, &other)?,
+        Task::Compare { one, other } => compare(&one, &other)?,
         Task::Publish(PublishArgs { arguments }) => {
             let status = Command::new("scripts/publish").args(arguments).status().into_diagnostic()?;
             return Ok(if status.success() { Exit::Done } else { Exit::Failed });
@@ -97,4 +100,12 @@ fn dispatch(task: Task, log: LogArgs) -> Result<Exit> {
     };
     answer.print(log).into_diagnostic()?;
     Ok(exit)
+}
+
+/// Prints by how much they differ; they fail if they do.
+fn compare(one: &Path, other: &Path) -> Result<(Answer, Exit)> {
+    let rows = |folder: &Path| rows_from_parquet(&folder.join("results.parquet")).into_diagnostic();
+    let (text, is_equal) = differences(&rows(one)?, &rows(other)?).into_diagnostic()?;
+    let exit = if is_equal { Exit::Done } else { Exit::Failed };
+    Ok((Answer::new(text, json!({ "equal": is_equal })), exit))
 }

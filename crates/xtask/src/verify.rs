@@ -10,12 +10,12 @@ use landmark_harness::run::{self, RunError, RunOptions};
 use landmark_report::differences::digest;
 use landmark_report::{ResultRow, rows_from_parquet};
 use miette::{IntoDiagnostic, Result, miette};
-use runner::catalogue;
 use runner::cli::{LogArgs, OverlayArgs, PlaceArgs};
 use runner::commands::published::{facts, overlay};
 use runner::commands::run::options;
 use runner::exit::Exit;
 use runner::output::Answer;
+use runner::registry;
 use serde_json::{Value as Json, json};
 
 /// Checks one run.
@@ -30,7 +30,7 @@ pub(crate) fn verify(results: &Path, skip_smoke: bool, places: &PlaceArgs, log: 
         None => checks.note("its configuration is not here: tables and smoke profile are not checked".to_owned()),
         Some(file) => {
             let overlay = overlay(&facts);
-            let config = Config::load(&file, &overlay.overlays(), catalogue::catalogue())?;
+            let config = Config::load(&file, &overlay.overlays(), registry::registry())?;
             let hash = config.config_hash().into_diagnostic()?.to_hex();
             if facts["config"]["hash"].as_str() != Some(hash.as_str()) {
                 checks.note(format!("`{}` has changed since", file.display()));
@@ -171,7 +171,7 @@ fn lacks_data(error: &RunError) -> bool {
 fn smoke(file: &Path, places: &PlaceArgs, log: LogArgs, checks: &mut Checks) -> Result<()> {
     let scratch = Scratch::new()?;
     let overlay = OverlayArgs { profile: Some("smoke".to_owned()), set: Vec::new() };
-    let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
+    let config = Config::load(file, &overlay.overlays(), registry::registry())?;
     let options = RunOptions {
         results: Some(scratch.0.join("results")),
         store: Some(scratch.0.join("store").display().to_string()),

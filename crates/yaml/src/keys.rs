@@ -15,11 +15,9 @@ use crate::tree::{Node, Value};
 /// Something a configuration can name.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// The stable name.
     pub id: &'static str,
     /// One line: what it is.
     pub summary: &'static str,
-    /// The keys it takes.
     pub keys: Keys,
     /// Paper and section, or where to get it.
     pub source: &'static str,
@@ -46,7 +44,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// No key.
     pub const NONE: Self = Self { parts: [None; 6], section: None };
 
     /// The fields of a struct.
@@ -77,7 +74,6 @@ impl Keys {
         self.section
     }
 
-    /// The section as JSON Schema.
     pub fn schema(&self) -> Json {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for part in self.parts.iter().flatten().map(|part| part()) {
@@ -109,7 +105,6 @@ impl Keys {
         schema["properties"].as_object().into_iter().flatten().map(parameter).collect()
     }
 
-    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.parts[0].is_none()
     }
@@ -121,7 +116,6 @@ impl fmt::Debug for Keys {
     }
 }
 
-/// The entry of this id.
 pub fn find(list: &'static [Entry], id: &str) -> Option<&'static Entry> {
     list.iter().find(|entry| entry.id == id)
 }

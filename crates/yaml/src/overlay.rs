@@ -24,9 +24,6 @@ pub fn merge(base: &mut Node, over: &Node) {
 }
 
 /// Applies `a.b[0].c=value`. A list entry may also be named by its `id` or `name`: `methods[sicur].known=[landmarks]`.
-///
-/// # Errors
-/// No `=`, an empty step, a value that is not YAML, a step into something that is not there.
 pub fn set(root: &mut Node, assignment: &str, sources: &mut Sources) -> Result<(), Problem> {
     let source = sources.add("--set", assignment);
     let whole = Span { source, offset: 0, len: assignment.len() };

@@ -22,7 +22,6 @@ pub struct Profile {
     pub is_written: bool,
 }
 
-/// A key that was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Its dotted path.
@@ -59,9 +58,6 @@ pub fn profile_names(profiles: Option<&Node>) -> Vec<&str> {
 }
 
 /// Takes `profiles` out of the tree and lays the chosen one over the rest.
-///
-/// # Errors
-/// A profile that the file lacks, is no section, or changes `name` or `profiles`.
 pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Problem> {
     let profiles = root.remove("profiles");
     let wanted = wanted.unwrap_or(DEFAULT_PROFILE);
@@ -145,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_that_is_nowhere_written_is_told_from_one_that_is() {
+    fn a_profile_that_is_nowhere_written_differs_from_one_that_is() {
         let laid = |text: &str, wanted: &str| lay_profile(&mut crate::parse(text, 0).unwrap(), Some(wanted));
         let with = "seed: 7\nprofiles: { smoke: { seed: 8 }, laptop: }\n";
         let written = |text: &str, wanted: &str| laid(text, wanted).unwrap().is_written;
@@ -164,15 +160,15 @@ mod tests {
             "ranks: [1, 2]\nseed: 7\nprofiles: { small: { ranks: [1], seed: 8, oracle: { precision: bf16 } } }\n";
         let mut root = crate::parse(text, 0).unwrap();
         let mut profile = lay_profile(&mut root, Some("small")).unwrap();
-        let said = |profile: &Profile| {
+        let changes = |profile: &Profile| {
             profile.changed.iter().map(|Change { key, to, .. }| format!("{key} {to}")).collect::<Vec<_>>()
         };
-        assert_eq!(said(&profile), ["ranks 1", "seed 8", "oracle.precision bf16"]);
+        assert_eq!(changes(&profile), ["ranks 1", "seed 8", "oracle.precision bf16"]);
         let (laid, later) =
             (root.clone(), crate::parse("seed: 7\noracle: { precision: f32 }\nreplicates: 2\n", 0).unwrap());
         overlay::merge(&mut root, &later);
         profile.settle(&laid, &root);
-        assert_eq!(said(&profile), ["ranks 1", "oracle.precision f32"]);
+        assert_eq!(changes(&profile), ["ranks 1", "oracle.precision f32"]);
         let set: Vec<&str> = profile.set.iter().map(|change| change.key.as_str()).collect();
         assert_eq!(set, ["replicates"]);
     }

@@ -37,7 +37,6 @@ impl Problems {
         Self { folder: Rc::new(folder.to_owned()), ..Self::default() }
     }
 
-    /// Number of them.
     pub(crate) fn len(&self) -> usize {
         self.found.borrow().len()
     }
@@ -67,7 +66,6 @@ impl Problems {
         self.found.borrow().is_empty()
     }
 
-    /// All of them.
     pub fn into_vec(self) -> Vec<Problem> {
         self.found.take()
     }
@@ -155,7 +153,7 @@ impl std::error::Error for Fault {}
 impl de::Error for Fault {
     fn custom<T: fmt::Display>(message: T) -> Self {
         match message.to_string() {
-            told if told == TOLD => Self { complete: true, ..Self::unfinished(told) },
+            known if known == KNOWN => Self { complete: true, ..Self::unfinished(known) },
             message => Self::unfinished(format!("is wrong: {message}")),
         }
     }
@@ -262,13 +260,10 @@ pub trait FromNode: Sized {
 }
 
 /// `Deserialize` of such a value, which works where a configuration is read.
-///
-/// # Errors
-/// Whatever is wrong with it; its problems are collected where they were found.
 pub fn from_node<'de, D: de::Deserializer<'de>, T: FromNode>(deserializer: D) -> Result<T, D::Error> {
     match deserializer.deserialize_newtype_struct(NODE, Taken("a value"))? {
         HandedOver::Node(node, path, problems) => {
-            T::from_node(&node, &path, &problems).ok_or_else(|| D::Error::custom(TOLD))
+            T::from_node(&node, &path, &problems).ok_or_else(|| D::Error::custom(KNOWN))
         }
         HandedOver::Path(_) => Err(D::Error::custom("a path stands where a value must be")),
     }
@@ -297,7 +292,7 @@ macro_rules! read_from_node {
 }
 
 /// The error of a value whose problems are collected.
-const TOLD: &str = "";
+const KNOWN: &str = "";
 
 /// Takes what was handed over.
 struct Taken(&'static str);
@@ -561,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_says_what_is_there_and_what_must_be() {
+    fn a_wrong_type_shows_what_is_there_and_what_must_be() {
         assert_eq!(read("{ alpha: high }").1, ["`m.alpha` is the text `high`, but must be a number"]);
         assert_eq!(read("{ z: -1 }").1, ["`m.z` is the number -1, but must be a whole number of at least 0"]);
         assert_eq!(read("{ z: 1.5 }").1, ["`m.z` is the number 1.5, but must be a whole number of at least 0"]);

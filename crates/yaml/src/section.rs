@@ -87,12 +87,10 @@ impl<'a> Section<'a> {
         value
     }
 
-    /// Place of the section.
     pub fn place(&self) -> Span {
         self.place
     }
 
-    /// Collector of problems.
     pub fn problems(&self) -> &'a Problems {
         self.problems
     }
@@ -113,11 +111,6 @@ impl<'a> Section<'a> {
     /// Reads a key that may be absent.
     pub fn optional<T: DeserializeOwned>(&self, key: &'static str) -> Option<T> {
         self.node(key).and_then(|node| self.problems.read(node, &self.path_of(key)))
-    }
-
-    /// Reads a key that may be absent, with its default.
-    pub fn or<T: DeserializeOwned>(&self, key: &'static str, default: T) -> T {
-        self.optional(key).unwrap_or(default)
     }
 
     /// Reads a key that must be there.
@@ -160,11 +153,14 @@ impl<'a> Section<'a> {
 
     /// A problem at the value of a key.
     pub fn refuse(&self, key: &str, message: impl Into<String>) {
-        let place = self.entries.iter().find(|(k, _)| k.text == key).map_or(self.place, |(_, node)| node.place);
-        self.problems.add(Problem::new(message).at(place));
+        self.problems.add(Problem::new(message).at(self.place_of(key)));
     }
 
-    /// Its keys and values.
+    /// The place of the value of a key, or of the section where it is not written.
+    pub fn place_of(&self, key: &str) -> Span {
+        self.entries.iter().find(|(k, _)| k.text == key).map_or(self.place, |(_, node)| node.place)
+    }
+
     pub fn entries(&self) -> &'a [(Key, Node)] {
         self.entries
     }

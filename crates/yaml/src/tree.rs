@@ -19,16 +19,13 @@ const MAX_NODES: usize = 200_000;
 pub struct Node {
     /// Kind and content.
     pub value: Value,
-    /// Place in the text.
     pub place: Span,
 }
 
 /// A key of a section and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Key {
-    /// The key itself.
     pub text: String,
-    /// Place in the text.
     pub place: Span,
 }
 
@@ -39,7 +36,6 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number.
     Integer(i128),
     /// Any other number.
     Number(f64),
@@ -51,7 +47,6 @@ pub enum Value {
 }
 
 impl Node {
-    /// An empty section.
     pub fn empty(place: Span) -> Self {
         Self { value: Value::Map(Vec::new()), place }
     }
@@ -88,7 +83,6 @@ impl Node {
         }
     }
 
-    /// The text, where it is one.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -111,9 +105,6 @@ impl Node {
 }
 
 /// Reads one document; `source` is the number under which its text is kept.
-///
-/// # Errors
-/// Malformed YAML, a duplicate key, a second document, a custom tag, nesting beyond 64 levels.
 pub fn parse(text: &str, source: usize) -> Result<Node, Problem> {
     let mut builder = Builder {
         text,

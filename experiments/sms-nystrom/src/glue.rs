@@ -189,7 +189,7 @@ fn threshold(context: &SweepContext<'_>) -> Result<Vec<ResultRow>, JobError> {
         None => context.metered.wanted().evaluate(pairs, &mut scores)?,
         Some(oracle) => {
             let label = OracleLabel::new(context.matrix.oracle.kind(), description.clone());
-            let metered = context.metered.beside(Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
+            let metered = context.metered.another(Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
                 what: "the store of the scores of a threshold".to_owned(),
                 source: error.into(),
             })?;

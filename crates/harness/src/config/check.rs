@@ -41,7 +41,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
     if matrix.dataset.has_two_lists() && !experiment.makes_factors() {
         let id = experiment.entry.id;
         let problem = Problem::new(format!("`experiment: {id}` reads one list of items, and `two_lists` has two"));
-        let place = section.node("experiment").map_or(section.place(), |node| node.place);
+        let place = section.place_of("experiment");
         section.problems().add(problem.at(place).help("use `experiment: own_data`, or a dataset of one list"));
     }
     (experiment.check)(matrix, section);
@@ -92,7 +92,7 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
     if let Some(problem) = dataset.unread_by(&format!("`{}`", oracle.kind()), oracle.reads()) {
         let suits = |spec: &&&OracleSpec| spec.reads.iter().any(|kind| dataset.kinds().contains(kind));
         let others: Vec<&str> = known.iter().filter(suits).map(|spec| spec.entry.id).collect();
-        let place = section.node("oracle").map_or(section.place(), |node| node.place);
+        let place = section.place_of("oracle");
         section.problems().add(problem.and(&format!(": use {}", list(&others))).at(place));
     } else if let Some(message) = oracle.settings().refusal(dataset.kinds()) {
         section.refuse("oracle", message);
@@ -101,7 +101,7 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
     let key = experiment.entry.keys.section().unwrap_or("experiment");
     for kind in own {
         if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", kind.id()), kind.reads()) {
-            section.problems().add(problem.at(section.node(key).map_or(section.place(), |node| node.place)));
+            section.problems().add(problem.at(section.place_of(key)));
         } else if kind.is_distance() && oracle.gamma().is_none() {
             let message = format!(
                 "the proxy `{}` is a distance, and this oracle has no `gamma` that would make a similarity of it",

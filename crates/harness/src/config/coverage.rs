@@ -43,15 +43,10 @@ fn targets() -> Vec<(f64, f64)> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Found<'a> {
     /// The nearest of each item, as `topk --target-recall` lists them.
-    Nearest {
-        /// Neighbors of each item.
-        k: usize,
-    },
+    Nearest { k: usize },
     /// All pairs from a similarity on, as `mine --target-recall` lists them.
     Pairs {
-        /// Their least similarity.
         at_least: f64,
-        /// Landmark columns.
         columns: usize,
         /// Budgets of labels, an item, that the columns are compared with.
         labels: &'a [usize],
@@ -59,10 +54,8 @@ pub enum Found<'a> {
 }
 
 impl CoverageConfig {
-    /// The keys of the section.
     pub const KEYS: Keys = Keys::of::<Self>().under("coverage");
 
-    /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         let mut coverage: Self = section.whole()?;
         if coverage.at_least.is_some() && coverage.k.is_some() {
@@ -102,10 +95,6 @@ impl CoverageConfig {
 }
 
 impl OwnSection for CoverageConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
     fn proxies(&self) -> Vec<&ProxyKind> {
         vec![&self.proxy]
     }

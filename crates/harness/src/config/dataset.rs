@@ -40,7 +40,7 @@ const MATRICES: [Entry; 6] = [
     },
     Entry {
         id: "pairs",
-        summary: "your own labelled pairs of texts, graded or yes and no, for `glue`",
+        summary: "your own labeled pairs of texts, graded or yes and no, for `glue`",
         keys: Keys::of::<OwnPairsConfig>().and::<PairsConfig>(),
         source: "yours",
     },
@@ -74,10 +74,8 @@ pub static DATASETS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     documents.chain(MATRICES).collect()
 });
 
-/// Items of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DatasetConfig {
-    /// Id in the list.
     pub name: &'static str,
     /// Kind of the items, with its settings.
     #[serde(flatten)]
@@ -91,19 +89,13 @@ pub struct DatasetConfig {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Items {
-    /// Documents with labels.
     Documents(DocumentsConfig),
-    /// Questions with labels and trees.
     Questions(QuestionsConfig),
-    /// The sentences of labelled pairs.
     Pairs(PairsConfig),
     /// The rows of a matrix in a file.
     Matrix(MatrixConfig),
-    /// The rows of a random matrix.
     Random(RandomMatrix),
-    /// Texts of the user's.
     Texts(Box<TextsConfig>),
-    /// Two lists of them.
     TwoLists(Box<TwoListsConfig>),
 }
 
@@ -168,7 +160,7 @@ struct FallbackKeys {
     fallback: Option<Fallback>,
 }
 
-/// The sentences of labelled pairs.
+/// The sentences of labeled pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairsConfig {
@@ -308,12 +300,11 @@ impl DatasetConfig {
         matches!(self.items, Items::Questions(_))
     }
 
-    /// True where the items are sentences of labelled pairs.
+    /// True where the items are sentences of labeled pairs.
     pub fn has_pairs(&self) -> bool {
         matches!(self.items, Items::Pairs(_))
     }
 
-    /// True where items have labels.
     pub fn has_labels(&self) -> bool {
         self.split().is_some()
     }
@@ -343,7 +334,7 @@ impl FromNode for DatasetConfig {
         let items = match entry.id {
             "precomputed" => section.part().map(Items::Matrix),
             "random_psd" => section.part().map(Items::Random),
-            "texts" => TextsConfig::labelled(&section).map(|texts| Items::Texts(Box::new(texts))),
+            "texts" => TextsConfig::labeled(&section).map(|texts| Items::Texts(Box::new(texts))),
             "two_lists" => TwoListsConfig::read(&section).map(|lists| Items::TwoLists(Box::new(lists))),
             "pairs" => PairsConfig::read_own(&section).map(Items::Pairs),
             "trees" => QuestionsConfig::read_own(&section).map(Items::Questions),
@@ -394,7 +385,6 @@ impl DocumentsConfig {
         }
     }
 
-    /// Selection of the dataset's documents.
     pub fn options(&self) -> DocumentOptions {
         DocumentOptions { first_classes: self.classes, headers: self.headers, limit: self.limit }
     }

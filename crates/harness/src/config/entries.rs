@@ -7,7 +7,6 @@ use landmark_core::oracle::Oracle;
 use landmark_yaml::{Entry, FromNode, Keys, Node, Problem, Problems, Section, choice, ids, read_from_node};
 use serde::Serialize;
 
-/// Every kind of entries.
 pub static ENTRY_POLICIES: &[Entry] = &[
     Entry {
         id: "columns",
@@ -61,9 +60,6 @@ impl EntriesConfig {
     }
 
     /// A method whose calls are divided so; `proxies` help to choose the pairs.
-    ///
-    /// # Errors
-    /// A parameter out of range.
     pub fn around(
         &self,
         method: Arc<dyn Approximate>,

@@ -18,7 +18,6 @@ impl Config {
 /// Endings of files of items, which `landmark init` writes configurations for.
 const ITEMS: [&str; 5] = ["tsv", "csv", "jsonl", "parquet", "npy"];
 
-/// The text of a configuration.
 pub(super) fn read(file: &Path) -> Result<String, ConfigError> {
     let name = file.display().to_string();
     let wrong = |problem: Problem| ConfigError::new(&name, &Sources::default(), vec![problem]);

@@ -4,20 +4,14 @@ use landmark_yaml::Problem;
 
 use super::dataset::{DatasetConfig, Items};
 
-/// A kind of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemKind {
     /// Documents, whose words have vectors.
     Documents,
-    /// Questions with their trees.
     Trees,
-    /// The sentences of labelled pairs.
     Pairs,
-    /// Texts of the user's.
     Texts,
-    /// The rows of a matrix.
     Matrix,
-    /// Mentions of entities and events.
     Mentions,
 }
 
@@ -25,12 +19,11 @@ impl ItemKind {
     /// Every kind that a dataset of a sweep can have.
     pub const ALL: &'static [Self] = &[Self::Documents, Self::Trees, Self::Pairs, Self::Texts, Self::Matrix];
 
-    /// The items, in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Documents => "documents with word vectors",
             Self::Trees => "questions with trees",
-            Self::Pairs => "sentences of labelled pairs",
+            Self::Pairs => "sentences of labeled pairs",
             Self::Texts => "texts",
             Self::Matrix => "a matrix",
             Self::Mentions => "mentions",

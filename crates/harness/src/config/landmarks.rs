@@ -5,7 +5,6 @@ use landmark_yaml::{ConfigPath, Entry, FromNode, Keys, Node, Problem, Problems, 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Every policy that chooses landmarks.
 pub static LANDMARK_POLICIES: &[Entry] = &[
     Entry {
         id: "uniform",
@@ -96,7 +95,6 @@ pub enum LandmarkConfig {
 }
 
 impl LandmarkConfig {
-    /// Id in the list.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Uniform => "uniform",

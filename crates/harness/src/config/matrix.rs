@@ -21,12 +21,10 @@ use super::settings::{Budget, ErrorEstimateConfig, ErrorEstimateKey, SvmConfig};
 use super::values::{Compare, Rank, Ranks, Tuned};
 use crate::oracles::{OracleConfig, Orders};
 
-/// Sweep of methods over one matrix.
 #[derive(Debug, Clone, Serialize)]
 pub struct MatrixSubject {
     /// Experiment, which defines what is measured.
     pub experiment: &'static ExperimentEntry,
-    /// The items.
     pub dataset: DatasetConfig,
     /// Similarity function that scores a pair.
     pub oracle: OracleConfig,
@@ -38,17 +36,13 @@ pub struct MatrixSubject {
     pub ranks: Vec<Rank>,
     /// Basis on which methods are compared.
     pub compare: Compare,
-    /// Hard limits.
     pub budget: Budget,
     /// Moment from which calls are safe from a power cut.
     #[serde(skip)]
     pub sync: SyncPolicy,
-    /// Hyper-parameter search.
     #[serde(rename = "tuning")]
     pub search: SearchConfig,
-    /// The classifier.
     pub svm: SvmConfig,
-    /// Error estimate from extra entries.
     pub error_estimate: Option<ErrorEstimateConfig>,
     /// Grow the rank, up to the largest of `ranks`, until the estimate of the relative error is below this.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +74,7 @@ pub(super) struct SweepKeys {
 pub enum Purpose {
     /// Compares approximations with all of K unless an estimate is asked for.
     Errors,
-    /// Searches for γ, C and ranks on labelled items, of which it holds some back.
+    /// Searches for γ, C and ranks on labeled items, of which it holds some back.
     Accuracy,
     /// Leaves one set of factors: one method at one rank.
     Factors,
@@ -97,7 +91,6 @@ pub struct ExperimentEntry {
     /// Its line of the list; its keys stand in the section that they name.
     pub entry: Entry,
     pub purpose: Purpose,
-    /// Reads that section.
     pub own: Option<ReadOwn>,
     /// Refuses what it cannot use.
     pub check: fn(&MatrixSubject, &Section<'_>),
@@ -119,7 +112,7 @@ impl ExperimentEntry {
         self.purpose == Purpose::Factors
     }
 
-    /// True if it searches for hyper-parameters on labelled items.
+    /// True if it searches for hyper-parameters on labeled items.
     pub fn searches(&self) -> bool {
         self.purpose == Purpose::Accuracy
     }
@@ -216,7 +209,6 @@ impl MatrixSubject {
         of_methods.chain(self.own.iter().flat_map(|own| own.proxies()))
     }
 
-    /// The smallest γ of the configuration.
     pub fn smallest_gamma(&self) -> Option<f64> {
         Some(match self.oracle.gamma()? {
             Tuned::Fixed(gamma) => gamma,
@@ -237,7 +229,6 @@ impl MatrixSubject {
         self.oracle.gamma().is_some()
     }
 
-    /// γ if the configuration fixes it.
     pub fn fixed_gamma(&self) -> Option<f64> {
         match self.oracle.gamma() {
             Some(Tuned::Fixed(gamma)) => Some(gamma),

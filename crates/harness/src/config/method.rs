@@ -16,10 +16,8 @@ use super::method_entry::{MethodEntry, MethodKeys, MethodOrder};
 use super::proxy::{ProxyConfig, ProxyLink};
 use super::reading::Reading;
 
-/// One method of a sweep.
 #[derive(Clone, Serialize)]
 pub struct MethodConfig {
-    /// Id in the catalog.
     pub id: &'static str,
     /// Label in the tables; unique in a configuration.
     pub name: String,
@@ -43,10 +41,8 @@ pub struct MethodConfig {
     /// The same without its entries divided: what a proxy is put around.
     #[serde(skip)]
     bare: Arc<dyn Approximate>,
-    /// Its line of the catalog.
     #[serde(skip)]
     pub entry: &'static MethodEntry,
-    /// Place in the configuration.
     #[serde(skip)]
     pub place: Span,
 }
@@ -87,18 +83,12 @@ impl MethodConfig {
     }
 
     /// The method with another |S2| / |S1|; itself where it has no second set.
-    ///
-    /// # Errors
-    /// A ratio that it refuses.
     pub fn with_second_set(&self, ratio: f64) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let other = self.approximator.with_second_set(ratio)?;
         Ok(other.unwrap_or_else(|| Arc::clone(&self.approximator)))
     }
 
     /// The method around its proxies, the first one first, its calls divided as in `entries`; `ratio` is another |S2| / |S1|.
-    ///
-    /// # Errors
-    /// A ratio that it refuses.
     pub fn around(
         &self,
         proxies: Vec<Arc<dyn Oracle>>,

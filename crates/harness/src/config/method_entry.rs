@@ -1,4 +1,4 @@
-//! A method as a configuration names it: its line of the catalog, and how its keys become a checked approximator.
+//! A method as a configuration names it: its line of the registry, and how its keys become a checked approximator.
 
 use std::sync::Arc;
 
@@ -15,23 +15,18 @@ use super::proxy::ProxyConfig;
 
 /// A method: how it is named, what it costs, how it is built from the keys of a configuration.
 pub struct MethodEntry {
-    /// The stable name.
     pub id: &'static str,
     /// One line: what it is.
     pub summary: &'static str,
-    /// The formula of K̃.
     pub formula: &'static str,
     /// Entries it evaluates, as the papers count them.
     pub entries: &'static str,
-    /// Paper and section.
     pub source: &'static str,
-    /// The keys it takes.
     pub keys: Keys,
     /// True where its result depends on the landmarks.
     pub draws: bool,
     /// True where its result depends on the rank.
     pub sized: bool,
-    /// Reads and checks its keys.
     pub read: fn(&Section<'_>) -> Option<Built>,
 }
 
@@ -39,7 +34,6 @@ pub struct MethodEntry {
 pub struct Built {
     /// Every parameter, written or not.
     pub params: Map<String, Json>,
-    /// The method itself.
     pub approximator: Arc<dyn Approximate>,
 }
 

@@ -8,7 +8,6 @@ const KEYS: [(&str, &str, &str); 2] = [("", "search", "tuning"), ("budget", "ent
 /// Old profile, profile.
 const PROFILES: [(&str, &str); 1] = [("desk", "medium")];
 
-/// The name of a profile today.
 pub(crate) fn of_profile(name: &str) -> &str {
     PROFILES.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new)
 }

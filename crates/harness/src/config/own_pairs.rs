@@ -1,4 +1,4 @@
-//! `dataset: { name: pairs, … }` — labelled pairs of the user's own: a file with two texts and people's judgment of them a row.
+//! `dataset: { name: pairs, … }` — labeled pairs of the user's own: a file with two texts and people's judgment of them a row.
 
 use landmark_yaml::{ConfigPath, Section};
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::dataset::VectorsConfig;
 use super::texts::{RowSplit, TextsFormat, check_format};
 
-/// A file of labelled pairs.
+/// A file of labeled pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnPairsConfig {
@@ -66,7 +66,6 @@ fn second() -> String {
 }
 
 impl OwnPairsConfig {
-    /// Reads its keys of a section.
     pub(super) fn read(section: &Section<'_>) -> Option<Self> {
         let mut own: Self = section.part()?;
         check_format(section, "path", &own.path, own.format);

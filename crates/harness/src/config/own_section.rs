@@ -3,19 +3,25 @@
 use std::any::Any;
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::proxy::ProxyKind;
 use super::queries::QueriesConfig;
 
-/// A section that an experiment reads for itself.
-pub trait OwnSection: Any + fmt::Debug + Send + Sync {
-    /// The resolved section, defaults included.
-    ///
-    /// # Errors
-    /// A value that JSON cannot hold.
+/// Settings as `run.json` has them: keys after defaults.
+pub trait ToJson {
     fn to_json(&self) -> serde_json::Result<Json>;
+}
 
+impl<T: Serialize> ToJson for T {
+    fn to_json(&self) -> serde_json::Result<Json> {
+        serde_json::to_value(self)
+    }
+}
+
+/// A section that an experiment reads for itself.
+pub trait OwnSection: ToJson + Any + fmt::Debug + Send + Sync {
     /// The cheap relatives that it names.
     fn proxies(&self) -> Vec<&ProxyKind> {
         Vec::new()
@@ -28,10 +34,6 @@ pub trait OwnSection: Any + fmt::Debug + Send + Sync {
 }
 
 impl OwnSection for QueriesConfig {
-    fn to_json(&self) -> serde_json::Result<Json> {
-        serde_json::to_value(self)
-    }
-
     fn proxies(&self) -> Vec<&ProxyKind> {
         self.proxy.iter().collect()
     }

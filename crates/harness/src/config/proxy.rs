@@ -17,7 +17,6 @@ pub const MENTION_COSINE: &str = "mention_cosine";
 /// The keys of a proxy that has none of its own.
 const FITTED: Keys = Keys::of::<Fitted>();
 
-/// Every proxy.
 pub static PROXIES: &[Entry] = &[
     Entry {
         id: "rwmd",
@@ -188,15 +187,12 @@ impl Serialize for ProxyConfig {
     }
 }
 
-/// A cheap relative of the oracle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ProxyKind {
     /// Relaxed word mover's distance.
     Rwmd,
-    /// Word centroid distance.
     Wcd,
-    /// Cosine of bags of words.
     BagOfWords,
     /// Cosine of hashed character n-grams.
     CharacterNgrams(CharacterNgrams),
@@ -215,10 +211,11 @@ pub enum ProxyKind {
     },
     /// Cosine of the vectors that an endpoint gives.
     #[serde(rename = "embedding_cosine")]
-    Endpoint { endpoint: Box<EmbeddingParams> },
+    Endpoint {
+        endpoint: Box<EmbeddingParams>,
+    },
     /// Cosine of the rows of a file.
     EmbeddingCosine {
-        /// n × d `.npy`.
         path: ConfigPath,
     },
 }
@@ -234,7 +231,6 @@ pub enum ProxyFit {
 }
 
 impl ProxyKind {
-    /// Id in the list.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Rwmd => "rwmd",
@@ -252,7 +248,6 @@ impl ProxyKind {
         matches!(self, Self::Rwmd | Self::Wcd)
     }
 
-    /// The kinds of items that it compares.
     pub fn reads(&self) -> &'static [ItemKind] {
         match self {
             Self::Rwmd | Self::Wcd => &[ItemKind::Documents],

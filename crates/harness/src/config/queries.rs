@@ -42,10 +42,8 @@ impl Default for QueriesConfig {
 }
 
 impl QueriesConfig {
-    /// The keys of the section.
     pub const KEYS: Keys = Keys::of::<TextsConfig>().and::<Self>().and::<IndexParams>().under("queries");
 
-    /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         let (texts, queries, params) = (TextsConfig::read(section), section.part::<Self>(), section.part());
         section.finish(&[]);

@@ -10,12 +10,10 @@ use crate::oracles::OracleSpec;
 pub struct Ingredients {
     /// Approximators, in the order of the papers.
     pub methods: &'static [MethodEntry],
-    /// Similarity functions.
     pub oracles: &'static [&'static OracleSpec],
 }
 
 impl Ingredients {
-    /// The method of this id.
     pub fn method(&self, id: &str) -> Option<&'static MethodEntry> {
         self.methods.iter().find(|entry| entry.id == id)
     }

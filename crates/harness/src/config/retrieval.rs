@@ -56,20 +56,14 @@ impl RetrievalConfig {
     /// What tables call reranking the candidates of a proxy.
     pub const RERANKING: &'static str = "proxy + rescore";
 
-    /// The keys of the section.
     pub const KEYS: Keys = Keys::of::<Self>().under("retrieval");
 
-    /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         section.whole()
     }
 }
 
 impl OwnSection for RetrievalConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-
     fn proxies(&self) -> Vec<&ProxyKind> {
         self.proxies.iter().collect()
     }

@@ -9,9 +9,7 @@ use serde::Serialize;
 /// Name, seed, replicates, profile.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunSettings {
-    /// Names the folder of results.
     pub name: String,
-    /// One line for the report.
     pub title: Option<String>,
     /// Folder of `experiments/` with the paper's numbers.
     pub paper: Option<String>,
@@ -31,7 +29,6 @@ pub struct RunSettings {
     /// Hours that it takes on two cores, where the configuration or its profile states them.
     #[serde(skip)]
     pub hours: Option<f64>,
-    /// The path of the configuration.
     #[serde(skip)]
     pub file: PathBuf,
 }

@@ -113,17 +113,14 @@ impl Default for SearchConfig {
 }
 
 impl SearchConfig {
-    /// Candidates for γ of a method.
     pub fn gamma_of(&self, method: &str) -> &Axis {
         self.wme.gamma.as_ref().filter(|_| method == WME).unwrap_or(&self.gamma)
     }
 
-    /// Candidates for C of a method.
     pub fn c_of(&self, method: &str) -> &Axis {
         self.wme.c.as_ref().filter(|_| method == WME).unwrap_or(&self.c)
     }
 
-    /// Reads the section.
     pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
         let section = Section::new(node, "tuning", problems)?;
         let search: Self = section.whole()?;

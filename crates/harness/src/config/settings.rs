@@ -108,7 +108,6 @@ impl Default for OutputConfig {
 }
 
 impl OutputConfig {
-    /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         let output: Self = section.whole()?;
         if !output.formats.contains(&FactorFormat::Npy) {
@@ -132,9 +131,7 @@ pub enum TrainedOn {
 /// The classifier: the linear SVM of `landmark-tasks`, its cost C perhaps searched for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SvmConfig {
-    /// Training input of the classifier.
     pub on: TrainedOn,
-    /// Cost C of an error.
     pub c: Tuned,
     /// Everything else; its own `c` holds a fixed C, and 1 where C is searched for.
     pub params: LinearSvmParams,
@@ -174,10 +171,8 @@ impl Default for SvmConfig {
 }
 
 impl SvmConfig {
-    /// The keys of the section.
     pub const KEYS: Keys = Keys::of::<SvmKeys>().and::<LinearSvmParams>();
 
-    /// Reads the section.
     pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
         let section = Section::new(node, "svm", problems)?;
         let keys = section.part();
@@ -274,7 +269,6 @@ impl Default for SpectrumConfig {
 }
 
 impl SpectrumConfig {
-    /// Reads the section.
     pub fn read(section: &Section<'_>) -> Option<Self> {
         let spectrum: Self = section.whole()?;
         if spectrum.to < spectrum.from {
@@ -287,14 +281,6 @@ impl SpectrumConfig {
     }
 }
 
-impl OwnSection for OutputConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-}
+impl OwnSection for OutputConfig {}
 
-impl OwnSection for SpectrumConfig {
-    fn to_json(&self) -> serde_json::Result<serde_json::Value> {
-        serde_json::to_value(self)
-    }
-}
+impl OwnSection for SpectrumConfig {}

@@ -86,7 +86,6 @@ pub struct TwoListsConfig {
 }
 
 impl TwoListsConfig {
-    /// Reads its keys of a section.
     pub(super) fn read(section: &Section<'_>) -> Option<Self> {
         let lists: Self = section.part()?;
         check_format(section, "left", &lists.left, lists.format);
@@ -95,7 +94,7 @@ impl TwoListsConfig {
         if place(&lists.left) == place(&lists.right) {
             let message =
                 format!("`left` and `right` are the same file, `{}` (expected two lists)", lists.left.written);
-            let problem = Problem::new(message).at(section.node("right").map_or(section.place(), |node| node.place));
+            let problem = Problem::new(message).at(section.place_of("right"));
             section.problems().add(problem.help("for pairs within one list use `{ name: texts, path: … }`"));
         }
         let texts = TextsConfig {
@@ -156,7 +155,6 @@ impl Default for RowSplit {
 }
 
 impl RowSplit {
-    /// As a split of labelled items.
     pub fn of_items(&self) -> SplitConfig {
         match self {
             Self::Train(share) => SplitConfig::Train(*share),
@@ -241,7 +239,7 @@ impl TextsFormat {
 pub(super) fn check_format(section: &Section<'_>, key: &str, path: &ConfigPath, format: Option<TextsFormat>) {
     if format.is_none() && TextsFormat::of(&path.resolved).is_none() {
         let message = format!(
-            "`{}` is `{}`, whose ending says nothing: add `format: txt`, `tsv`, `csv`, `jsonl`, `parquet` or `folder`",
+            "`{}` is `{}`, whose ending names no format: add `format: txt`, `tsv`, `csv`, `jsonl`, `parquet` or `folder`",
             section.path_of(key),
             path.written
         );
@@ -251,12 +249,11 @@ pub(super) fn check_format(section: &Section<'_>, key: &str, path: &ConfigPath, 
 
 impl TextsConfig {
     /// Reads its keys of a section, labels included.
-    pub(super) fn labelled(section: &Section<'_>) -> Option<Self> {
+    pub(super) fn labeled(section: &Section<'_>) -> Option<Self> {
         let (texts, keys) = (Self::read(section), section.part::<LabelKeys>());
         let (texts, LabelKeys { label, split }) = (texts?, keys?);
         if label.is_none() && split.is_some() {
-            section
-                .refuse("split", "`dataset.split` says which labelled texts are learned from, but there is no `label`");
+            section.refuse("split", "`dataset.split` selects the labeled texts to learn from, but there is no `label`");
         }
         let labels = label.map(|column| LabelsConfig { column, split: split.unwrap_or_default() });
         Some(Self { labels, ..texts })
@@ -277,7 +274,6 @@ impl TextsConfig {
         }
     }
 
-    /// The layout of the file.
     pub fn layout(&self) -> TextsFormat {
         self.format.or_else(|| TextsFormat::of(&self.path.resolved)).unwrap_or(TextsFormat::Txt)
     }

@@ -155,11 +155,9 @@ pub enum Compare {
     Both,
 }
 
-/// Candidates for one hyper-parameter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Axis {
-    /// These.
     Values(Vec<f64>),
     Range(Range),
 }
@@ -266,7 +264,6 @@ impl Axis {
         }
     }
 
-    /// Smallest and largest.
     pub fn bounds(&self) -> (f64, f64) {
         match self {
             Self::Values(values) => {

@@ -9,15 +9,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// Source of the word vectors.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum VectorsConfig {
     /// A set of the catalog, such as `self300`.
     Named(&'static str),
-    /// A file of yours.
     File(VectorFile),
-    /// Learned from the documents themselves.
     Learned(Learned),
 }
 
@@ -41,7 +38,6 @@ pub enum Learned {
     PpmiSvd(PpmiParams),
 }
 
-/// The ways to learn word vectors.
 static LEARNED: &[Entry] = &[Entry {
     id: "ppmi_svd",
     summary: "positive pointwise mutual information of neighboring words, factored",

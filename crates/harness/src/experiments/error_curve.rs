@@ -34,22 +34,18 @@ impl Experiment for ErrorCurve {
     }
 
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-        jobs(context)
+        let errors = Errors::of(context);
+        let mut jobs = Vec::new();
+        if errors == Errors::Exact && context.problem.is_priced {
+            jobs.push(reference(context)?);
+        }
+        jobs.extend(cell_jobs(context, errors, key, measure)?);
+        Ok(jobs)
     }
 
     fn layout(&self, run: &FinishedRun<'_>) -> Layout {
         error_layout(run)
     }
-}
-
-fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
-    let errors = Errors::of(context);
-    let mut jobs = Vec::new();
-    if errors == Errors::Exact && context.problem.is_priced {
-        jobs.push(reference(context)?);
-    }
-    jobs.extend(cell_jobs(context, errors, key, measure)?);
-    Ok(jobs)
 }
 
 /// The measurement of a cell, from the results before it.
@@ -80,7 +76,6 @@ fn key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
     Ok(context.key("error", Some(cell), &json!({ "errors": Errors::of(context) }))?)
 }
 
-/// The job that evaluates all of K.
 pub fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, JobError> {
     let name = "all of K, the reference".to_owned();
     Ok(Job {
@@ -123,7 +118,6 @@ pub fn with_seconds(rows: Vec<ResultRow>, approximation: &Approximation) -> impl
     })
 }
 
-/// Report of a fit, as rows.
 pub fn report_rows(approximation: &Approximation, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
     let report = approximation.report();
     let mut rows = vec![blank(Metric::Shift, report.shift)];

@@ -6,6 +6,7 @@
 use landmark_core::approximation::Approximation;
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate::{self, Agreement, ErrorEstimate, Estimate, Sample};
+use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
 use landmark_report::{Metric, ResultRow};
 use ndarray::Array2;
@@ -88,23 +89,19 @@ fn planned_sample(
     fit: &EntryPlan,
 ) -> Result<Option<Sample>, JobError> {
     let Errors::Estimated(estimate) = errors else { return Ok(None) };
-    let columns = match fit.chosen {
-        0 => context.sweep.drawn_landmarks(cell)?.order()[..cell.rank].to_vec(),
-        _ => fit.full_columns(),
-    };
-    Ok(Some(sample(context, estimate, cell, &columns)))
+    Ok(Some(sample(context, estimate, cell, &columns(cell, &context.sweep.drawn_landmarks(cell)?, fit))))
 }
 
 /// The sample that was planned for a fit.
 fn sample_of(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell) -> Result<Sample, JobError> {
     let landmarks = context.landmarks(cell)?;
-    // where pairs are chosen a part of the landmarks has no column, or has one only by what the fit saw
     let fit = context.sweep.method(cell).approximator.plan(context.metered.shape(), &landmarks, cell.rank)?;
-    let columns = match fit.chosen {
-        0 => landmarks.order()[..cell.rank].to_vec(),
-        _ => fit.full_columns(),
-    };
-    Ok(sample(context, estimate, cell, &columns))
+    Ok(sample(context, estimate, cell, &columns(cell, &landmarks, &fit)))
+}
+
+/// Columns of a fit. Where pairs are chosen a part of the landmarks has no column, or has one only by what the fit saw.
+fn columns(cell: &Cell, landmarks: &Landmarks, fit: &EntryPlan) -> Vec<usize> {
+    if fit.chosen == 0 { landmarks.order()[..cell.rank].to_vec() } else { fit.full_columns() }
 }
 
 /// Evaluates all of K by blocks of rows.
@@ -182,7 +179,6 @@ pub fn row(
     })
 }
 
-/// The rows of an estimate.
 pub fn estimated_rows(estimate: &ErrorEstimate, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
     let row = |metric, Estimate { value, lower, upper }| blank(metric, value).within(lower, upper);
     let ErrorEstimate { relative_error: value, lower, upper, .. } = *estimate;

@@ -32,7 +32,6 @@ const KEPT_UP_TO: usize = 6_000;
 /// Anchors that are taken out and searched for, at most.
 const TRIED: usize = 60;
 
-/// Metrics of a list.
 const METRICS: [(Metric, Depth); 3] = [
     (Metric::RecallAt1, Depth::Recall(1)),
     (Metric::RecallAt10, Depth::Recall(10)),
@@ -52,7 +51,6 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
     )
 };
 
-/// An index of items for new queries.
 pub struct QuerySearch;
 
 impl Experiment for QuerySearch {
@@ -262,7 +260,7 @@ fn try_anchors(
 
 fn layout(rows: &[ResultRow]) -> Layout {
     let Some(first) = rows.first() else {
-        let notes = vec!["of one anchor nothing can be said of how well the index does; give it more".to_owned()];
+        let notes = vec!["one anchor cannot show how well the index does; raise `queries.anchors`".to_owned()];
         return Layout { notes, ..Layout::default() };
     };
     let caption = format!(

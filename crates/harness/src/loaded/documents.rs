@@ -14,7 +14,6 @@ use super::{Labels, LoadError};
 use crate::config::dataset::{DatasetConfig, DocumentsConfig, Learned, VectorFile, VectorsConfig};
 use crate::config::run_settings::RunSettings;
 
-/// The sample that ships inside.
 const SAMPLE: &str = "embedded";
 /// Name of the files of the paper's word vectors.
 const PAPER_VECTORS: &str = "GoogleNews-vectors-negative300";
@@ -31,33 +30,24 @@ pub enum EmptyDocuments {
     Distance(f64),
 }
 
-/// Documents among the vectors of their words.
 pub struct PlacedDocuments {
     /// Names the random streams and the rows; `embedded` where the sample stands in.
     pub dataset: String,
-    /// Those that stay.
     pub documents: LabelledDocuments,
     pub clouds: Arc<WordClouds>,
-    /// Source of the word vectors.
     pub vectors: String,
-    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
     /// Notes on what was dropped or filled, in sentences.
     pub notes: Vec<String>,
-    /// Hashes and counts for `run.json`.
     pub facts: Json,
 }
 
 impl PlacedDocuments {
-    /// Their classes.
     pub fn labels(&self) -> Labels {
         Labels::of_documents(&self.documents)
     }
 
     /// Loads documents and vectors, and puts the ones among the others.
-    ///
-    /// # Errors
-    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,

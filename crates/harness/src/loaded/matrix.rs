@@ -12,9 +12,7 @@ use crate::config::run_settings::RunSettings;
 use crate::config::values::ConfigPath;
 use crate::items::ItemsError;
 
-/// A matrix that needs no call.
 pub struct GivenMatrix {
-    /// n × n.
     pub matrix: Array2<f64>,
     pub description: String,
     /// Labels of the rows, where a file names them.
@@ -22,7 +20,6 @@ pub struct GivenMatrix {
 }
 
 impl GivenMatrix {
-    /// A matrix of the user's.
     pub(super) fn read(items: &MatrixConfig, data: Option<&Path>) -> Result<Self, LoadError> {
         let place = items.path.at(data).ok_or_else(|| ItemsError::NoDataFolder(items.path.written.clone()))?;
         let matrix = matrices::read_square(&place)?;
@@ -43,7 +40,6 @@ impl GivenMatrix {
     }
 }
 
-/// One label a line.
 fn read_labels(path: &ConfigPath, n: usize) -> Result<Labels, LoadError> {
     let text = std::fs::read_to_string(&path.resolved).map_err(landmark_data::DataError::io(&path.resolved))?;
     let lines: Vec<&str> = text.lines().collect();

@@ -1,4 +1,4 @@
-//! Labelled pairs of the user's own, from a file with two texts and people's judgment of them a row.
+//! Labeled pairs of the user's own, from a file with two texts and people's judgment of them a row.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,9 +26,6 @@ struct Row {
 }
 
 /// Pairs to learn from and to judge by.
-///
-/// # Errors
-/// A file or a row that cannot be used, targets that are all the same, labels that are not two.
 pub(super) fn read(
     run: &RunSettings,
     dataset: &str,

@@ -14,12 +14,9 @@ use crate::table_file::{Table, TableFile};
 const NAMES: [(&str, DependencyTree); 3] =
     [("grct", DependencyTree::Grct), ("lct", DependencyTree::Lct), ("loct", DependencyTree::Loct)];
 /// The label where none is named.
-const UNLABELLED: &str = "unlabelled";
+const UNLABELED: &str = "unlabelled";
 
 /// The examples of a file, and of a second one that is judged.
-///
-/// # Errors
-/// A file or a row that cannot be used.
 pub(super) fn read(dataset: &str, own: &OwnTreesConfig, data: Option<&Path>) -> Result<KelpExamples, LoadError> {
     let of = |path: &ConfigPath, side| {
         let place = path.at(data).ok_or_else(|| ItemsError::NoDataFolder(path.written.clone()))?;
@@ -33,9 +30,9 @@ pub(super) fn read(dataset: &str, own: &OwnTreesConfig, data: Option<&Path>) -> 
 }
 
 /// The side that a column or a comment names.
-fn side(own: &OwnTreesConfig, path: &Path, id: &str, said: Option<&str>) -> Result<Option<Part>, LoadError> {
+fn side(own: &OwnTreesConfig, path: &Path, id: &str, stated: Option<&str>) -> Result<Option<Part>, LoadError> {
     let RowSplit::Column(column) = &own.rows else { return Ok(None) };
-    match said {
+    match stated {
         Some("train") => Ok(Some(Part::Train)),
         Some("test") => Ok(Some(Part::Test)),
         other => Err(LoadError::Part {
@@ -91,7 +88,7 @@ fn rows(own: &OwnTreesConfig, path: &Path, file: Option<Part>) -> Result<Vec<Tre
         let leaves = (0..tree.len()).filter(|&node| tree.degree(node) == 0).map(|node| tree.label(node));
         Ok(TreeExample {
             id: called(name, id.is_some(), file),
-            label: label.map(needed).transpose()?.unwrap_or_else(|| UNLABELLED.to_owned()),
+            label: label.map(needed).transpose()?.unwrap_or_else(|| UNLABELED.to_owned()),
             part,
             text: leaves.collect::<Vec<_>>().join(" "),
             trees: NAMES.iter().map(|(name, _)| ((*name).to_owned(), tree.clone())).collect(),
@@ -106,17 +103,17 @@ fn parses(own: &OwnTreesConfig, path: &Path, file: Option<Part>) -> Result<Vec<T
     let comments = comments(path)?;
     let table = TableFile { path, layout: TextsFormat::Txt, delimiter: None };
     let example = |(at, sentence): (usize, &landmark_data::dependencies::Sentence)| -> Result<TreeExample, LoadError> {
-        let said = |key: Option<&String>| {
+        let stated = |key: Option<&String>| {
             let key = key?;
             comments.get(at)?.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone())
         };
-        let name = said(own.id.as_ref()).unwrap_or_else(|| (at + 1).to_string());
-        let has_id = said(own.id.as_ref()).is_some();
+        let name = stated(own.id.as_ref()).unwrap_or_else(|| (at + 1).to_string());
+        let has_id = stated(own.id.as_ref()).is_some();
         let column = if let RowSplit::Column(column) = &own.rows { Some(column) } else { None };
-        let part = side(own, path, &name, said(column).as_deref())?.or(file);
+        let part = side(own, path, &name, stated(column).as_deref())?.or(file);
         let label = match &own.label {
-            None => UNLABELLED.to_owned(),
-            Some(key) => said(Some(key)).ok_or_else(|| {
+            None => UNLABELED.to_owned(),
+            Some(key) => stated(Some(key)).ok_or_else(|| {
                 let seen = format!("the sentence has no comment `# {key} = …`");
                 table.row(at + 1, seen, "add it, or leave the key out")
             })?,

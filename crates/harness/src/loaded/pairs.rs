@@ -1,4 +1,4 @@
-//! Labelled pairs of sentences.
+//! Labeled pairs of sentences.
 
 use std::path::Path;
 
@@ -10,12 +10,10 @@ use super::{LoadError, Loaded, LoadedItems, own_pairs};
 use crate::config::dataset::PairsConfig;
 use crate::config::run_settings::RunSettings;
 
-/// The sample that ships inside.
 const SAMPLE: &str = "embedded_pairs";
 
 /// Pairs to learn from and to judge by.
 pub struct Pairs {
-    /// Pairs to learn from.
     pub train: SentencePairs,
     /// Pairs to judge by, whose sentences are the items.
     pub dev: SentencePairs,

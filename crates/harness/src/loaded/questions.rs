@@ -13,14 +13,11 @@ use crate::config::run_settings::RunSettings;
 
 /// The representation that is a bag of words.
 const BAG_OF_WORDS: &str = "bow";
-/// The representation that is the text.
 const TEXT: &str = "quest";
 
-/// Questions with labels and trees.
 pub struct Questions {
     /// Their representations, of all questions of the dataset.
     pub examples: KelpExamples,
-    /// Those that stay.
     pub documents: LabelledDocuments,
 }
 
@@ -52,15 +49,11 @@ pub(super) fn load(
 }
 
 impl Questions {
-    /// Their classes.
     pub fn labels(&self) -> Labels {
         Labels::of_documents(&self.documents)
     }
 
     /// Their words, counted.
-    ///
-    /// # Errors
-    /// Examples without bags of words.
     pub fn bags_of_words(&self) -> Result<SparseVectors, LoadError> {
         Ok(SparseVectors::new(self.examples.vectors(BAG_OF_WORDS, self.documents.ids())?.rows())?)
     }

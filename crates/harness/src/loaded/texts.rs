@@ -15,9 +15,7 @@ use crate::config::run_settings::RunSettings;
 use crate::config::{LabelsConfig, RowSplit};
 use crate::items::OwnItems;
 
-/// Texts of the user's own.
 pub struct Texts {
-    /// Ids and texts.
     pub scored: Arc<ScoredItems>,
     /// The file, as the configuration names it.
     pub file: String,
@@ -27,9 +25,8 @@ pub struct Texts {
     pub chosen: Option<Chosen>,
     /// Their words, where the oracle or a proxy compares them.
     pub words: Option<PlacedTexts>,
-    /// Their classes, where a column names them.
     pub labels: Option<Labels>,
-    /// The labelled pairs that they are the texts of.
+    /// The labeled pairs that they are the texts of.
     pub pairs: Option<TextPairs>,
 }
 
@@ -43,15 +40,12 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// All of this number of items.
     pub fn all(items: usize) -> Self {
         Self { places: (0..items).collect(), of: Some(items) }
     }
 }
 
-/// Labelled pairs among texts.
 pub struct TextPairs {
-    /// Pairs to judge by.
     pub pairs: Vec<(usize, usize)>,
     /// People's judgment of each, between 0 and 1.
     pub targets: Vec<f64>,
@@ -59,16 +53,12 @@ pub struct TextPairs {
     pub are_graded: bool,
     /// Pairs to choose the threshold of a yes on.
     pub calibration: Option<(Vec<landmark_core::oracle::Pair>, Vec<bool>)>,
-    /// Pairs to learn from.
     pub train: usize,
 }
 
-/// Texts among the vectors of their words.
 pub struct PlacedTexts {
     pub clouds: Arc<WordClouds>,
-    /// Source of the word vectors.
     pub vectors: String,
-    /// The word vectors.
     pub identity: Identity,
 }
 
@@ -84,13 +74,13 @@ struct Read {
 pub(super) fn load(
     run: &RunSettings,
     dataset: &str,
-    (config, takes_unlabelled): (&TextsConfig, bool),
+    (config, takes_unlabeled): (&TextsConfig, bool),
     words: Option<EmptyDocuments>,
     data: Option<&Path>,
 ) -> Result<Loaded, LoadError> {
     let mut notes = Vec::new();
     let Read { ids, texts, labels, chosen } = match &config.labels {
-        Some(labels) if !takes_unlabelled => labelled(run, dataset, config, labels, data, &mut notes)?,
+        Some(labels) if !takes_unlabeled => labeled(run, dataset, config, labels, data, &mut notes)?,
         labels => unsplit(config, labels.as_ref(), data, &mut notes)?,
     };
     let items = Arc::new(ScoredItems::new(ids, texts)?);
@@ -124,7 +114,6 @@ fn unsplit(
     Ok(Read { ids, texts, labels, chosen })
 }
 
-/// Names of classes, sorted.
 fn names_of<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<String> {
     labels.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
 }
@@ -140,7 +129,7 @@ fn left_out(config: &TextsConfig, blank: usize, empty: usize) -> Vec<String> {
     lines.into_iter().chain(rows).collect()
 }
 
-/// A labelled text as it stands in a file.
+/// A labeled text as it stands in a file.
 #[derive(Clone)]
 struct Row {
     id: String,
@@ -151,8 +140,8 @@ struct Row {
     place: usize,
 }
 
-/// Ids, texts and classes of labelled texts; rows without a label are left out, and counted.
-fn labelled(
+/// Ids, texts and classes of labeled texts; rows without a label are left out, and counted.
+fn labeled(
     run: &RunSettings,
     dataset: &str,
     config: &TextsConfig,
@@ -228,7 +217,7 @@ fn labelled(
     Ok(Read { ids, texts, labels: Some(labels), chosen })
 }
 
-/// The texts of labelled pairs: those to judge by first, then others that only a threshold is chosen on.
+/// The texts of labeled pairs: those to judge by first, then others that only a threshold is chosen on.
 pub(super) fn load_pairs(
     run: &RunSettings,
     dataset: &DatasetConfig,
@@ -272,9 +261,6 @@ pub(super) fn load_pairs(
 
 impl Texts {
     /// Puts texts among their word vectors where `words` states what becomes of one without; vectors that are learned are learned from `all`.
-    ///
-    /// # Errors
-    /// Word vectors that cannot be read, a text without a known word.
     pub fn of(
         run: &RunSettings,
         dataset: &str,

@@ -20,12 +20,10 @@ const SAME: f64 = 1e-3;
 pub(crate) struct CheckedOnCall {
     /// Scores that are wanted, evaluated if they are not stored.
     scores: Arc<dyn Oracle>,
-    /// Store of the wanted scores.
     wanted: Arc<Stored<Meter>>,
     /// Store of the program's own scores: below the mean of both orders, the same otherwise. Evaluations of the checks count there.
     own: Arc<Stored<Meter>>,
     scorer: Scorer,
-    /// Pairs of a check.
     most: usize,
     is_done: Mutex<bool>,
 }
@@ -59,9 +57,6 @@ impl CheckedOnCall {
     }
 
     /// Asks a program again for pairs that are kept: some of those wanted now, and of others. An endpoint may vary.
-    ///
-    /// # Errors
-    /// A program that has changed, and whatever it refuses.
     pub(crate) fn check_identity(&self, asked: &[Pair]) -> Result<(), OracleError> {
         if !matches!(self.scorer, Scorer::Program(_)) {
             return Ok(());
@@ -152,7 +147,7 @@ pub(crate) fn order_refusal<E>(
     let Some(at) = difference(forward, &back) else { return Ok(None) };
     let advice = match scorer {
         Scorer::Program(_) => {
-            "the program says that its score is symmetric: let it greet with `\"symmetric\": false`".to_owned()
+            "the program states that its score is symmetric: let it greet with `\"symmetric\": false`".to_owned()
         }
         Scorer::Endpoint(_) => {
             let again = ask(pairs)?;

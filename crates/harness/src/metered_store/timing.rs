@@ -10,7 +10,6 @@ use super::MeteredStore;
 /// Calls that were made to learn how long one takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timed {
-    /// Number of calls.
     pub evaluations: u64,
     /// Those of them before the clock was started: with them programs start, or a model warms up.
     pub first: u64,
@@ -19,7 +18,6 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Seconds of one.
     pub fn seconds_each(self) -> f64 {
         self.seconds / (self.evaluations - self.first) as f64
     }
@@ -28,9 +26,6 @@ impl Timed {
 impl MeteredStore {
     /// Makes `calls` evaluations of entries of `set` that are not in the store, from all over it, and keeps them; fewer where fewer are
     /// left, and one more where a pair takes two. `None` where none is left.
-    ///
-    /// # Errors
-    /// Those of the oracle and of the store.
     pub fn time(&self, set: &EntrySet, calls: u64) -> Result<Option<Timed>, OracleError> {
         let calls = calls.min(self.missing(set));
         let (scores, per_pair) = (self.scores(), self.shape().evaluations_per_pair.max(1));

@@ -15,7 +15,7 @@ use landmark_report::amounts::{count, counted, duration};
 use landmark_yaml::{Entry, Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, Training, symmetrized};
 use crate::config::item_kind::ItemKind;
@@ -24,11 +24,10 @@ use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, TextPairs, Texts};
 use crate::models::{ModelOverTexts, Models, or_tiny};
 use crate::progress::Progress;
 
-/// A cross-encoder over sentences or texts.
 pub static CROSS_ENCODER: OracleSpec = OracleSpec {
     entry: Entry {
         id: "cross_encoder",
-        summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labelled pairs, or a model of yours over texts of yours",
+        summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labeled pairs, or a model of yours over texts of yours",
         keys: Keys::of::<CrossEncoderConfig>(),
         source: "Devlin et al. 2019; SMS-Nyström paper, §4.2",
     },
@@ -100,7 +99,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Symmetrisation of the score, if there is any.
+    /// Symmetrization of the score, if there is any.
     pub fn symmetrization(self) -> Option<Orders> {
         match self {
             Self::Mean => Some(Orders::Mean),
@@ -125,9 +124,9 @@ impl Order {
 impl CrossEncoderConfig {
     /// The files of the model: by its path from here, from the folder of the configuration, or by its name among the models.
     fn found(&self) -> Result<ModelFiles, ModelFileError> {
-        let beside = self.folder.join(&self.model);
+        let relative = self.folder.join(&self.model);
         match ModelFiles::find(&self.model, None) {
-            Err(ModelFileError::NotFound { .. }) if beside.is_dir() => ModelFiles::at(beside),
+            Err(ModelFileError::NotFound { .. }) if relative.is_dir() => ModelFiles::at(relative),
             other => other,
         }
     }
@@ -143,7 +142,6 @@ impl CrossEncoderConfig {
         Some(config)
     }
 
-    /// Parameters by which pairs are scored.
     pub fn params(&self) -> CrossEncoderParams {
         CrossEncoderParams { score: self.score, max_length: self.max_length, precision: self.precision }
     }
@@ -154,10 +152,6 @@ fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
 }
 
 impl OracleSettings for CrossEncoderConfig {
-    fn to_json(&self) -> serde_json::Result<Json> {
-        serde_json::to_value(self)
-    }
-
     fn device(&self) -> &str {
         &self.device
     }
@@ -168,7 +162,7 @@ impl OracleSettings for CrossEncoderConfig {
 
     fn refusal(&self, kinds: &[ItemKind]) -> Option<&'static str> {
         (self.fine_tune.is_some() && !kinds.contains(&ItemKind::Pairs)).then_some(
-            "`fine_tune` learns from labelled pairs, and texts have none: fine-tune with `configs/stsb.yaml`, then name the folder it left as `model`",
+            "`fine_tune` learns from labeled pairs, and texts have none: fine-tune with `configs/stsb.yaml`, then name the folder it left as `model`",
         )
     }
 
@@ -265,9 +259,9 @@ fn over_pairs(
     })
 }
 
-/// Labelled pairs among the items.
+/// Labeled pairs among the items.
 pub struct Sentences {
-    /// The score of a pair as it is asked for; the problem's own may be symmetrised.
+    /// The score of a pair as it is asked for; the problem's own may be symmetrized.
     pub as_given: Arc<dyn Oracle>,
     /// Rule by which both orders become one score.
     pub order: Order,
@@ -282,14 +276,13 @@ pub struct Sentences {
     pub are_labels: bool,
     /// True where the model is there; a dry run fine-tunes none.
     pub is_trained: bool,
-    /// Pairs that the model learned from.
     pub train: usize,
     /// Learning curve of the fine-tuning, epoch by epoch.
     pub curve: Vec<Epoch>,
 }
 
 impl Sentences {
-    /// Labelled pairs among texts, under any score.
+    /// Labeled pairs among texts, under any score.
     pub(super) fn of_texts(texts: &TextPairs, as_given: &Arc<dyn Oracle>, orders: Option<Orders>) -> Self {
         let calibration = texts.calibration.clone().map(|(pairs, labels)| Calibration {
             oracle: None,
@@ -312,7 +305,7 @@ impl Sentences {
     }
 }
 
-/// Labelled pairs that only a threshold is chosen on.
+/// Labeled pairs that only a threshold is chosen on.
 pub struct Calibration {
     /// The score of other items, of both orders as the problem's own; that one itself where the pairs are among its items.
     pub oracle: Option<Arc<dyn Oracle>>,
@@ -328,7 +321,7 @@ fn model_stamp(run: &RunSettings, wanted: &CrossEncoderConfig, base: &ModelFiles
         "the model `tiny`: random numbers in two small layers, fine-tuned on what it is given; it knows no language"
             .to_owned()
     } else if run.paper.is_some() {
-        format!("the cross-encoder is `{}`, fine-tuned here; the paper says only BERT", wanted.model)
+        format!("the cross-encoder is `{}`, fine-tuned here; the paper names only BERT", wanted.model)
     } else {
         return None;
     };
@@ -392,9 +385,9 @@ fn prepare(
     let recipe = FineTune {
         base,
         dataset,
-        train: labelled(&loaded.train),
+        train: labeled(&loaded.train),
         // a sample of the pairs to judge by reduces no training: epochs are judged by all of them
-        dev: labelled(&loaded.all),
+        dev: labeled(&loaded.all),
         target: if loaded.are_graded { Target::Grade } else { Target::Label },
         params,
         max_length: wanted.max_length.unwrap_or(TAUGHT_LENGTH),
@@ -478,7 +471,7 @@ fn train(
     })
 }
 
-fn labelled(pairs: &SentencePairs) -> LabelledPairs<'_> {
+fn labeled(pairs: &SentencePairs) -> LabelledPairs<'_> {
     LabelledPairs { texts: pairs.sentences(), pairs: pairs.pairs(), targets: pairs.targets() }
 }
 

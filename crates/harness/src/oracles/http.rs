@@ -7,15 +7,13 @@ use landmark_http::{BatchParams, Http, HttpParams};
 use landmark_yaml::{Entry, Keys, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::scorer::Scorer;
-use super::{GivenScore, Items, Opened, Opening, OracleSettings, OracleSpec, Orders, symmetrized};
+use super::{GivenScore, Items, Opened, Opening, OracleSettings, OracleSpec, symmetrized};
 use crate::config::item_kind::ItemKind;
-use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 
-/// A score behind an endpoint.
 pub static HTTP: OracleSpec = OracleSpec {
     entry: Entry {
         id: "http",
@@ -27,7 +25,6 @@ pub static HTTP: OracleSpec = OracleSpec {
     read,
 };
 
-/// A score behind an endpoint.
 #[derive(Debug, Serialize)]
 struct HttpConfig {
     /// The endpoint, and how it is treated.
@@ -68,16 +65,8 @@ fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
 }
 
 impl OracleSettings for HttpConfig {
-    fn to_json(&self) -> serde_json::Result<Json> {
-        serde_json::to_value(self)
-    }
-
-    fn gamma(&self) -> Option<Tuned> {
-        self.score.gamma
-    }
-
-    fn orders(&self) -> Option<Orders> {
-        self.score.symmetrize
+    fn given(&self) -> Option<GivenScore> {
+        Some(self.score)
     }
 
     fn checks(&self) -> usize {

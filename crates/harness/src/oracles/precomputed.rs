@@ -5,15 +5,14 @@ use std::sync::Arc;
 use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed};
 use landmark_report::Caveat;
 use landmark_yaml::{Entry, Keys, Section};
-use serde_json::{Value as Json, json};
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use super::{GivenScore, Items, Opened, Opening, OracleSettings, OracleSpec, Orders, symmetrized};
 use crate::config::item_kind::ItemKind;
-use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 use crate::program_check::below_the_rest;
 
-/// The matrix of the dataset.
 pub static PRECOMPUTED: OracleSpec = OracleSpec {
     entry: Entry {
         id: "precomputed",
@@ -25,10 +24,16 @@ pub static PRECOMPUTED: OracleSpec = OracleSpec {
     read,
 };
 
-/// The matrix of the dataset.
 #[derive(Debug)]
 struct PrecomputedConfig {
     score: GivenScore,
+}
+
+/// Keys that are not written are null, on which hashes of configurations depend.
+impl Serialize for PrecomputedConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        json!({ "gamma": self.score.gamma, "symmetrize": self.score.symmetrize }).serialize(serializer)
+    }
 }
 
 fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
@@ -41,17 +46,8 @@ impl OracleSettings for PrecomputedConfig {
         self.score.symmetrize != Some(Orders::Random)
     }
 
-    fn to_json(&self) -> serde_json::Result<Json> {
-        let GivenScore { gamma, symmetrize } = self.score;
-        Ok(json!({ "gamma": gamma, "symmetrize": symmetrize }))
-    }
-
-    fn gamma(&self) -> Option<Tuned> {
-        self.score.gamma
-    }
-
-    fn orders(&self) -> Option<Orders> {
-        self.score.symmetrize
+    fn given(&self) -> Option<GivenScore> {
+        Some(self.score)
     }
 
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {

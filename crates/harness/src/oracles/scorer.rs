@@ -11,7 +11,6 @@ use landmark_store::ItemList;
 /// A scorer that is no code of ours.
 #[derive(Clone)]
 pub enum Scorer {
-    /// A program of the user's.
     Program(Arc<Subprocess>),
     Endpoint(Arc<Http>),
 }
@@ -33,7 +32,6 @@ impl Scorer {
         }
     }
 
-    /// Ids of the items.
     pub fn ids(&self) -> &[String] {
         match self {
             Self::Program(program) => program.items().ids(),

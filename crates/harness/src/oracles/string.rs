@@ -8,13 +8,12 @@ use landmark_store::ItemList;
 use landmark_yaml::{Entry, Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec};
 use crate::config::item_kind::ItemKind;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 
-/// Similarity of strings.
 pub static STRING: OracleSpec = OracleSpec {
     entry: Entry {
         id: "string",
@@ -49,10 +48,6 @@ fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
 }
 
 impl OracleSettings for StringConfig {
-    fn to_json(&self) -> serde_json::Result<Json> {
-        serde_json::to_value(self)
-    }
-
     fn open(&self, loaded: Loaded, _opening: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, notes } = loaded;
         let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, STRING.entry.id)) };

@@ -8,15 +8,13 @@ use landmark_oracles::subprocess::{Subprocess, SubprocessParams};
 use landmark_yaml::{Entry, Keys, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::scorer::Scorer;
-use super::{GivenScore, Items, Opened, Opening, OracleSettings, OracleSpec, Orders, Training, symmetrized};
+use super::{GivenScore, Items, Opened, Opening, OracleSettings, OracleSpec, Training, symmetrized};
 use crate::config::item_kind::ItemKind;
-use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 
-/// A program of the user's.
 pub static SUBPROCESS: OracleSpec = OracleSpec {
     entry: Entry {
         id: "subprocess",
@@ -28,7 +26,6 @@ pub static SUBPROCESS: OracleSpec = OracleSpec {
     read,
 };
 
-/// A program of the user's.
 #[derive(Debug, Serialize)]
 struct SubprocessConfig {
     /// The program, and how it is treated. It runs in the folder of the configuration.
@@ -67,16 +64,8 @@ fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
 }
 
 impl OracleSettings for SubprocessConfig {
-    fn to_json(&self) -> serde_json::Result<Json> {
-        serde_json::to_value(self)
-    }
-
-    fn gamma(&self) -> Option<Tuned> {
-        self.score.gamma
-    }
-
-    fn orders(&self) -> Option<Orders> {
-        self.score.symmetrize
+    fn given(&self) -> Option<GivenScore> {
+        Some(self.score)
     }
 
     fn checks(&self) -> usize {

@@ -10,17 +10,16 @@ use landmark_oracles::tree_kernel::{self, Forest, TreeKernel, TreeKernelParams, 
 use landmark_yaml::{Entry, Keys, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec};
 use crate::config::item_kind::ItemKind;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Questions};
 
-/// A normalized kernel over trees.
 pub static TREE_KERNEL: OracleSpec = OracleSpec {
     entry: Entry {
         id: "tree_kernel",
-        summary: "normalised tree kernel between dependency trees: shared fragments, weighed by size",
+        summary: "normalized tree kernel between dependency trees: shared fragments, weighed by size",
         keys: Keys::of::<TreeKernelKeys>(),
         source: "Collins & Duffy 2001; Moschitti 2006; Croce, Moschitti & Basili 2011",
     },
@@ -31,10 +30,8 @@ pub static TREE_KERNEL: OracleSpec = OracleSpec {
 /// A normalized kernel over the representations of a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TreeKernelConfig {
-    /// The kernel and its decays.
     #[serde(flatten)]
     pub kernel: KernelConfig,
-    /// The representation that is compared.
     pub trees: String,
     /// Word vectors whose cosine makes labels similar, for `sptk`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,13 +41,10 @@ pub struct TreeKernelConfig {
     pub threshold: Option<f64>,
 }
 
-/// The kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum KernelConfig {
-    /// Inner product of bags of words.
     Bow(BagOfWords),
-    /// Shared fragments of trees.
     Tree(TreeKernelParams),
 }
 
@@ -141,14 +135,13 @@ impl TreeKernelConfig {
     fn vectors(section: &Section<'_>, wanted: &str) -> Option<&'static str> {
         let found = catalog::word_vectors().find(|known| *known == wanted);
         if found.is_none() {
-            let place = section.node("vectors").map_or(section.place(), |node| node.place);
+            let place = section.place_of("vectors");
             let known = catalog::word_vectors();
             section.problems().add(Problem::unknown("word vectors", wanted, known).at(place));
         }
         found
     }
 
-    /// The id of the kernel.
     pub fn id(&self) -> &'static str {
         match &self.kernel {
             KernelConfig::Bow(_) => "bow",
@@ -165,10 +158,6 @@ fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
 }
 
 impl OracleSettings for TreeKernelConfig {
-    fn to_json(&self) -> serde_json::Result<Json> {
-        serde_json::to_value(self)
-    }
-
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, mut notes } = loaded;
         let LoadedItems::Questions(questions) = items else {
@@ -192,9 +181,6 @@ impl OracleSettings for TreeKernelConfig {
 
 impl TreeKernelConfig {
     /// Fragments of at most `size` nodes that two questions may share, written out.
-    ///
-    /// # Errors
-    /// A representation that the questions do not have, trees that cannot be numbered.
     pub fn fragments(&self, questions: &Questions, size: usize) -> Result<SparseVectors, LoadError> {
         match self.kernel {
             // a bag of words has fragments of one word

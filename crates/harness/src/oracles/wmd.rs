@@ -7,7 +7,7 @@ use landmark_oracles::wmd::{Wmd, WordClouds};
 use landmark_yaml::{Entry, Keys, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::cross_encoder::Sentences;
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Words};
@@ -15,7 +15,6 @@ use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{EmptyDocuments, LoadError, Loaded, LoadedItems};
 
-/// exp(−γ·WMD).
 pub static WMD: OracleSpec = OracleSpec {
     entry: Entry {
         id: "wmd",
@@ -59,10 +58,6 @@ fn read(section: &Section<'_>) -> Option<Arc<dyn OracleSettings>> {
 }
 
 impl OracleSettings for WmdConfig {
-    fn to_json(&self) -> serde_json::Result<Json> {
-        serde_json::to_value(self)
-    }
-
     fn gamma(&self) -> Option<Tuned> {
         Some(self.gamma)
     }

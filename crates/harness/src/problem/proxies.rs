@@ -20,7 +20,6 @@ use crate::oracles::tree_kernel::TreeKernelConfig;
 /// Up to this number of items a proxy's matrix is computed once and kept (8n² bytes: 288 MB at most); above, entries are computed as they are read.
 const KEPT_UP_TO: usize = 6_000;
 
-/// Proxies by kind.
 #[derive(Default)]
 pub struct Proxies {
     by_kind: Vec<(ProxyKind, Arc<dyn Oracle>)>,

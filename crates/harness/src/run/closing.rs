@@ -26,14 +26,14 @@ const TELLING: [Metric; 9] = [
 
 /// The best of a run in its most telling measure, at equal entries where methods are compared at them: `Accuracy: 95.2 at best, by shift_ridge at 100 columns.`
 pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
-    let is_told =
+    let is_shown =
         |row: &&ResultRow, metric: Metric| row.metric == metric && !row.subject.is_cap && row.value.is_finite();
-    let metric = TELLING.into_iter().find(|metric| rows.iter().any(|row| is_told(&row, *metric)))?;
-    let told = || rows.iter().filter(|row| is_told(row, metric));
-    let at_entries = told().find(|row| row.comparison == Comparison::Entries.id());
+    let metric = TELLING.into_iter().find(|metric| rows.iter().any(|row| is_shown(&row, *metric)))?;
+    let shown = || rows.iter().filter(|row| is_shown(row, metric));
+    let at_entries = shown().find(|row| row.comparison == Comparison::Entries.id());
     // prefixes of the columns and other comparisons stand behind the first
-    let comparison = at_entries.or_else(|| told().next()).map(|row| row.comparison.as_str())?;
-    let told: Vec<&ResultRow> = told().filter(|row| row.comparison == comparison).collect();
+    let comparison = at_entries.or_else(|| shown().next()).map(|row| row.comparison.as_str())?;
+    let shown: Vec<&ResultRow> = shown().filter(|row| row.comparison == comparison).collect();
     let mut means: BTreeMap<(&str, u64), (f64, u64)> = BTreeMap::new();
     let is_retrieval = matches!(&config.subject, Subject::Matrix(matrix, _)
         if matrix.queries().is_none() && matrix.own_section::<RetrievalConfig>().is_some());
@@ -42,7 +42,7 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
         _ if is_retrieval => "calls per item",
         _ => "columns",
     };
-    for row in &told {
+    for row in &shown {
         let mean = means.entry((&row.subject.method, row.count("columns"))).or_default();
         *mean = (mean.0 + row.value, mean.1 + 1);
     }
@@ -69,7 +69,7 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     let at_equal = if at_entries.is_some() { " at equal entries" } else { "" };
     let is_error = matches!(metric, Metric::OffDiagonalError | Metric::RelativeError);
     let is_estimate = is_error || metric == Metric::EstimatedError;
-    let known = match told.as_slice() {
+    let known = match shown.as_slice() {
         rows if is_error && rows.iter().all(|row| row.interval.is_none()) => "; exact, against all of K".to_owned(),
         [ResultRow { interval: Some(Interval { lower, upper }), .. }] => {
             let estimated = match &config.subject {

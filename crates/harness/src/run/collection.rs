@@ -6,9 +6,9 @@ use landmark_report::{ReportInput, write_file};
 use landmark_yaml::{ConfigError, DEFAULT_PROFILE, PROFILES, Problem, Sources};
 
 use super::{Ended, ReportSection, RunError, RunOptions, report, results_folder, run_sections, section, with_causes};
-use crate::catalogue::Catalogue;
 use crate::config::{Collection, Config, Overlays, Shown, Subject};
 use crate::provenance;
+use crate::registry::Registry;
 
 /// Runs every member; a failure stops the rest, unless the run continues after failures.
 pub(super) fn run(
@@ -44,29 +44,26 @@ pub(super) fn run(
 
 /// Makes of each member the run whose results a page of them shows: in the profile of the page or, where it has none, in the largest of the smaller
 /// ones that it has, under the `--set` of its command, which no collection knows of.
-///
-/// # Errors
-/// A file that is wrong in the profile or under the settings of its run; a published `run.json` that is torn.
 pub fn take_largest_runs(
     collection: &mut Collection,
     options: &RunOptions,
-    catalogue: &Catalogue,
+    registry: &Registry,
 ) -> Result<(), ConfigError> {
     for member in &mut collection.members {
         if !has_results(member, options)
-            && let Some(smaller) = smaller_run(member, options, catalogue)?
+            && let Some(smaller) = smaller_run(member, options, registry)?
         {
             *member = smaller;
         }
         if let Subject::Collection(inner) = &mut member.subject {
-            take_largest_runs(inner, options, catalogue)?;
+            take_largest_runs(inner, options, registry)?;
             continue;
         }
         let folder = report::rows_folder(member, options);
         let file = folder.join("run.json");
         if file.is_file() {
             let facts = provenance::kept(&folder).ok_or_else(|| torn(&file))?;
-            *member = Config::load(&member.run.file, &provenance::overlays(&facts), catalogue)?;
+            *member = Config::load(&member.run.file, &provenance::overlays(&facts), registry)?;
         }
     }
     Ok(())
@@ -80,12 +77,12 @@ fn torn(facts: &Path) -> ConfigError {
 }
 
 /// A configuration in the largest profile below its own that it has results in, down to the default one.
-fn smaller_run(member: &Config, options: &RunOptions, catalogue: &Catalogue) -> Result<Option<Config>, ConfigError> {
+fn smaller_run(member: &Config, options: &RunOptions, registry: &Registry) -> Result<Option<Config>, ConfigError> {
     let place = |name: &str| PROFILES.iter().position(|profile| *profile == name).unwrap_or(0);
     let below = PROFILES.get(place(DEFAULT_PROFILE)..place(&member.run.profile.name)).unwrap_or_default();
     for profile in below.iter().rev() {
         let overlays = Overlays { profile: Some((*profile).to_owned()), set: Vec::new() };
-        let smaller = Config::load(&member.run.file, &overlays, catalogue)?;
+        let smaller = Config::load(&member.run.file, &overlays, registry)?;
         if has_results(&smaller, options) {
             return Ok(Some(smaller));
         }

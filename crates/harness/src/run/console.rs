@@ -20,7 +20,6 @@ use crate::plan::Forecast;
 use crate::provenance::Calls;
 use crate::run_source::RunSource;
 
-/// Title, items, warnings.
 pub(super) fn print_subject(config: &Config, source: &dyn RunSource) {
     let About { description, stamps, notes, .. } = source.about();
     eprintln!("{} · {} · profile {}", config.run.name, config.subject.id(), config.run.profile.name);
@@ -276,7 +275,7 @@ fn calls_line(
         true => format!("{} new calls, {} reused", count(calls.evaluated), count(calls.reused)),
         false => "No call: the matrix is given".to_owned(),
     };
-    let outside = matrices.evaluations_beside();
+    let outside = matrices.evaluations_by_others();
     if outside > 0 {
         line += &format!(", {} new calls outside the matrix", count(outside));
     }
@@ -295,7 +294,6 @@ fn calls_line(
     format!("{line}. Store: {}", place.unwrap_or(address))
 }
 
-/// The command to continue with.
 fn next_step(config: &Config, options: &RunOptions) -> String {
     match &config.subject {
         Subject::Matrix(matrix, _) if matrix.experiment.makes_factors() => {

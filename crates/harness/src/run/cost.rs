@@ -24,9 +24,6 @@ pub struct Cost {
 }
 
 /// The cost of a configuration; not one call is made.
-///
-/// # Errors
-/// What is missing or malformed.
 pub fn cost(config: &Config, options: &RunOptions) -> Result<Cost, RunError> {
     let options = RunOptions { dry_run: true, ..options.clone() };
     with_source(config, &options, |source| {

@@ -12,7 +12,6 @@ use crate::loaded::LoadError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// Data or oracle.
     #[error(transparent)]
     Load(Box<LoadError>),
     #[error(transparent)]
@@ -23,24 +22,18 @@ pub enum RunError {
     File(#[from] FileError),
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// The paper's numbers.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
-    /// The paper's claims.
     #[error(transparent)]
     Claims(#[from] ClaimsError),
-    /// A job could not be planned.
     #[error(transparent)]
     Plan(Box<JobError>),
     /// The oracle, asked by a command for scores, gave none.
     #[error(transparent)]
     Asked(Box<JobError>),
-    /// A job failed.
     #[error("{title} failed")]
     Job {
-        /// Title of the job.
         title: String,
-        /// Why.
         #[source]
         source: Box<JobError>,
     },
@@ -49,14 +42,11 @@ pub enum RunError {
         "the corpus `{wanted}` is missing, and the {items} items of the sample that stands in for it are too few: {reason}"
     )]
     MissingCorpus {
-        /// Name of the corpus.
         wanted: &'static str,
-        /// Number of items of the sample.
         items: usize,
         /// Why the sample does not do.
         reason: String,
     },
-    /// The list of landmarks.
     #[error("{0}")]
     Landmarks(String),
 }

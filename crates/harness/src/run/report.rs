@@ -13,9 +13,6 @@ use crate::provenance;
 const ROWS: &str = "results.parquet";
 
 /// Writes tables, figures and pages again into the folder of a run.
-///
-/// # Errors
-/// Results that are missing or cannot be written.
 pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, RunError> {
     let folder = results_folder(config, options);
     refuse_links(&folder)?;
@@ -24,9 +21,6 @@ pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, Ru
 }
 
 /// Tables, figures and page of the run in a folder as these rows make them, in memory.
-///
-/// # Errors
-/// Rows that a table or figure cannot show, a paper's numbers that cannot be read.
 pub fn render_again(
     config: &Config,
     options: &RunOptions,

@@ -15,6 +15,7 @@ use crate::facts::Facts;
 use crate::oracles::wmd::Skipped;
 
 /// Rows, tables, figures and warnings of one section of a page.
+#[derive(Default)]
 pub(super) struct ReportSection {
     /// The rows that were measured, and those that repeat some of them under the paper's headings.
     pub(super) rows: Vec<ResultRow>,
@@ -84,23 +85,15 @@ impl ReportSection {
 
     /// The sections of several configurations as one: tables and figures of the same id hold the rows of all of them.
     pub(super) fn together(config: &Config, sections: Vec<Self>, options: &RunOptions) -> Result<Self, RunError> {
+        // several matrices have no page in common
         let mut one = Self {
-            rows: Vec::new(),
-            measured: Vec::new(),
             title: title(config),
             name: config.run.name.clone(),
             profile: config.run.profile.name.clone(),
             command: options.command.clone(),
             claims: claims(config, Some(&config.run.name), Vec::new(), options)?,
-            conclusion: None,
-            stamps: Vec::new(),
             reference: reference(config)?,
-            tables: Vec::new(),
-            figures: Vec::new(),
-            provenance: Json::Null,
-            notes: Vec::new(),
-            // several matrices have no page in common
-            matrix: None,
+            ..Self::default()
         };
         let mut provenance = Map::new();
         for section in sections {
@@ -125,7 +118,6 @@ impl ReportSection {
         Ok(one)
     }
 
-    /// Its `run.json`.
     pub(super) fn facts(&self) -> &Json {
         &self.provenance
     }
@@ -140,7 +132,6 @@ impl ReportSection {
         }
     }
 
-    /// Adds to the notes below the tables.
     pub(super) fn add_notes(&mut self, notes: impl IntoIterator<Item = String>) {
         self.notes.extend(notes);
     }
@@ -152,7 +143,6 @@ impl ReportSection {
         self.figures.retain(|figure| is_kept(&figure.id));
     }
 
-    /// As the report wants it.
     pub(super) fn input(&self) -> ReportInput<'_> {
         ReportInput {
             title: self.title.clone(),

@@ -17,11 +17,7 @@ use serde_json::json;
 
 use super::wme::{self, RandomStores};
 use super::{Cell, Comparison, Setting, Sweep};
-use crate::config::EntriesConfig;
-use crate::config::MatrixSubject;
-use crate::config::ProxyLink;
-use crate::config::RunSettings;
-use crate::config::SplitConfig;
+use crate::config::{EntriesConfig, MatrixSubject, MethodConfig, ProxyLink, RunSettings, SplitConfig};
 use crate::job::{JobError, Request};
 use crate::loaded::LoadError;
 use crate::metered_store::{MeteredStore, OneOrderScores};
@@ -37,7 +33,6 @@ pub const OTHER_ORDER: usize = 1;
 pub struct SweepContext<'a> {
     /// Name, seed, replicates, profile.
     pub run: &'a RunSettings,
-    /// Hash of the whole configuration.
     pub config_hash: String,
     /// Its part about the matrix.
     pub matrix: &'a MatrixSubject,
@@ -49,14 +44,12 @@ pub struct SweepContext<'a> {
     pub sweep: &'a Sweep<'a>,
     /// Evaluation and storage of the distances to random documents (WME).
     pub random: RandomStores,
-    /// Its folder of results.
     pub folder: &'a Path,
     /// True where a budget ended the growth of a rank: its best so far is a result.
     pub is_cut_short: std::cell::Cell<bool>,
 }
 
 impl SweepContext<'_> {
-    /// Train/test split of a replicate.
     pub fn split(&self, replicate: u64) -> Result<Split, LoadError> {
         self.problem.split(self.matrix.dataset.split(), self.run.seed, replicate)
     }
@@ -69,7 +62,6 @@ impl SweepContext<'_> {
         }
     }
 
-    /// γ where the configuration fixes it.
     pub fn fixed_gamma(&self) -> Option<f64> {
         self.matrix.fixed_gamma()
     }
@@ -80,25 +72,16 @@ impl SweepContext<'_> {
     }
 
     /// Similarities exp(−γ·score) for a command that chooses its pairs on the way: a program is checked when the first is to be evaluated.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn similarities(&self, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
         self.metered.checked_similarities(gamma, self.checks())
     }
 
     /// One order of each pair, drawn by the seed of the run, for a search that asks for both orders of the best alone.
-    ///
-    /// # Errors
-    /// A γ that is no positive number.
     pub fn one_order(&self, gamma: Option<f64>) -> Result<Option<OneOrderScores>, OracleError> {
         self.metered.one_order(gamma, Coin::new(self.run.seed), self.checks())
     }
 
     /// Asks a program again for some pairs that the store holds.
-    ///
-    /// # Errors
-    /// A program that has changed, and whatever it refuses.
     pub fn check_program(&self) -> Result<(), OracleError> {
         self.metered.checked(self.checks()).map_or(Ok(()), |checked| checked.check_identity(&[]))
     }
@@ -351,17 +334,17 @@ fn add_choice(spent: &mut Spent, (choice, wanted): (&EntryPlan, OracleShape), (f
         plans.iter().for_each(|plan| entries.add(plan));
         entries.evaluations()
     };
-    let beside = |shape| evaluations(&[fit, choice], shape) - evaluations(&[fit], shape);
+    let added = |shape| evaluations(&[fit, choice], shape) - evaluations(&[fit], shape);
     // pairs that both read are asked for in one order by the fit and in both by the choice
     let both = evaluations(&[choice], wanted) - evaluations(&[choice], read);
-    spent.evaluations += beside(read) + both;
+    spent.evaluations += added(read) + both;
     let columns: HashSet<usize> = fit.full_columns().into_iter().collect();
     let others = choice.full_columns().iter().filter(|column| !columns.contains(column)).count();
     spent.cells += (others * wanted.len) as u64;
 }
 
 /// Extras of a method, empty for the paper's own.
-fn variant(method: &crate::config::MethodConfig) -> Variant {
+fn variant(method: &MethodConfig) -> Variant {
     let mut variant = Variant::default();
     let keys = method.entry.keys.schema();
     for (name, key) in keys["properties"].as_object().into_iter().flatten() {
@@ -393,7 +376,6 @@ fn variant(method: &crate::config::MethodConfig) -> Variant {
     variant
 }
 
-/// All of K.
 pub fn whole(n: usize) -> EntryPlan {
     EntryPlan::all(n)
 }

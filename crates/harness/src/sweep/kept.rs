@@ -13,7 +13,6 @@ use crate::problem::Problem;
 
 /// Folder of the factors in the folder of a run.
 pub const FACTORS: &str = "factors";
-/// The facts of the factors in it.
 pub const INFO: &str = "factors.json";
 
 #[derive(Deserialize)]
@@ -25,9 +24,6 @@ struct Before {
 }
 
 /// All items: the landmarks of the factors in `folder` whose items are still there, in their order, then the others in their uniform order.
-///
-/// # Errors
-/// Items without contents, factors that cannot be read or do not name the contents of their landmarks; in words.
 pub fn kept_landmarks(problem: &Problem, seed: u64, folder: &Path) -> Result<Vec<usize>, String> {
     let Some(contents) = problem.contents.as_deref() else {
         return Err("cannot keep landmarks: the items are rows of a matrix, without contents (expected texts). \

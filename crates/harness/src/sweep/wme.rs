@@ -16,7 +16,6 @@ use crate::job::{ExtraCalls, JobError};
 use crate::metered_store::MeteredStore;
 use crate::problem::{Problem, similarity};
 
-/// The id in the catalog.
 pub const ID: &str = "wme";
 
 /// Metered stores by seed and Dmax: the documents of one serve every γ and every R.
@@ -71,7 +70,7 @@ impl RandomStores {
             .map_err(|error| failed("drawing random documents", error.into()))?;
         let description = format!("{}, and random documents of at most {max_words} words", problem.description);
         let metered = metered
-            .beside(Arc::new(random), OracleLabel::new("wme", description))
+            .another(Arc::new(random), OracleLabel::new("wme", description))
             .map_err(|error| failed("the store of distances to random documents", error.into()))?;
         stores.insert((seed, max_words), Arc::clone(&metered));
         Ok(metered)

@@ -81,9 +81,6 @@ impl<R: Read> Read for ToTheEnd<R> {
 }
 
 /// Looks whether the dictionaries of these columns hold what their headers promise. Reads the headers of all their pages, and dictionaries.
-///
-/// # Errors
-/// A dictionary that doesn't, and whatever else is wrong with a page.
 pub(super) fn check_dictionaries(file: &impl FileReader, columns: &[&str]) -> Result<()> {
     for number in 0..file.num_row_groups() {
         let group = file.get_row_group(number)?;
@@ -137,7 +134,7 @@ mod tests {
     }
 
     /// The error of reading where these bytes stand at a place of the file.
-    fn said(path: &Path, place: usize, bytes: &[u8]) -> String {
+    fn refusal(path: &Path, place: usize, bytes: &[u8]) -> String {
         let mut file = fs::read(path).unwrap();
         file[place..place + bytes.len()].copy_from_slice(bytes);
         fs::write(path, file).unwrap();
@@ -165,7 +162,7 @@ mod tests {
         let bytes = fs::read(&path).unwrap();
         // the header of the dictionary is field 7; its first is the number of words, 2 · 100 as a number of two bytes
         let header = bytes[page..].windows(4).position(|bytes| bytes == [0x4c, 0x15, 0xc8, 0x01]).unwrap();
-        let error = said(&path, page + header + 2, &[0xfe, 0x7f]);
+        let error = refusal(&path, page + header + 2, &[0xfe, 0x7f]);
         assert!(
             error.contains("items.parquet") && error.contains("column `text` promises 8191 words and has 1090 bytes"),
             "{error}"
@@ -179,8 +176,8 @@ mod tests {
         let bytes = fs::read(&path).unwrap();
         assert!(super::promised(&bytes[page..]).is_some_and(|bytes| bytes < 10_000));
         // the kind of page, then its size of two bytes, to be one of five: what follows moves, so the page is no page any more
-        let said = said(&path, page, &[0x15, 0x04, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 0x02, 0x4c]);
-        assert!(said.contains("items.parquet") && said.contains("64.0 MiB"), "{said}");
+        let error = refusal(&path, page, &[0x15, 0x04, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 0x02, 0x4c]);
+        assert!(error.contains("items.parquet") && error.contains("64.0 MiB"), "{error}");
     }
 
     #[test]
@@ -190,7 +187,7 @@ mod tests {
         let table = TableFile { path: &path, layout: TextsFormat::Parquet, delimiter: None };
         assert_eq!(table.read(&["text"]).unwrap().rows.len(), 100);
         // field 15, which no header has: a list of 2³¹ − 1 texts
-        let error = said(&path, page, &[0xf9, 0xf8, 0xff, 0xff, 0xff, 0xff, 0x07]);
+        let error = refusal(&path, page, &[0xf9, 0xf8, 0xff, 0xff, 0xff, 0xff, 0x07]);
         assert!(error.contains("items.parquet") && error.contains("ends within a header"), "{error}");
     }
 }

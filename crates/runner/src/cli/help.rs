@@ -35,17 +35,21 @@ const EXAMPLES: [(&str, &str); 4] = [
     (
         "topk",
         "Examples:
-  landmark topk items.yaml -k 5                         # by the factors of a run
-  landmark topk items.yaml --rerank 20 --budget 3000    # best 20 by exact scores
-  landmark topk items.yaml --calls-per-item 20          # a search, without a run
-  landmark topk items.yaml --target-recall 0.9          # until the recall is known",
+  landmark topk items.yaml -k 5                  # factors: estimated scores of a run
+  landmark topk items.yaml --rerank 20           # rerank: the best 20 by exact scores
+  landmark topk items.yaml --mode graph          # graph: as factors, for millions of items
+  landmark topk items.yaml --calls-per-item 20   # search: without a run; two lists, too
+  landmark topk items.yaml --target-recall 0.9   # recall: until the recall is guaranteed
+  landmark topk items.yaml --mode exact          # exact: by proxies that bound the score",
     ),
     (
         "mine",
         "Examples:
-  landmark mine items.yaml --pairs 100
-  landmark mine items.yaml --at-least 0.8 --budget 3000
-  landmark mine items.yaml --at-least 0.8 --target-recall 0.9 --groups",
+  landmark mine items.yaml --pairs 100                          # estimated scores of a run
+  landmark mine items.yaml --at-least 0.8 --rerank 20           # the best 20 per item by exact scores
+  landmark mine items.yaml --at-least 0.8 --budget 3000         # a search; two lists, too
+  landmark mine items.yaml --at-least 0.8 --target-recall 0.9   # until the recall is guaranteed
+  landmark mine items.yaml --at-least 0.8 --groups              # groups of near-duplicates",
     ),
     (
         "audit",
@@ -80,6 +84,8 @@ pub(super) fn arrange(program: Command, is_long: bool) -> Command {
         .help_template(template)
         .after_help("Every command takes -v, -q, --json and -h. `landmark --help` lists all options and exit codes.")
         .after_long_help(exit::help());
+    // the examples show the modes in use
+    program = program.mut_subcommand("topk", |topk| topk.mut_arg("mode", |mode| mode.hide_possible_values(!is_long)));
     for (name, examples) in EXAMPLES {
         program = program.mut_subcommand(name, |command| command.after_help(examples));
     }

@@ -64,11 +64,14 @@ pub enum UserDataCommand {
         places: PlaceArgs,
     },
     /// List the nearest neighbors of every item
+    ///
+    /// With two lists (`dataset: { name: two_lists, ... }`), every item of the left list gets items of the right one. Only the mode `search` does that.
     #[command(mut_arg("config", |config| config.help(FACTORS_OR_CALLS).long_help(RUN_OR_NOT)))]
     Topk(TopkArgs),
     /// List the most similar pairs, or group near-duplicates
     ///
-    /// Without `--rerank`, `--budget` or `--target-recall` the pairs are estimates of the factors.
+    /// Without `--rerank`, `--budget` or `--target-recall` the pairs are estimates of the factors. With two lists (`dataset: { name: two_lists, ... }`),
+    /// `--at-least` and `--budget` list pairs across them, without a run.
     Mine(PairArgs),
     /// State the recall of candidates that another tool made
     ///
@@ -240,7 +243,7 @@ pub struct TopkArgs {
     /// Neighbors of each item
     #[arg(short, long, value_name = "ITEMS", default_value_t = 10, value_parser = at_least_one)]
     pub k: usize,
-    /// Way to find the neighbors; implied by the next three options
+    /// Mode, as in the examples below; implied by the next three options
     #[arg(long, value_enum)]
     pub mode: Option<Mode>,
     /// Rerank this many candidates per item with exact scores
@@ -257,6 +260,9 @@ pub struct TopkArgs {
     /// The recall is judged by uniformly drawn items whose whole rows are evaluated. It is lower with probability `--delta` at most.
     #[arg(long, value_name = "RECALL", value_parser = number)]
     pub target_recall: Option<f64>,
+    /// With `--target-recall`: probability of a lower recall; 0.1 by default
+    #[arg(long, value_name = "PROBABILITY", value_parser = number)]
+    pub delta: Option<f64>,
     /// Maximum number of new calls
     #[arg(long, value_name = "CALLS", value_parser = calls, allow_negative_numbers = true)]
     pub budget: Option<u64>,
@@ -280,9 +286,6 @@ pub struct TopkArgs {
     /// More of them find more neighbors and take longer. The recall is measured and printed.
     #[arg(long, value_name = "ITEMS", value_parser = at_least_one, hide_short_help = true)]
     pub ef: Option<usize>,
-    /// Mode `recall`: probability that the recall is below its bound; 0.1 by default
-    #[arg(long, value_name = "PROBABILITY", value_parser = number, hide_short_help = true)]
-    pub delta: Option<f64>,
     /// Mode `recall`: lower confidence bound
     #[arg(long, value_enum, hide_short_help = true)]
     pub bound: Option<StatedBound>,
@@ -300,17 +303,17 @@ pub struct TopkArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// By the factors of a finished run, without a call (the default)
+    /// Rank by estimated scores of a finished run, without a call (the default)
     Factors,
-    /// By the factors, then by exact scores of the best candidates (`--rerank`)
+    /// Rank the best estimates again by exact scores (`--rerank`)
     Rerank,
-    /// By a graph over the factors (HNSW), for millions of items
+    /// As `factors`, by an approximate index (HNSW) for millions of items
     Graph,
-    /// By exact scores of the pairs that a search evaluates (`--calls-per-item`)
+    /// Score the pairs that a search chooses (`--calls-per-item`); the only mode for two lists
     Search,
-    /// By a search that stops at a recall guarantee (`--target-recall`)
+    /// Search until a recall guarantee holds (`--target-recall`)
     Recall,
-    /// Exactly, by proxies that are bounds of the score, such as those of word mover's distance
+    /// Return the true neighbors; requires proxies that bound the score, such as those of word mover's distance
     Exact,
 }
 
@@ -336,8 +339,8 @@ pub struct PairArgs {
     /// calls have a limit, which `--dry-run` prints.
     #[arg(long, value_name = "RECALL", requires = "at_least", value_parser = number)]
     pub target_recall: Option<f64>,
-    /// Probability that the recall is below its bound
-    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.1, requires = "target_recall", value_parser = number, hide_short_help = true)]
+    /// With `--target-recall`: probability of a lower recall
+    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.1, requires = "target_recall", value_parser = number)]
     pub delta: f64,
     /// Maximum number of new calls; alone, it starts a search
     ///

@@ -7,10 +7,10 @@ use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
-use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Answer};
+use crate::registry;
 
 /// Checks files and prints which are good.
 pub(super) fn check(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
@@ -42,7 +42,7 @@ pub(super) fn check(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceArgs
 
 /// Prints a configuration as it would run.
 pub(super) fn resolved(file: &Path, overlay: &OverlayArgs) -> Result<Answer> {
-    let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
+    let config = Config::load(file, &overlay.overlays(), registry::registry())?;
     let reduced = match config.reduction() {
         Some(reduction) => format!("# reduced: {reduction}\n"),
         None => String::new(),
@@ -64,11 +64,7 @@ fn check_one(file: &Path, overlay: &OverlayArgs, data: Option<&Path>) -> Result<
         None => Config::profiles(file)?,
     };
     let load = |profile: &String| {
-        Config::load(
-            file,
-            &Overlays { profile: Some(profile.clone()), set: overlay.set.clone() },
-            catalogue::catalogue(),
-        )
+        Config::load(file, &Overlays { profile: Some(profile.clone()), set: overlay.set.clone() }, registry::registry())
     };
     let (mut wrong, mut missing) = (Vec::new(), None);
     for profile in &profiles {

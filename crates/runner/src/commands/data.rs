@@ -58,7 +58,6 @@ pub(super) fn command(command: &DataCommand, folder: Option<&Path>, log: LogArgs
     }
 }
 
-/// Names of the catalog.
 fn known(names: &[String]) -> Result<Vec<&'static str>> {
     names.iter().map(|name| catalog::find(name).map(|dataset| dataset.name).map_err(|_| unknown(name))).collect()
 }
@@ -127,7 +126,6 @@ fn state(status: &DatasetStatus) -> &'static str {
     }
 }
 
-/// State of a file, as data.
 fn word(state: &FileState) -> &'static str {
     match state {
         FileState::Present => "present",
@@ -136,7 +134,6 @@ fn word(state: &FileState) -> &'static str {
     }
 }
 
-/// A dataset as data.
 fn facts(status: &DatasetStatus) -> Json {
     let dataset = status.dataset;
     let file = |(file, state): (&DataFile, &FileState)| json!({ "file": file.path, "bytes": file.bytes, "sha256": file.sha256, "state": word(state) });

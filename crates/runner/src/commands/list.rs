@@ -5,9 +5,9 @@ use miette::Result;
 use serde_json::{Map, Value as Json};
 
 use super::names::{self, entry_facts};
-use crate::catalogue::{self, KINDS, Kind, schema};
 use crate::exit::UsageError;
 use crate::output::{Answer, columns};
+use crate::registry::{self, KINDS, Kind, schema};
 
 /// What is no list: the schema that editors check configurations with.
 const SCHEMA: &str = "schema";
@@ -55,7 +55,7 @@ pub fn markdown(kind: &Kind) -> String {
         "| id | what it is | source |\n|---|---|---|\n".to_owned()
     };
     for entry in (kind.entries)() {
-        let cells = match catalogue::catalogue().ingredients.method(entry.id).filter(|_| is_methods) {
+        let cells = match registry::registry().ingredients.method(entry.id).filter(|_| is_methods) {
             Some(method) => vec![format!("`{}`", method.formula), method.entries.to_owned(), entry.summary.to_owned()],
             None => vec![entry.summary.to_owned(), entry.source.to_owned()],
         };

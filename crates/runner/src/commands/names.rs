@@ -4,8 +4,8 @@ use landmark_harness::config::proxy::MENTION_COSINE;
 use landmark_yaml::{Entry, Parameter};
 use serde_json::{Value as Json, json};
 
-use crate::catalogue::{self, KINDS, Kind};
 use crate::output::{Answer, columns};
+use crate::registry::{self, KINDS, Kind};
 
 /// The explanation of a name; `None` if nothing has it.
 pub(super) fn explained(name: &str) -> Option<Answer> {
@@ -33,7 +33,7 @@ pub(super) fn entry_facts(kind: &Kind, entry: &Entry) -> Json {
         "source": entry.source,
         "parameters": parameters.collect::<Vec<_>>(),
     });
-    if let Some(method) = catalogue::catalogue().ingredients.method(entry.id).filter(|_| kind.plural == "methods") {
+    if let Some(method) = registry::registry().ingredients.method(entry.id).filter(|_| kind.plural == "methods") {
         json["formula"] = method.formula.into();
         json["entries"] = method.entries.into();
     }
@@ -43,7 +43,7 @@ pub(super) fn entry_facts(kind: &Kind, entry: &Entry) -> Json {
 fn explain(kind: &Kind, entry: &Entry) -> String {
     let mut text = format!("{} — {}\n\n", entry.id, entry.summary);
     let mut facts = vec![vec!["  kind".to_owned(), kind.singular.to_owned()]];
-    let method = catalogue::catalogue().ingredients.method(entry.id).filter(|_| kind.singular == "method");
+    let method = registry::registry().ingredients.method(entry.id).filter(|_| kind.singular == "method");
     if let Some(method) = method {
         facts.push(vec!["  K̃".to_owned(), method.formula.to_owned()]);
         facts.push(vec!["  entries".to_owned(), method.entries.to_owned()]);

@@ -15,10 +15,10 @@ use miette::{IntoDiagnostic, Result};
 use serde_json::{Value as Json, json};
 
 use super::published;
-use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, Answer};
+use crate::registry;
 
 /// Runs a configuration, or prints its call estimate.
 pub(crate) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         return Err(UsageError::new("no configuration to run", Some(help.to_owned())).into());
     };
     super::refuse_mistyped_command(file)?;
-    let config = Config::load(file, &arguments.overlay.overlays(), catalogue::catalogue())?;
+    let config = Config::load(file, &arguments.overlay.overlays(), registry::registry())?;
     config.profile_warnings().iter().for_each(|warning| output::note(&format!("warning: {warning}")));
     fetch_what_is_missing(&config, arguments, log)?;
     let options = RunOptions {
@@ -50,9 +50,9 @@ pub(crate) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     let ended = run::run(&config, &RunOptions { quiet: true, ..options })?;
     let facts =
         std::fs::read(folder.join("run.json")).ok().and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
-    let said =
+    let line =
         json!({ "ended": format!("{ended:?}"), "folder": folder, "page": folder.join("report.html"), "run": facts });
-    output::print(&format!("{said}\n")).into_diagnostic()?;
+    output::print(&format!("{line}\n")).into_diagnostic()?;
     Ok(ended.into())
 }
 
@@ -99,11 +99,10 @@ pub(crate) fn invocation(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs,
         overlays: overlay.overlays(),
         options: options(overlay, places, log),
         out: None,
-        catalogue: catalogue::catalogue(),
+        registry: registry::registry(),
     }
 }
 
-/// This program.
 const BUILD: Build = Build {
     version: env!("CARGO_PKG_VERSION"),
     revision: env!("LANDMARK_REVISION"),
@@ -177,11 +176,11 @@ fn start_threads(wanted: Option<usize>) -> Result<()> {
 
 /// Renders the tables and figures again.
 pub(crate) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Answer> {
-    let mut config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
+    let mut config = Config::load(file, &overlay.overlays(), registry::registry())?;
     let options = options(overlay, places, log);
     refuse_other_settings(&run::rows_folder(&config, &options), overlay)?;
     if let Subject::Collection(collection) = &mut config.subject {
-        run::take_largest_runs(collection, &options, catalogue::catalogue())?;
+        run::take_largest_runs(collection, &options, registry::registry())?;
     }
     if let Some(then) = config_of_the_run(&config, &run::rows_folder(&config, &options), overlay)? {
         config = then;
@@ -228,7 +227,7 @@ fn config_of_the_run(config: &Config, folder: &Path, overlay: &OverlayArgs) -> R
     output::note(&format!("warning: `{}` has changed since the run; run it again for new rows", file.display()));
     // a file with keys of before is read as it is today
     let text = facts["config"]["text"].as_str();
-    Ok(text.and_then(|text| Config::parse(file, text, &overlay.overlays(), catalogue::catalogue()).ok()))
+    Ok(text.and_then(|text| Config::parse(file, text, &overlay.overlays(), registry::registry()).ok()))
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use crate::cli::{ScoreArgs, ScoreTask};
 use crate::exit::UsageError;
 use crate::output::{self, Answer};
 
-/// The figures.
 pub(super) fn score(arguments: &ScoreArgs) -> Result<Answer> {
     let ScoreArgs { task, gold, predictions, keep_singletons } = arguments;
     match (task, keep_singletons) {

@@ -7,7 +7,6 @@ use miette::Result;
 
 use crate::cli::{Mode, StatedBound, TopkArgs};
 
-/// Rounds of a search.
 const ROUNDS: usize = 4;
 /// Share of each round for the best pairs of the proxy.
 const PROXY_SHARE: f64 = 0.2;
@@ -86,7 +85,6 @@ fn lacks(mode: Mode, option: &str) -> UsageError {
     UsageError::new(format!("the mode `{}` requires a number", name(mode)), Some(format!("add `{option}`")))
 }
 
-/// As `--mode` takes it.
 fn name(mode: Mode) -> &'static str {
     match mode {
         Mode::Factors => "factors",

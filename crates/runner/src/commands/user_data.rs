@@ -12,14 +12,13 @@ use landmark_own::{
 };
 use miette::Result;
 
-use crate::catalogue;
 use crate::cli::{
     ExampleName, ExportForm, FinishedRunArgs, LogArgs, OverlayArgs, PairArgs, ScoreName, UserDataCommand,
 };
 use crate::exit::Exit;
 use crate::output::Answer;
+use crate::registry;
 
-/// Does one of them.
 pub(super) fn user_data(command: UserDataCommand, log: LogArgs) -> Result<(Answer, Exit)> {
     let record = CommandRecord::default();
     let at = |arguments: &FinishedRunArgs| invocation(arguments, log).recorded_in(&record);
@@ -51,7 +50,7 @@ pub(super) fn user_data(command: UserDataCommand, log: LogArgs) -> Result<(Answe
             let wanted = InitWanted { file, score, out, id, text, label, command, model, url, key, landmarks, force };
             let options = super::run::options(&OverlayArgs::default(), &places, log);
             let options = RunOptions { record: record.clone(), ..options };
-            whole(matrix::init(&wanted, &options, catalogue::catalogue(), &mut ask)?)
+            whole(matrix::init(&wanted, &options, registry::registry(), &mut ask)?)
         }
         UserDataCommand::Pairs { config, file, first, second, against, evaluate, budget, out, overlay, places } => {
             let invocation = Invocation { out, ..super::run::invocation(&config, &overlay, &places, log) };

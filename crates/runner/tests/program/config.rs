@@ -28,10 +28,10 @@ fn runner(folder: &Path) -> Command {
 fn with_file(text: &str, arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("a scratch folder");
     std::fs::write(folder.path().join("words.yaml"), text).expect("a file in it");
-    said(runner(folder.path()).args(arguments))
+    seen(runner(folder.path()).args(arguments))
 }
 
-fn said(command: &mut Command) -> String {
+fn seen(command: &mut Command) -> String {
     let output = command.output().expect("the program starts");
     let code = output.status.code().map_or("none".to_owned(), |code| code.to_string());
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -86,9 +86,9 @@ fn a_mistyped_key_that_must_be_there_is_not_missing_as_well() {
         ("dataset: { name", "dataset: { nmae"),
         ("oracle: precomputed", "oracle: { knid: precomputed }"),
     ] {
-        let said =
+        let seen =
             with_file(&GOOD.replacen(from, to, 1).replace("smoke: { ranks: [3] }", "smoke: {}"), &["words.yaml"]);
-        assert_eq!((said.matches("unknown key").count(), said.matches("is missing").count()), (1, 0), "{to}: {said}");
-        assert!(said.contains("did you mean"), "{said}");
+        assert_eq!((seen.matches("unknown key").count(), seen.matches("is missing").count()), (1, 0), "{to}: {seen}");
+        assert!(seen.contains("did you mean"), "{seen}");
     }
 }

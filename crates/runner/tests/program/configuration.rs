@@ -5,7 +5,7 @@ use std::path::Path;
 use landmark_harness::config::{Config, MatrixSubject, Overlays};
 use landmark_store::SyncPolicy;
 use landmark_yaml::ConfigError;
-use runner::catalogue::catalogue;
+use runner::registry::registry;
 
 const GOOD: &str = "
 name: tweets
@@ -29,7 +29,7 @@ fn load(text: &str, profile: &str, set: &[&str]) -> Result<Config, ConfigError> 
         Path::new("configs/tweets.yaml"),
         text,
         &Overlays { profile: Some(profile.to_owned()), set },
-        catalogue(),
+        registry(),
     )
 }
 
@@ -43,18 +43,18 @@ fn complaints(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_set_by_hand_is_said_of_the_results_of_a_paper() {
+fn what_is_set_by_hand_is_stated_with_the_results_of_a_paper() {
     let set = ["ranks=[7]", "methods[1].known=[landmarks]", "threads=1", "oracle.gamma=search"];
-    let said = |text: &str, set: &[&str]| load(text, "paper", set).unwrap().reduction();
+    let reduction = |text: &str, set: &[&str]| load(text, "paper", set).unwrap().reduction();
     let paper = format!("paper: sms-nystrom\n{GOOD}");
-    assert_eq!(said(&paper, &set).as_deref(), Some("set by hand: other methods, ranks 7 instead of 50, 0.1"));
-    assert_eq!(said(&paper, &[]), None);
+    assert_eq!(reduction(&paper, &set).as_deref(), Some("set by hand: other methods, ranks 7 instead of 50, 0.1"));
+    assert_eq!(reduction(&paper, &[]), None);
     // a user's own data have no settings to depart from
-    assert_eq!(said(GOOD, &set), None);
+    assert_eq!(reduction(GOOD, &set), None);
 }
 
 #[test]
-fn a_store_waits_for_the_disk_with_each_batch_where_it_is_told_to_or_calls_cost_money() {
+fn a_store_waits_for_the_disk_with_each_batch_where_it_is_asked_to_or_calls_cost_money() {
     let sync = |set: &[&str]| matrix(&load(GOOD, "laptop", set).unwrap()).sync;
     assert_eq!((sync(&[]), sync(&["store=there"])), (SyncPolicy::Second, SyncPolicy::Second));
     assert_eq!(sync(&["budget.cost_per_entry=0.01"]), SyncPolicy::Batch);

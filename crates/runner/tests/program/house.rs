@@ -131,9 +131,9 @@ fn tasks_never_see_an_oracle() {
 fn python_knows_every_method_and_landmark_policy() {
     let text = fs::read_to_string(repository().join("crates/python/src/methods.rs")).expect("the source");
     // documents alone have it: a map of its own
-    let methods = runner::catalogue::METHODS.iter().map(|method| method.id).filter(|id| *id != "wme");
+    let methods = runner::registry::METHODS.iter().map(|method| method.id).filter(|id| *id != "wme");
     // in Python the landmarks of a fit are handed over as `component_indices_`
-    let policies = runner::catalogue::LANDMARK_POLICIES.iter().map(|policy| policy.id).filter(|id| *id != "kept");
+    let policies = runner::registry::LANDMARK_POLICIES.iter().map(|policy| policy.id).filter(|id| *id != "kept");
     for id in methods.chain(policies) {
         assert!(text.contains(&format!("\"{id}\"")), "`{id}` is not in `crates/python/src/methods.rs`");
     }

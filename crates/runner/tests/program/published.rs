@@ -8,7 +8,7 @@ use landmark_harness::config::Config;
 use landmark_harness::facts::Facts;
 use landmark_harness::provenance;
 use landmark_report::rows_from_parquet;
-use runner::catalogue;
+use runner::registry;
 use serde_json::Value as Json;
 
 fn project() -> PathBuf {
@@ -33,7 +33,7 @@ fn published() -> Vec<(PathBuf, Json)> {
 
 fn configuration(run: &Json) -> Config {
     let file = project().join(run["config"]["file"].as_str().unwrap());
-    Config::load(&file, &provenance::overlays(run), catalogue::catalogue()).unwrap()
+    Config::load(&file, &provenance::overlays(run), registry::registry()).unwrap()
 }
 
 #[test]

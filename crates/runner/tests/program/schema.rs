@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use landmark_harness::config::{Config, Overlays};
 use landmark_yaml::{Node, Value};
-use runner::catalogue::{KINDS, catalogue, schema};
+use runner::registry::{KINDS, registry, schema};
 use serde_json::{Map, Value as Json, json};
 
 fn repository() -> PathBuf {
@@ -195,7 +195,7 @@ fn every_shipped_configuration_is_good_in_all_profiles_and_reads_back_as_itself(
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for path in configurations() {
         let text = std::fs::read_to_string(&path).unwrap();
-        let parse = |text: &str| Config::parse(&path, text, &Overlays::default(), catalogue()).unwrap();
+        let parse = |text: &str| Config::parse(&path, text, &Overlays::default(), registry()).unwrap();
         let config = parse(&text);
         let again = parse(&config.to_yaml().unwrap());
         assert_eq!(again.config_hash().unwrap(), config.config_hash().unwrap(), "{}", path.display());

@@ -16,17 +16,15 @@ fn a_response_is_scored_with_and_without_singletons() {
     // key {a} {bc} {def}, response {a} {bc} {def} with e and f apart
     write("key", ["(1)", "(2)", "(2)", "(3)", "(3)", "(3)"]);
     write("response", ["(9)", "(2)", "(2)", "(3)", "(4)", "(5)"]);
-    let figures = |more: &[&str], lines: &[&str]| {
-        let said = scratch.say(&[&["score", "coref", "key", "response"], more].concat());
-        lines.iter().for_each(|line| assert!(said.out.contains(line), "{line} is not in\n{}", said.out));
+    let figures = |more: &str, lines: &[&str]| {
+        scratch.say(&format!("score coref key response {more}")).prints(lines);
     };
     let kept = ["lea            50.00      50.00     50.00", "CoNLL score: 64.17", "response: 6 in 5, singletons kept"];
-    figures(&["--keep-singletons"], &kept);
+    figures("--keep-singletons", &kept);
     let dropped =
         ["mentions       40.00     100.00     57.14", "CoNLL score: 57.94", "response: 2 in 1, singletons dropped"];
-    figures(&[], &dropped);
-    let same = scratch.say(&["score", "coref", "key", "key"]);
-    assert!(same.out.contains("CoNLL score: 100.00"));
+    figures("", &dropped);
+    scratch.say("score coref key key").prints(&["CoNLL score: 100.00"]);
 }
 
 #[test]
@@ -37,7 +35,7 @@ fn a_repeated_mention_is_dropped_with_a_warning_and_scored_as_by_the_reference_s
     let response = document(["(1)|(3)", "(2", "2)", "(1)", "(2)|(3)", "-"]);
     scratch.write("key", &key);
     scratch.write("response", &response);
-    let said = scratch.well(&["score", "coref", "key", "response", "--keep-singletons"]);
+    let seen = scratch.well("score coref key response --keep-singletons");
     // of the reference scorer 8.01 (50 100 66.66, 75 100 85.71, 75 75 75, 83.33 55.55 66.66, 75 90 77.77), rounded and not cut
     for line in [
         "muc            50.00     100.00     66.67",
@@ -46,14 +44,15 @@ fn a_repeated_mention_is_dropped_with_a_warning_and_scored_as_by_the_reference_s
         "ceafe          83.33      55.56     66.67",
         "blanc          75.00      90.00     77.78",
     ] {
-        assert!(said.out.contains(line), "{line} is not in\n{}", said.out);
+        assert!(seen.out.contains(line), "{line} is not in\n{}", seen.out);
     }
-    said.must_complain(
+    seen.must_complain(
         "warning: response, line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `a; part 000`",
     );
     // a key is read in the same way
-    let turned = scratch.say(&["score", "coref", "response", "key"]);
-    turned.must_complain("warning: key, line 6: cluster 2 repeats the mention of word 4 of cluster 3");
+    scratch
+        .say("score coref response key")
+        .must_complain("warning: key, line 6: cluster 2 repeats the mention of word 4 of cluster 3");
 }
 
 #[test]
@@ -67,7 +66,7 @@ fn an_open_mention_and_files_of_other_documents_are_refused_by_name() {
         ("nothing\n".to_owned(), "bad:1: `nothing` outside of a document"),
     ] {
         scratch.write("bad", &text);
-        scratch.refuses(&["score", "coref", "key", "bad"], &[wanted]);
+        scratch.refuses("score coref key bad", &[wanted]);
     }
 }
 
@@ -100,8 +99,8 @@ fn neighbors_of_mentions_are_looked_for_without_a_method() {
     let (before, _) = NEWS.split_once("  fractions").unwrap();
     let one = before.replace("[gold, predicted]", "[gold]").replace("replicates: 2", "replicates: 1");
     scratch.write("near.yaml", &format!("{one}  calls: [2, 3, 500]\n"));
-    scratch.well(&["near.yaml", "--quiet"]);
-    let summary = std::fs::read_to_string(scratch.path("runs/news/summary.md")).unwrap();
+    scratch.well("near.yaml --quiet");
+    let summary = scratch.read("runs/news/summary.md");
     for wanted in
         ["Recall@10 against calls per item", "| rounds ", "| GAR ", "perfect candidates", "looked for within a topic"]
     {
@@ -110,21 +109,24 @@ fn neighbors_of_mentions_are_looked_for_without_a_method() {
     // where all pairs are scored there is nothing to find
     assert!(!summary.contains(" 500 |"), "{summary}");
     scratch.write("neither.yaml", one.as_str());
-    scratch.refuses(&["neither.yaml", "--quiet"], &["`coref.methods` is missing"]);
+    scratch.refuses("neither.yaml --quiet", &["`coref.methods` is missing"]);
     scratch.write("zero.yaml", &format!("{one}  calls: [0]\n"));
-    scratch.say(&["zero.yaml", "--quiet"]).must_complain("`coref.calls` is [0], but must be a list of numbers above 0");
+    scratch.say("zero.yaml --quiet").must_complain("`coref.calls` is [0], but must be a list of numbers above 0");
 }
 
 #[cfg(feature = "torch")]
 #[test]
-fn the_news_are_clustered_and_a_second_run_changes_nothing() {
-    let scratch = Scratch::with("");
-    scratch.write("news.yaml", NEWS);
-    let first = scratch.say(&["news.yaml", "--quiet"]);
-    assert_eq!(first.code, Some(0), "{}", first.err);
-    let results = scratch.path("runs/news");
-    let summary = std::fs::read_to_string(results.join("summary.md")).unwrap();
-    for wanted in [
+fn the_news_are_clustered_their_scores_evaluated_once_and_a_second_run_changes_nothing() {
+    let scratch = Scratch::with(NEWS);
+    // the number of predicted mentions is known before any is predicted; what the store holds of them is not
+    let dry = scratch.run_well("--dry-run");
+    dry.prints(&["planned exactly", "fewer if some scores are stored"]);
+    let planned = number_before(&dry.out, " calls: ");
+    assert!(planned > 0 && !scratch.path("models").exists());
+    scratch.run_well("--quiet");
+    assert_eq!(scratch.calls("runs/news"), [planned, planned, 0]);
+    assert_eq!(scratch.entries_kept("store"), planned);
+    let shown = [
         "news, gold mentions",
         "news, predicted mentions",
         "exact, both orders",
@@ -132,34 +134,17 @@ fn the_news_are_clustered_and_a_second_run_changes_nothing() {
         "shift_ridge + known + mention_cosine",
         "with singletons",
         "not the paper's corpus",
-    ] {
-        assert!(summary.contains(wanted), "{wanted}: {summary}");
-    }
-    let before = std::fs::read(results.join("results.parquet")).unwrap();
-    // nothing is trained again: the models are gone and are not missed
-    std::fs::remove_dir_all(scratch.path("models")).unwrap();
-    let second = scratch.say(&["news.yaml", "--quiet"]);
-    assert_eq!(second.code, Some(0), "{}", second.err);
-    assert!(!scratch.path("models").exists());
-    assert_eq!(before, std::fs::read(results.join("results.parquet")).unwrap());
-}
-
-#[cfg(feature = "torch")]
-#[test]
-fn scores_of_mentions_are_planned_kept_and_evaluated_once() {
-    let scratch = Scratch::with(NEWS);
-    // the number of predicted mentions is known before any is predicted; what the store holds of them is not
-    let dry = scratch.run_well(&["--dry-run"]);
-    let planned = number_before(&dry.out, " calls: ");
-    assert!(planned > 0 && dry.out.contains("planned exactly"), "{}", dry.out);
-    assert!(dry.out.contains("fewer if some scores are stored"), "{}", dry.out);
-    assert!(!scratch.path("models").exists());
-    scratch.run_well(&["--quiet"]);
-    assert_eq!(scratch.calls("runs/news"), [planned, planned, 0]);
-    assert_eq!(scratch.entries_kept("store"), planned);
-    scratch.run_well(&["--quiet", "--results", "again"]);
+    ];
+    scratch.has("runs/news/summary.md", &shown);
+    scratch.run_well("--quiet --results again");
     assert_eq!(scratch.calls("again/news"), [planned, 0, planned]);
     assert_eq!(scratch.figures("runs/news"), scratch.figures("again/news"));
+    // nothing is trained again: the models are gone and are not missed
+    let rows = || std::fs::read(scratch.path("runs/news/results.parquet")).unwrap();
+    let before = rows();
+    std::fs::remove_dir_all(scratch.path("models")).unwrap();
+    scratch.run_well("--quiet");
+    assert!(!scratch.path("models").exists() && rows() == before);
 }
 
 #[cfg(feature = "torch")]
@@ -168,8 +153,8 @@ fn an_approximation_from_all_mentions_clusters_as_the_exact_scores_do() {
     let scratch = Scratch::with("");
     let text = NEWS.replace("[gold, predicted]", "[gold]").replace("replicates: 2", "replicates: 1");
     scratch.write("news.yaml", &text);
-    assert_eq!(scratch.say(&["news.yaml", "--quiet"]).code, Some(0));
-    let rows = std::fs::read_to_string(scratch.path("runs/news/cells.jsonl")).unwrap();
+    scratch.well("news.yaml --quiet");
+    let rows = scratch.read("runs/news/cells.jsonl");
     let mut f1 = std::collections::BTreeMap::new();
     for line in rows.lines() {
         let cell: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -204,7 +189,7 @@ fn what_is_wrong_with_a_clustering_is_named() {
         ),
     ] {
         scratch.write("bad.yaml", &text);
-        scratch.refuses(&["check", "bad.yaml"], &[wanted]);
+        scratch.refuses("check bad.yaml", &[wanted]);
     }
 }
 
@@ -217,8 +202,8 @@ fn a_model_that_is_not_there_and_a_corpus_that_is_not_there_are_named() {
         (NEWS.replace("dataset: news", "dataset: ecbplus"), "ecbplus/docs.jsonl.gz"),
     ] {
         scratch.write("news.yaml", &text);
-        let said = scratch.say(&["news.yaml", "--quiet"]);
-        assert_ne!(said.code, Some(0));
-        said.must_complain(wanted);
+        let seen = scratch.say("news.yaml --quiet");
+        assert_ne!(seen.code, Some(0));
+        seen.must_complain(wanted);
     }
 }

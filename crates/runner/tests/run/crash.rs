@@ -4,16 +4,15 @@
 //! Each test kills once; `scripts/test-crash N` kills N times in all and prints what came of it.
 #![cfg(unix)]
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::own_data::{PROGRAM, asked, place};
-use crate::scratch::{Said, Scratch, number_before};
+use crate::own_data::{asked, place, slow_place, twice};
+use crate::scratch::{Printed, Scratch, number_before};
 
 const FACTORS: [&str; 3] = ["factors/vectors.npy", "factors/signature.npy", "factors/projector.npy"];
-const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "5", "--calls-per-item", "8"];
+const TOPK: &str = "topk config.yaml -k 5 --calls-per-item 8";
 
 fn kills() -> impl Iterator<Item = u64> {
     let count = std::env::var("LANDMARK_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(1);
@@ -31,20 +30,14 @@ fn results(scratch: &Scratch, names: &[&str]) -> Vec<Vec<u8>> {
     names.iter().map(|name| std::fs::read(scratch.path(&format!("runs/mine/{name}"))).unwrap()).collect()
 }
 
-fn slow_place() -> Scratch {
-    let scratch = place();
-    scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.002; shift 2"));
-    scratch
-}
-
-fn start(scratch: &Scratch, arguments: &[&str]) -> Child {
+fn start(scratch: &Scratch, arguments: &str) -> Child {
     let log = File::create(scratch.path("log")).unwrap();
     let mut command = scratch.command(arguments);
     command.env("RUST_LOG", "landmark_store=debug").stdout(Stdio::null()).stderr(log).spawn().unwrap()
 }
 
 /// Kills a run as soon as `is_time`; answers the calls that were in flight, or `None` where it had ended before.
-fn killed(scratch: &Scratch, arguments: &[&str], mut is_time: impl FnMut() -> bool) -> Option<usize> {
+fn killed(scratch: &Scratch, arguments: &str, mut is_time: impl FnMut() -> bool) -> Option<usize> {
     let mut run = start(scratch, arguments);
     while !is_time() && run.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(1));
@@ -58,7 +51,7 @@ fn killed(scratch: &Scratch, arguments: &[&str], mut is_time: impl FnMut() -> bo
         before = asked(scratch).len();
         std::thread::sleep(Duration::from_millis(400));
     }
-    let log = std::fs::read_to_string(scratch.path("log")).unwrap();
+    let log = scratch.read("log");
     (!has_ended).then_some(in_flight(&log))
 }
 
@@ -83,12 +76,6 @@ fn with_handles(most: usize, command: &Command) -> Command {
     limited
 }
 
-/// Calls for pairs that were asked for before.
-fn twice(scratch: &Scratch) -> usize {
-    let all = asked(scratch);
-    all.len() - all.iter().collect::<HashSet<_>>().len()
-}
-
 /// Holds a kill against what is allowed, and prints it for the table of `scripts/test-crash`.
 fn judge(what: &str, scratch: &Scratch, in_flight: Option<usize>) {
     let Some(in_flight) = in_flight else {
@@ -100,68 +87,56 @@ fn judge(what: &str, scratch: &Scratch, in_flight: Option<usize>) {
     assert!(twice <= in_flight, "{twice} calls were asked for twice, and {in_flight} were in flight");
 }
 
-#[test]
-fn a_killed_run_asks_again_for_what_was_in_flight_and_ends_in_the_same_factors() {
+/// Kills `arguments` at fewer than `most` calls, lets `rest` end it, and holds its files against those of `rest` alone.
+fn survives(what: &str, arguments: &str, most: u64, files: &[&str], rest: impl Fn(&Scratch)) {
     let whole = place();
-    whole.run_well(&["--quiet"]);
+    rest(&whole);
     for draw in kills() {
         let scratch = slow_place();
-        let until = (draw % 700) as usize;
-        let in_flight = killed(&scratch, &["config.yaml", "--quiet"], || asked(&scratch).len() >= until);
-        scratch.run_well(&["--quiet"]);
-        judge("scoring", &scratch, in_flight);
-        assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
+        let until = (draw % most) as usize;
+        let in_flight = killed(&scratch, arguments, || asked(&scratch).len() >= until);
+        rest(&scratch);
+        judge(what, &scratch, in_flight);
+        assert!(results(&scratch, files) == results(&whole, files));
     }
+}
+
+#[test]
+fn a_killed_run_asks_again_for_what_was_in_flight_and_ends_in_the_same_factors() {
+    survives("scoring", "config.yaml --quiet", 700, &FACTORS, |scratch| drop(scratch.run_well("--quiet")));
 }
 
 #[test]
 fn a_share_killed_and_run_again_gives_the_run_the_same_factors() {
-    let whole = place();
-    whole.run_well(&["--quiet"]);
-    for draw in kills() {
-        let scratch = slow_place();
-        let until = (draw % 350) as usize;
-        let in_flight =
-            killed(&scratch, &["config.yaml", "--share", "0/2", "--quiet"], || asked(&scratch).len() >= until);
-        scratch.well(&["config.yaml", "--share", "1/2", "--quiet"]);
-        scratch.well(&["config.yaml", "--share", "0/2", "--quiet"]);
-        let before = asked(&scratch).len();
-        scratch.run_well(&["--quiet"]);
-        assert_eq!(asked(&scratch).len(), before);
-        judge("share", &scratch, in_flight);
-        assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
-    }
+    survives("share", "config.yaml --share 0/2 --quiet", 350, &FACTORS, |scratch| {
+        scratch.well("config.yaml --share 1/2 --quiet");
+        scratch.well("config.yaml --share 0/2 --quiet");
+        let before = asked(scratch).len();
+        scratch.run_well("--quiet");
+        assert_eq!(asked(scratch).len(), before);
+    });
 }
 
 #[test]
 fn a_search_killed_between_its_rounds_ends_in_the_same_neighbors() {
-    let whole = place();
-    whole.well(&TOPK);
-    for draw in kills() {
-        let scratch = slow_place();
-        let until = (draw % 450) as usize;
-        let in_flight = killed(&scratch, &TOPK, || asked(&scratch).len() >= until);
-        scratch.well(&TOPK);
-        judge("topk", &scratch, in_flight);
-        assert!(results(&scratch, &["neighbors.tsv"]) == results(&whole, &["neighbors.tsv"]));
-    }
+    survives("topk", TOPK, 450, &["neighbors.tsv"], |scratch| drop(scratch.well(TOPK)));
 }
 
 #[test]
 fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
     let whole = place();
-    whole.run_well(&["--quiet"]);
+    whole.run_well("--quiet");
     for draw in kills() {
         let scratch = place();
         let (mut since, wait) = (None, Duration::from_millis(draw % 60));
         let has_begun = || scratch.path("runs/mine/cells.jsonl").exists() || scratch.path("runs/mine/factors").exists();
-        let in_flight = killed(&scratch, &["config.yaml", "--quiet"], || {
+        let in_flight = killed(&scratch, "config.yaml --quiet", || {
             if since.is_none() && has_begun() {
                 since = Some(Instant::now());
             }
             since.is_some_and(|since: Instant| since.elapsed() >= wait)
         });
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         judge("writing", &scratch, in_flight);
         assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
         assert_eq!(scratch.figures("runs/mine"), whole.figures("runs/mine"));
@@ -171,9 +146,9 @@ fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
 #[test]
 fn a_share_that_is_stopped_while_another_process_does_it_and_wakes_up_does_no_harm() {
     let whole = place();
-    whole.run_well(&["--quiet"]);
+    whole.run_well("--quiet");
     let scratch = slow_place();
-    let mut late = start(&scratch, &["config.yaml", "--share", "0/2"]);
+    let mut late = start(&scratch, "config.yaml --share 0/2");
     while asked(&scratch).len() < 50 && late.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -181,38 +156,38 @@ fn a_share_that_is_stopped_while_another_process_does_it_and_wakes_up_does_no_ha
         assert!(Command::new("kill").args([name, &late.id().to_string()]).status().unwrap().success());
     };
     signal("-STOP");
-    scratch.well(&["config.yaml", "--share", "0/2", "--quiet"]);
+    scratch.well("config.yaml --share 0/2 --quiet");
     signal("-CONT");
-    assert!(late.wait().unwrap().success(), "{}", std::fs::read_to_string(scratch.path("log")).unwrap());
-    scratch.run_well(&["--quiet"]);
+    assert!(late.wait().unwrap().success(), "{}", scratch.read("log"));
+    scratch.run_well("--quiet");
     assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
 }
 
 #[test]
 fn without_file_handles_a_run_ends_with_the_reason_and_goes_on_where_it_was() {
     let whole = place();
-    whole.run_well(&["--quiet"]);
+    whole.run_well("--quiet");
     let scratch = place();
     let mut may_be_lost = 0;
     // from too few to start the scoring program to enough for all of it
     for handles in 6..16 {
         std::fs::remove_dir_all(scratch.path("runs")).ok();
-        let mut run = scratch.command(&["config.yaml", "--quiet"]);
+        let mut run = scratch.command("config.yaml --quiet");
         run.env("RUST_LOG", "landmark_store=debug");
-        let said = Said::of(&mut with_handles(handles, &run));
-        if said.code == Some(0) && handles > 6 {
+        let seen = Printed::of(&mut with_handles(handles, &run));
+        if seen.code == Some(0) && handles > 6 {
             continue;
         }
-        assert!(matches!(said.code, Some(1 | 2)), "{handles} handles: exit code {:?}: {}", said.code, said.err);
+        assert!(matches!(seen.code, Some(1 | 2)), "{handles} handles: exit code {:?}: {}", seen.code, seen.err);
         // the shell that is the scoring program may be the one to notice
         assert!(
-            said.err.contains("Too many open files") || said.err.contains("its standard error: /bin/sh"),
+            seen.err.contains("Too many open files") || seen.err.contains("its standard error: /bin/sh"),
             "{}",
-            said.err
+            seen.err
         );
-        may_be_lost += in_flight(&said.err);
+        may_be_lost += in_flight(&seen.err);
     }
-    scratch.run_well(&["--quiet", "--force"]);
+    scratch.run_well("--quiet --force");
     assert!(twice(&scratch) <= may_be_lost, "{} of {may_be_lost}", twice(&scratch));
     assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
 }
@@ -221,15 +196,15 @@ fn without_file_handles_a_run_ends_with_the_reason_and_goes_on_where_it_was() {
 fn no_secret_of_the_environment_is_written_anywhere() {
     let scratch = place();
     let secret = "s3cr3t-that-was-planted";
-    for arguments in [&["config.yaml", "--share", "0/2"][..], &["config.yaml"], &["report", "config.yaml"], &TOPK] {
+    for arguments in ["config.yaml --share 0/2", "config.yaml", "report config.yaml", TOPK] {
         let mut command = scratch.command(arguments);
         for name in ["AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "HF_TOKEN", "LANDMARK_PLANTED"] {
             command.env(name, secret);
         }
         let output = command.env("RUST_LOG", "debug").output().unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
-        assert!(!contains(&said, secret), "{arguments:?} prints a secret");
+        let seen = [output.stdout, output.stderr].concat();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&seen));
+        assert!(!contains(&seen, secret), "{arguments:?} prints a secret");
     }
     let (mut files, mut bytes) = (0, 0);
     for (path, content) in scratch.files("") {

@@ -4,95 +4,77 @@
 use ndarray::Array2;
 
 use crate::own_data::{PROGRAM, asked, place};
-use crate::scratch::Scratch;
-
-fn ends_with(scratch: &Scratch, code: i32, arguments: &[&str]) {
-    let said = scratch.say(arguments);
-    assert_eq!(said.code, Some(code), "{arguments:?}: {}{}", said.out, said.err);
-}
 
 #[test]
 fn what_is_named_wrongly_ends_with_2_and_nothing_is_started() {
     let scratch = place();
     for arguments in [
-        &["--frob"][..],
-        &["nowhere.yaml"],
-        &["config.yaml", "--set", "rnaks=3"],
-        &["config.yaml", "--set", "dataset.path=nowhere.tsv"],
-        &["topk", "config.yaml"],
-        &["pairs", "config.yaml", "items.tsv"],
-        &["report", "config.yaml"],
-        &["merge", "config.yaml"],
-        &["check", "nowhere.yaml"],
-        &["model", "verify", "nowhere"],
-        &["data", "verify", "--data", "nowhere"],
-        &["score", "cqa", "nowhere", "config.yaml"],
+        "--frob",
+        "config.yaml --set rnaks=3",
+        "config.yaml --set dataset.path=nowhere.tsv",
+        "pairs config.yaml items.tsv",
+        "report config.yaml",
+        "merge config.yaml",
+        "check nowhere.yaml",
+        "model verify nowhere",
+        "data verify --data nowhere",
+        "score cqa nowhere config.yaml",
     ] {
-        ends_with(&scratch, 2, arguments);
+        scratch.ends(2, arguments);
     }
     for (file, matrix) in [("nan.npy", Array2::from_elem((4, 4), f64::NAN)), ("rect.npy", Array2::zeros((4, 3)))] {
         scratch.write_matrix(file, &matrix);
-        ends_with(&scratch, 2, &["init", file]);
+        scratch.ends(2, &["init", file]);
     }
     for (file, bytes) in [("latin.tsv", &b"text\ncaf\xe9\n"[..]), ("g.parquet", b"no Parquet")] {
         std::fs::write(scratch.path(file), bytes).unwrap();
-        ends_with(&scratch, 2, &["init", file, "--score", "wmd"]);
+        scratch.ends(2, &["init", file, "--score", "wmd"]);
     }
     assert!(asked(&scratch).is_empty());
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
-    for arguments in [
-        &["pairs", "config.yaml", "nowhere.tsv"][..],
-        &["pairs", "config.yaml", "items.tsv", "--first", "nothing"],
-        &["project", "config.yaml", "nowhere.tsv"],
-        &["classify", "config.yaml", "--labels", "nowhere.tsv"],
-        &["classify", "config.yaml", "--labels", "items.tsv"],
-        &["cluster", "config.yaml", "--clusters", "61"],
-        &["topk", "config.yaml", "--out", "list.doc"],
-        &["topk", "config.yaml", "--set", "ranks=3"],
-    ] {
-        ends_with(&scratch, 2, arguments);
-    }
+    scratch.ends(2, "pairs config.yaml nowhere.tsv");
+    scratch.ends(2, "cluster config.yaml --clusters 61");
     assert_eq!(asked(&scratch).len(), before);
 }
 
 #[test]
 fn a_score_that_fails_and_a_check_that_does_not_hold_end_with_1() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     scratch.write("scorer.sh", &PROGRAM.replace("[${scores#,}]", "[]"));
-    ends_with(&scratch, 1, &["config.yaml", "--set", "ranks=20"]);
+    scratch.ends(1, "config.yaml --set ranks=20");
     // and where it fails the checks that come first: it was asked
-    ends_with(&scratch, 1, &["config.yaml", "--set", "ranks=20", "--set", "oracle.checks=16"]);
-    ends_with(&scratch, 1, &["topk", "config.yaml", "--rerank", "20"]);
-    ends_with(&scratch, 0, &["store", "verify"]);
+    scratch.ends(1, "config.yaml --set ranks=20 --set oracle.checks=16");
+    scratch.ends(1, "topk config.yaml --rerank 20");
+    scratch.ends(0, "store verify");
     for tile in scratch.tiles("store") {
         std::fs::write(tile, "torn").unwrap();
     }
-    ends_with(&scratch, 1, &["store", "verify"]);
+    scratch.ends(1, "store verify");
 }
 
 #[test]
-fn a_budget_that_cuts_an_answer_short_ends_with_3_and_says_so() {
+fn a_budget_that_cuts_an_answer_short_ends_with_3_and_reports_it() {
     for arguments in [
-        &["topk", "config.yaml", "-k", "3", "--rerank", "20"][..],
-        &["mine", "config.yaml", "--rerank", "20"],
-        &["mine", "config.yaml", "--groups", "--at-least", "0.9", "--rerank", "20"],
-        &["cluster", "config.yaml", "--pivots", "--at-least", "0.9"],
+        "topk config.yaml -k 3 --rerank 20",
+        "mine config.yaml --rerank 20",
+        "mine config.yaml --groups --at-least 0.9 --rerank 20",
+        "cluster config.yaml --pivots --at-least 0.9",
     ] {
         let scratch = place();
-        scratch.run_well(&["--quiet"]);
-        let said = scratch.say(&[arguments, &["--budget", "1"]].concat());
-        assert_eq!(said.code, Some(3), "{arguments:?}: {}{}", said.out, said.err);
-        assert!(said.out.contains("the budget ended before"), "{arguments:?}: {}", said.out);
-        ends_with(&scratch, 0, arguments);
+        scratch.run_well("--quiet");
+        let before = asked(&scratch).len();
+        scratch.ends(3, &format!("{arguments} --budget 1")).prints(&["the budget ended before"]);
+        assert!(asked(&scratch).len() <= before + 1, "{arguments}");
+        scratch.well(arguments);
     }
 }
 
 #[test]
 fn a_reader_that_has_gone_away_stops_no_run() {
     let scratch = place();
-    for arguments in [&["config.yaml", "-v"][..], &["report", "config.yaml"], &["check", "config.yaml"], &["--help"]] {
+    for arguments in ["config.yaml -v", "report config.yaml", "check config.yaml", "--help"] {
         let mut child = scratch.command(arguments).spawn().unwrap();
         drop((child.stdout.take(), child.stderr.take()));
         assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");

@@ -13,7 +13,7 @@ const GIVEN: &str = "name: given\nexperiment: own_data\ndataset: { name: precomp
                      methods: [nystrom]\nranks: 2\nerror_estimate: 20\n";
 
 fn rows(scratch: &Scratch, path: &str) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(scratch.path(path)).unwrap();
+    let text = scratch.read(path);
     text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
@@ -25,11 +25,10 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
         smooth_matrix()[[i, j]] - if (i + j) % 2 == 1 { 0.5 } else { 0.0 }
     });
     scratch.write_matrix("k.npy", &matrix);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
 
-    for more in [&["--target-recall", "0.9"][..], &["--rerank", "5"], &[]] {
-        let said = scratch.say(&[&["topk", "config.yaml", "-k", "2"], more].concat());
-        assert!(said.code == Some(0) && said.out.contains("read from the given matrix"), "{}{}", said.out, said.err);
+    for more in ["--target-recall 0.9", "--rerank 5", ""] {
+        scratch.well(&format!("topk config.yaml -k 2 {more}")).prints(&["read from the given matrix"]);
     }
     for row in rows(&scratch, "runs/given/neighbors.tsv") {
         let [item, neighbor] = [&row[0], &row[2]].map(|id| id.parse::<usize>().unwrap());
@@ -41,9 +40,9 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
     }
 
     let wanted = (0..30).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&pair| matrix[pair] >= 0.6).count();
-    for more in [&[][..], &["--groups"]] {
-        let said = scratch.say(&[&["mine", "config.yaml", "--at-least", "0.6"], more].concat());
-        assert!(said.code == Some(0) && said.out.contains(&format!("{wanted} ")), "{wanted}: {}{}", said.out, said.err);
+    for more in ["", "--groups"] {
+        let seen = scratch.well(&format!("mine config.yaml --at-least 0.6 {more}"));
+        assert!(seen.out.contains(&format!("{wanted} ")), "{wanted}: {}{}", seen.out, seen.err);
     }
     let pairs = rows(&scratch, "runs/given/pairs.tsv");
     assert_eq!(pairs.len(), wanted);
@@ -57,8 +56,8 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
         Array2::from_shape_fn((30, 30), |(i, j)| smooth_matrix()[[i, j]] * if (i + j) % 3 == 1 { 0.6 } else { 1.0 });
     let truth = (&truth + &truth.t()) / 2.0;
     scratch.write_matrix("k.npy", &truth);
-    let said = scratch.run_well(&[]);
-    assert!(said.err.contains("; exact, against all of K.") && !said.err.contains("`project`"), "{}", said.err);
+    let seen = scratch.run_well("");
+    assert!(seen.err.contains("; exact, against all of K.") && !seen.err.contains("`project`"), "{}", seen.err);
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     let signs: Array1<f64> = read_npy(scratch.path("runs/mine/factors/signature.npy")).unwrap();
     let approximated = (&z * &signs).dot(&z.t());
@@ -90,15 +89,13 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     });
     let recall = found.sum::<usize>() as f64 / (10 * judged.len()) as f64;
     assert!(recall < 1.0, "a matrix that six columns give away tells nothing");
-    let told = scratch.values("runs/mine", &json!({ "metric": "recall_at_10", "rank": 6 }))[0];
-    assert!((told - recall).abs() < 1e-12, "{recall}: {told}");
+    let stated = scratch.values("runs/mine", &json!({ "metric": "recall_at_10", "rank": 6 }))[0];
+    assert!((stated - recall).abs() < 1e-12, "{recall}: {stated}");
     assert!(text.contains("The factors of 6 landmarks find "));
     assert!(text.contains("exact, at all items that are no landmark"));
     // what it lists is the matrix itself
     assert!(bytes(&map(&scratch)["exact"]).iter().all(|&exact| exact == 1));
     assert!(!text.contains("estimated by the factors\">") && text.contains("Read off the matrix"));
-    assert!(
-        text.contains("against every entry of the matrix, which is given")
-            && !text.contains("evaluated for the purpose")
-    );
+    assert!(text.contains("against every entry of the matrix, which is given"));
+    assert!(!text.contains("evaluated for the purpose"));
 }

@@ -30,32 +30,28 @@ threads: 1
 ";
 
 #[test]
-fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_evaluated_twice() {
+fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_evaluated_twice_whichever_order_counts() {
     let scratch = Scratch::with(GLUE);
-    let dry = scratch.run(&["--dry-run"]);
-    assert_eq!(dry.code, Some(0), "{}", dry.err);
-    assert!(dry.out.contains("add `--sample 50` to time training steps"), "{}", dry.out);
+    let dry = scratch.run_well("--dry-run");
+    dry.prints(&["add `--sample 50` to time training steps"]);
     let planned = number_before(&dry.out, " calls: ");
-    let timed = scratch.run_well(&["--dry-run", "--sample", "50"]);
+    let timed = scratch.run_well("--dry-run --sample 50");
     let plan = "the run first trains 2 epochs of 3 steps each (96 pairs, 32 per step)";
     assert!(dry.err.contains(plan) && !dry.err.contains("per epoch"), "{}", dry.err);
-    assert!(timed.err.contains(plan) && timed.err.contains(" per epoch (measured on 3 steps;"), "{}", timed.err);
+    timed.reports(&[plan, " per epoch (measured on 3 steps;"]);
     assert!(!scratch.path("models/fine-tuned").exists(), "a dry run trained: {}", timed.out);
 
-    let first = scratch.run(&[]);
-    assert_eq!(first.code, Some(0), "{}", first.err);
-    assert!(first.err.contains("epoch 2: loss"), "{}", first.err);
+    scratch.run_well("").reports(&["epoch 2: loss"]);
     let [_, evaluated, _] = scratch.calls("runs/pairs");
     // both orders of each of n(n − 1)/2 pairs, and n pairs of a sentence with itself
     assert_eq!(evaluated, planned);
 
-    let again = scratch.run(&[]);
-    assert_eq!((again.code, number_before(&again.err, " new calls")), (Some(0), 0), "{}", again.err);
+    let again = scratch.run_well("");
+    assert_eq!(number_before(&again.err, " new calls"), 0, "{}", again.err);
     assert!(!again.err.contains("fine-tuning"), "{}", again.err);
-    let forced = scratch.run(&["--force"]);
-    assert_eq!((forced.code, number_before(&forced.err, " new calls")), (Some(0), 0), "{}", forced.err);
+    assert_eq!(number_before(&scratch.run_well("--force").err, " new calls"), 0);
 
-    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
+    let summary = scratch.read("runs/pairs/summary.md");
     for words in [
         "## Pearson at the labelled pairs",
         "## The pairs",
@@ -68,12 +64,22 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_evaluated_twice() {
         assert!(summary.contains(words), "`{words}` is not in:\n{summary}");
     }
     assert!(!summary.contains("of the paper"), "this configuration names no paper:\n{summary}");
+
+    // the larger of both orders shares the calls of their mean: they are found below, and no budget is charged with them
+    let before = scratch.tiles("store").len();
+    let dry = scratch.run_well("--set oracle.order=max --dry-run");
+    assert_eq!(number_before(&dry.out, " new calls ("), 0, "{}", dry.out);
+    let larger = scratch.run_well("--set oracle.order=max --set budget.calls=1");
+    assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
+    assert!(scratch.tiles("store").len() > before);
+    let [planned, evaluated, reused] = scratch.calls("runs/pairs");
+    assert_eq!((evaluated, reused), (0, planned));
 }
 
 #[test]
 fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
     let scratch = Scratch::with(GLUE);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     // as a clone has it: no cells, no model
     std::fs::remove_file(scratch.path("runs/pairs/cells.jsonl")).unwrap();
     std::fs::remove_dir_all(scratch.path("models/fine-tuned")).unwrap();
@@ -85,9 +91,9 @@ fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
     let rows = facts.remove("rows").unwrap();
     std::fs::write(scratch.path("runs/pairs/run.json"), serde_json::to_vec(facts).unwrap()).unwrap();
 
-    let said = scratch.well(&["report", "config.yaml"]);
-    assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", said.err);
-    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
+    let seen = scratch.well("report config.yaml");
+    assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", seen.err);
+    let summary = scratch.read("runs/pairs/summary.md");
     assert!(summary.contains("0.4321") && summary.contains("\nlandmark config.yaml\n"), "{summary}");
     assert!(!summary.contains("not fine-tuned yet"), "{summary}");
     assert_eq!(scratch.json("runs/pairs/run.json")["rows"], rows);
@@ -98,33 +104,16 @@ fn a_report_trains_nothing_and_shows_the_curve_and_the_command_of_its_run() {
     facts["config"].as_object_mut().unwrap().remove("set");
     facts["command"] = "landmark config.yaml --set replicates=2".into();
     std::fs::write(scratch.path("runs/pairs/run.json"), facts.to_string()).unwrap();
-    let said = scratch.say(&["report", "config.yaml"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("`landmark report config.yaml --set replicates=2`"), "{}", said.err);
+    scratch.ends(2, "report config.yaml").reports(&["`landmark report config.yaml --set replicates=2`"]);
 }
 
 #[test]
-fn the_mean_and_the_larger_of_both_orders_share_their_calls() {
-    let scratch = Scratch::with(GLUE);
-    assert_eq!(scratch.run(&[]).code, Some(0));
-    let before = scratch.tiles("store").len();
-    let dry = scratch.run_well(&["--set", "oracle.order=max", "--dry-run"]);
-    assert_eq!(number_before(&dry.out, " new calls ("), 0, "{}", dry.out);
-    // calls that were made are found below, and no budget is charged with them
-    let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.calls=1"]);
-    assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
-    assert!(scratch.tiles("store").len() > before);
-    let [planned, evaluated, reused] = scratch.calls("runs/pairs");
-    assert_eq!((evaluated, reused), (0, planned));
-}
-
-#[test]
-fn one_order_a_pair_stands_beside_the_mean_of_both() {
+fn one_order_a_pair_is_shown_with_the_mean_of_both() {
     let one = "ranks:";
     let rows = "  - { id: shift_ridge, name: one order, known: [landmarks], order: random }\nranks:";
     let scratch = Scratch::with(&GLUE.replace(one, rows));
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
-    scratch.run_well(&[]);
+    let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
+    scratch.run_well("");
     let [_, evaluated, _] = scratch.calls("runs/pairs");
     assert_eq!(evaluated, planned);
     let rows = scratch.figures("runs/pairs");
@@ -135,12 +124,12 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
         }
     }
     assert!(has("one order a pair", "pearson") && has("one order a pair", "relative_error"));
-    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
+    let summary = scratch.read("runs/pairs/summary.md");
     let place = |words: &str| summary.find(words).unwrap_or_else(|| panic!("`{words}` is not in:\n{summary}"));
     assert!(place("their symmetrisation, off the diagonal") < place("against the scores as the model gives them"));
 
     // every method on one order: nothing is asked of the model that is there already
-    let all = scratch.run_well(&["--set", "oracle.order=random"]);
+    let all = scratch.run_well("--set oracle.order=random");
     assert!(!all.err.contains("fine-tuning"), "{}", all.err);
     let [planned, evaluated, reused] = scratch.calls("runs/pairs");
     assert_eq!((evaluated, reused), (0, planned));
@@ -161,18 +150,18 @@ fn a_budget_is_spent_on_calls_of_either_order_and_none_is_made_again() {
     let one = "  - { id: shift_ridge, name: one order, known: [landmarks], order: random }\nranks:";
     for text in [GLUE.to_owned(), GLUE.replace("ranks:", one)] {
         let scratch = Scratch::with(&text);
-        let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
-        let cut = scratch.run(&["--set", "budget.calls=101", "--quiet"]);
+        let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
+        let cut = scratch.run("--set budget.calls=101 --quiet");
         assert_eq!(cut.code, Some(3), "{}", cut.err);
         let spent: u64 = costs(&scratch).iter().sum();
         assert!((100..=101).contains(&spent), "{spent}");
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         assert_eq!(costs(&scratch).iter().sum::<u64>(), planned);
     }
 }
 
 fn costs(scratch: &Scratch) -> Vec<u64> {
-    let text = std::fs::read_to_string(scratch.path("runs/pairs/job_costs.jsonl")).unwrap();
+    let text = scratch.read("runs/pairs/job_costs.jsonl");
     let calls = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["calls"].as_u64().unwrap();
     text.lines().map(calls).collect()
 }
@@ -186,17 +175,16 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
         .replace("{ name: embedded_pairs, limit: 12 }", "{ name: rte, limit: 12, threshold_pairs: 30 }")
         .replace("epochs: 2", "epochs: 1");
     let scratch = Scratch::with(&text);
-    let dry = scratch.run(&["--data", corpora, "--dry-run"]);
-    assert_eq!(dry.code, Some(0), "{}", dry.err);
+    let dry = scratch.run_well(&["--data", corpora, "--dry-run"]);
     // both orders of each of 30 pairs
-    assert!(dry.out.contains("plus at most 60 calls outside the matrix"), "{}", dry.out);
+    dry.prints(&["plus at most 60 calls outside the matrix"]);
 
-    let said = scratch.run_well(&["--data", corpora]);
-    assert_eq!(number_before(&said.err, " new calls outside the matrix"), 60, "{}", said.err);
+    let seen = scratch.run_well(&["--data", corpora]);
+    assert_eq!(number_before(&seen.err, " new calls outside the matrix"), 60, "{}", seen.err);
     let threshold = |scratch: &Scratch| scratch.values("runs/pairs", &json!({ "metric": "threshold" }));
     let chosen = threshold(&scratch);
     assert!(chosen.len() == 1 && chosen[0] > 0.0 && chosen[0] < 1.0, "{chosen:?}");
-    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
+    let summary = scratch.read("runs/pairs/summary.md");
     let words = format!("a pair is called positive above {:.3}", chosen[0]);
     assert!(summary.contains(&words) && summary.contains("of 30 pairs that were learned from"), "{summary}");
 
@@ -205,18 +193,19 @@ fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
     assert!(!again.err.contains("new calls outside the matrix"), "{}", again.err);
     assert_eq!(threshold(&scratch), chosen);
 
-    let half = scratch.run(&["--data", corpora, "--set", "dataset.threshold_pairs=0"]);
-    assert_eq!(half.code, Some(0), "{}", half.err);
-    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
-    assert!(summary.contains("above 0.500, the same for the model's own scores and every K̃: nothing was calibrated"));
+    scratch.run_well(&["--data", corpora, "--set", "dataset.threshold_pairs=0"]);
+    scratch.has(
+        "runs/pairs/summary.md",
+        &["above 0.500, the same for the model's own scores and every K̃: nothing was calibrated"],
+    );
 }
 
 #[test]
 fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
     let scratch = Scratch::with(&GLUE.replace("  model: tiny", "  model: all-MiniLM-L6-v2"));
-    let said = scratch.run(&[]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("landmark model fetch all-MiniLM-L6-v2");
+    let seen = scratch.run("");
+    assert_eq!(seen.code, Some(2), "{}", seen.err);
+    seen.must_complain("landmark model fetch all-MiniLM-L6-v2");
 }
 
 #[test]
@@ -225,7 +214,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
         (
             "kind: cross_encoder",
             "kind: wmd",
-            "`wmd` reads documents with word vectors, but the dataset `embedded_pairs` has sentences of labelled pairs",
+            "`wmd` reads documents with word vectors, but the dataset `embedded_pairs` has sentences of labeled pairs",
         ),
         ("  device: cpu", "  device: cpu\n  gamma: 2", "unknown key `gamma`"),
         ("epochs: 2", "epochs: 0", "`oracle.fine_tune.epochs` is 0, but must be at least 1"),
@@ -234,25 +223,21 @@ fn what_does_not_fit_is_refused_with_its_place() {
         ("experiment: glue", "experiment: classification", "`classification` needs labels"),
     ] {
         let scratch = Scratch::with(&GLUE.replace(from, to));
-        let said = scratch.run(&[]);
-        assert_eq!(said.code, Some(2), "{to}: {}", said.err);
-        said.must_complain(words);
+        let seen = scratch.run("");
+        assert_eq!(seen.code, Some(2), "{to}: {}", seen.err);
+        seen.must_complain(words);
     }
 }
 
 #[test]
 fn a_model_is_checked_by_its_digests() {
     let scratch = Scratch::with("");
-    let said = scratch.say(&["model", "verify", "tiny"]);
-    assert_eq!((said.code, said.out.trim()), (Some(0), "`tiny` is built in; it needs no file"));
+    let seen = scratch.say("model verify tiny");
+    assert_eq!((seen.code, seen.out.trim()), (Some(0), "`tiny` is built in; it needs no file"));
     std::fs::create_dir_all(scratch.path("models/all-MiniLM-L6-v2")).unwrap();
     for name in ["config.json", "tokenizer.json", "model.safetensors"] {
         scratch.write(&format!("models/all-MiniLM-L6-v2/{name}"), "{}");
     }
-    let said = scratch.say(&["model", "verify"]);
-    assert_eq!(said.code, Some(1), "{}", said.out);
-    said.must_complain("is not the configuration of an encoder");
-    let said = scratch.say(&["model", "fetch", "all-MiniLM-L6"]);
-    assert_eq!(said.code, Some(2));
-    said.must_complain("did you mean `all-MiniLM-L6-v2`?");
+    scratch.ends(1, "model verify").must_complain("is not the configuration of an encoder");
+    scratch.refuses("model fetch all-MiniLM-L6", &["did you mean `all-MiniLM-L6-v2`?"]);
 }

@@ -3,21 +3,12 @@
 
 use std::collections::HashSet;
 
-use crate::own_data::{CONFIG, PROGRAM, asked};
+use crate::own_data::{CONFIG, PROGRAM, asked, pairs_asked, twice};
 use crate::scratch::{Scratch, number_before};
 
 fn write_list(scratch: &Scratch, numbers: &[i64]) {
     let rows: String = numbers.iter().enumerate().map(|(place, number)| format!("n{place}\t{number}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
-}
-
-fn pairs_asked(scratch: &Scratch) -> HashSet<(i64, i64)> {
-    let pair = |line: &String| {
-        let (one, other) = line.split_once(' ').unwrap();
-        let (one, other) = (one.parse::<i64>().unwrap(), other.parse::<i64>().unwrap());
-        (one.min(other), one.max(other))
-    };
-    asked(scratch).iter().map(pair).collect()
 }
 
 #[test]
@@ -42,14 +33,13 @@ fn a_list_that_gains_loses_or_reorders_items_costs_its_new_columns_and_copies_co
         let scratch = Scratch::with(&if keeps { format!("{config}landmarks: kept\n") } else { config.clone() });
         scratch.write("scorer.sh", PROGRAM);
         write_list(&scratch, &start);
-        scratch.run_well(&["--quiet"]);
-        let before = pairs_asked(&scratch);
-        assert_eq!(before.len(), asked(&scratch).len());
+        scratch.run_well("--quiet");
+        let before: HashSet<(i64, i64)> = pairs_asked(&scratch).into_iter().collect();
+        assert_eq!(twice(&scratch), 0);
         write_list(&scratch, list);
-        let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
-        scratch.run_well(&["--quiet", "--force"]);
-        let all = pairs_asked(&scratch);
-        assert_eq!(all.len(), asked(&scratch).len(), "{case}: a pair was asked for twice, or one of two copies");
+        let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
+        scratch.run_well("--quiet --force");
+        assert_eq!(twice(&scratch), 0, "{case}: a pair was asked for twice, or one of two copies");
         let landmarks = scratch.json("runs/mine/factors/factors.json")["landmarks"].clone();
         let landmarks: Vec<i64> =
             landmarks.as_array().unwrap().iter().map(|at| list[at.as_u64().unwrap() as usize]).collect();
@@ -58,7 +48,7 @@ fn a_list_that_gains_loses_or_reorders_items_costs_its_new_columns_and_copies_co
         let column = |&l: &i64| list.iter().filter(move |&&i| i != l).map(move |&i| (i.min(l), i.max(l)));
         let needed: HashSet<(i64, i64)> = landmarks.iter().flat_map(|l| column(l).collect::<Vec<_>>()).collect();
         assert!(planned >= needed.len() as u64, "{case}: {planned} planned");
-        let new = all.len() - before.len();
+        let new = asked(&scratch).len() - before.len();
         assert_eq!(new, needed.difference(&before).count(), "{case}");
         // a uniform draw takes m of n + m landmarks from m new items, each with its whole column
         let (m, n) = (new_items as f64, list.len() as f64);
@@ -76,7 +66,7 @@ fn a_list_that_gains_loses_or_reorders_items_costs_its_new_columns_and_copies_co
 #[test]
 fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_asked_for_once() {
     let start: Vec<i64> = (0..120).map(|i| (i * i * 7) % 4001).collect();
-    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
+    let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2";
     let audited = |scratch: &Scratch, list: &[i64]| -> HashSet<i64> {
         let rows = scratch.json("runs/mine/neighbors.json")["audited"].clone();
         rows.as_array().unwrap().iter().map(|at| list[at.as_u64().unwrap() as usize]).collect()
@@ -86,7 +76,7 @@ fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_as
     let scratch = Scratch::with(&CONFIG.replace("0.05", "0.0005"));
     scratch.write("scorer.sh", PROGRAM);
     write_list(&scratch, &start);
-    assert!(matches!(scratch.say(&topk).code, Some(0 | 3)));
+    assert!(matches!(scratch.say(topk).code, Some(0 | 3)));
     let (fresh, rows) = (asked(&scratch).len(), audited(&scratch, &start));
     assert_eq!(rows.len(), 24);
     let lists = [
@@ -99,11 +89,11 @@ fn neighbors_of_a_list_that_grows_keep_their_audited_rows_and_equal_items_are_as
     for (case, list) in lists {
         let before = asked(&scratch).len();
         write_list(&scratch, &list);
-        let said = scratch.say(&topk);
-        assert!(matches!(said.code, Some(0 | 3)), "{case}: {}", said.err);
+        let seen = scratch.say(topk);
+        assert!(matches!(seen.code, Some(0 | 3)), "{case}: {}", seen.err);
         let kept = audited(&scratch, &list).intersection(&rows).count();
         assert!(kept >= 18, "{case}: {kept} of 24 audited rows are the same");
         println!("{case}: {} of {fresh} calls again, {kept} rows kept", asked(&scratch).len() - before);
-        assert_eq!(pairs_asked(&scratch).len(), asked(&scratch).len(), "{case}: a pair was asked for twice");
+        assert_eq!(twice(&scratch), 0, "{case}: a pair was asked for twice");
     }
 }

@@ -57,7 +57,7 @@ fn place() -> Scratch {
 fn an_endpoint_gives_the_factors_of_the_program_that_it_serves() {
     let Some(Server(_, ref url)) = Server::start(&["--refuse", "0.2"]) else { return };
     let scratch = place();
-    scratch.run_well(&[]);
+    scratch.run_well("");
     let vectors = |name: &str| std::fs::read(scratch.path(&format!("runs/{name}/factors/vectors.npy"))).unwrap();
     let served = [
         (
@@ -103,18 +103,18 @@ fn a_judge_stops_before_its_money_is_spent() {
     // 780 pairs at a cent and more
     let stopped = scratch.run(&["--set", &oracle, "--set", "budget.money=2"]);
     assert_eq!(stopped.code, Some(3), "{}", stopped.err);
-    assert!(stopped.err.contains("budget.money"), "{}", stopped.err);
+    stopped.reports(&["budget.money"]);
     // what was paid for is kept: the rest costs less than all
     let left = number_before(
         &scratch.run_well(&["--set", &oracle, "--set", "budget.money=50", "--dry-run"]).out,
         " new calls (",
     );
     assert!(left < 440, "{left}");
-    let said = scratch.run_well(&["--set", &oracle, "--set", "budget.money=50"]);
-    assert!(said.err.contains("this run paid"), "{}", said.err);
+    let seen = scratch.run_well(&["--set", &oracle, "--set", "budget.money=50"]);
+    seen.reports(&["this run paid"]);
     // charged and saved apart: what the store had is worth what the first run paid for it
     let amount = |words: &str| -> f64 {
-        let (before, _) = said.err.split_once(words).unwrap_or_else(|| panic!("{words}: {}", said.err));
+        let (before, _) = seen.err.split_once(words).unwrap_or_else(|| panic!("{words}: {}", seen.err));
         before.rsplit(' ').next().unwrap().parse().unwrap()
     };
     let (paid, saved) = (amount(" paid, "), amount(" saved by reuse"));
@@ -159,8 +159,8 @@ fn a_sample_prices_the_plan_with_an_interval() {
     let [money, _, lower, upper, ..] = numbers[..] else { panic!("{line}") };
     assert!(lower < money && money < upper, "{line}");
     // what the rest costs is in there
-    let said = scratch.run_well(&flags[..4]);
-    let paid = said.err.lines().find_map(|line| line.split("this run paid ").nth(1)).unwrap();
+    let seen = scratch.run_well(&flags[..4]);
+    let paid = seen.err.lines().find_map(|line| line.split("this run paid ").nth(1)).unwrap();
     let paid: f64 = paid.split(':').next().unwrap().parse().unwrap();
     assert!(lower <= paid && paid <= upper, "paid {paid}; {line}");
 }
@@ -172,8 +172,7 @@ fn vectors_of_a_proxy_are_asked_for_once_and_by_no_dry_run() {
     let methods = format!(
         "methods=[{{ id: shift_ridge, proxy: {{ kind: embedding_cosine, endpoint: {{ url: \"{url}/v1/embeddings\", model: m }} }} }}]"
     );
-    let said = scratch.run_well(&["--set", &methods, "--dry-run"]);
-    assert!(said.err.contains("asks") && said.err.contains("1 request"), "{}", said.err);
+    scratch.run_well(&["--set", &methods, "--dry-run"]).reports(&["asks", "1 request"]);
     assert!(!scratch.path("embeddings").exists());
     scratch.run_well(&["--set", &methods]);
     let kept = scratch.files("embeddings");

@@ -6,7 +6,7 @@
 use ndarray::Array2;
 use serde_json::Value as Json;
 
-use crate::scratch::{Said, Scratch, data_folder};
+use crate::scratch::{Printed, Scratch, data_folder};
 
 type Case = (&'static str, &'static str, &'static str);
 
@@ -96,8 +96,8 @@ fn place(dataset: &str, rest: &str) -> Scratch {
 fn must_be(cases: &[Case], arguments: &[&str]) {
     for &(dataset, oracle, wanted) in cases {
         let scratch = place(dataset, &format!("methods: [nystrom]\noracle: {oracle}\n"));
-        let said = Said::of(scratch.command(&["config.yaml", "--quiet"]).args(arguments));
-        assert_eq!(said.code, Some(0), "{oracle}: {}", said.err);
+        let seen = Printed::of(scratch.command("config.yaml --quiet").args(arguments));
+        assert_eq!(seen.code, Some(0), "{oracle}: {}", seen.err);
         assert_eq!(scratch.json("runs/m/run.json")["data"]["oracle"], wanted, "{oracle}");
         if dataset != MATRIX {
             assert!(scratch.path("store").join(wanted).is_dir(), "{oracle} is kept elsewhere");
@@ -122,8 +122,8 @@ fn a_store_filled_before_is_read_tree_kernels() {
 #[test]
 fn a_store_filled_before_is_read_cross_encoders() {
     let scratch = place(PAIRS, "methods: [nystrom]\noracle: { kind: cross_encoder, model: tiny, device: cpu }\n");
-    let said = scratch.run(&["--quiet"]);
-    if said.code != Some(0) && said.err.contains("LANDMARK_NEURAL") {
+    let seen = scratch.run("--quiet");
+    if seen.code != Some(0) && seen.err.contains("LANDMARK_NEURAL") {
         eprintln!("skipped: the library that runs models was not found");
         return;
     }
@@ -135,8 +135,8 @@ fn a_store_filled_before_is_read_cross_encoders() {
 fn results_finished_before_are_read_with_a_proxy() {
     let methods = "methods: [{ id: shift_ridge, proxy: { kind: embedding_cosine, path: vectors.npy } }]";
     let scratch = place(MATRIX, &format!("{methods}\noracle: precomputed\n"));
-    scratch.run_well(&["--quiet"]);
-    let cells = std::fs::read_to_string(scratch.path("runs/m/cells.jsonl")).unwrap();
+    scratch.run_well("--quiet");
+    let cells = scratch.read("runs/m/cells.jsonl");
     let last: Json = serde_json::from_str(cells.lines().last().unwrap()).unwrap();
     assert_eq!(last["key"], "fc28194c2220e0c4f8aa19e213021a42");
 }

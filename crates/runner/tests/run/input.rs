@@ -15,18 +15,15 @@ fn mine(matrix: &Array2<f64>) -> Scratch {
 fn a_missing_dataset_is_named_with_file_variable_and_source() {
     let scratch = Scratch::with(&SAMPLE.replace("name: embedded", "name: twitter"));
     let source = "https://github.com/mkusner/wmd";
-    scratch.complains(&[], &["`twitter`", "wmd/twitter.tsv.gz", "LANDMARK_DATA", "--data DIR", source]);
-    scratch.complains(&["--data", "."], &["`./wmd/twitter.tsv.gz`, which does not exist", "LANDMARK_DATA", source]);
+    scratch.complains("", &["`twitter`", "wmd/twitter.tsv.gz", "LANDMARK_DATA", "--data DIR", source]);
+    scratch.complains("--data .", &["`./wmd/twitter.tsv.gz`, which does not exist", "LANDMARK_DATA", source]);
     assert!(!scratch.path("store").exists() && !scratch.path("runs").exists());
 }
 
 #[test]
-fn a_rank_that_the_sample_is_too_small_for_is_told_as_a_missing_corpus() {
+fn a_rank_that_the_sample_is_too_small_for_is_reported_as_a_missing_corpus() {
     let scratch = Scratch::with(&SAMPLE.replace("name: embedded", "name: twitter, fallback: embedded"));
-    scratch.complains(
-        &["--set", "ranks=[550]"],
-        &["the corpus `twitter` is missing", "rank 550 is impossible", "--fetch"],
-    );
+    scratch.complains("--set ranks=[550]", &["the corpus `twitter` is missing", "rank 550 is impossible", "--fetch"]);
 }
 
 #[test]
@@ -35,21 +32,19 @@ fn a_run_called_like_a_profile_is_refused() {
         let scratch = Scratch::with(
             &(SAMPLE.replace("name: sample", &format!("name: {name}")) + "\nprofiles: { night: { replicates: 1 } }\n"),
         );
-        scratch.complains(&[], &["`name`", "the name of a profile"]);
+        scratch.complains("", &["`name`", "the name of a profile"]);
     }
 }
 
 #[test]
 fn settings_are_read_back_from_run_json_however_they_were_given() {
     let scratch = Scratch::with(SAMPLE);
-    scratch.run_well(&["--set=replicates=2", "-sranks=[2]"]);
+    scratch.run_well("--set=replicates=2 -sranks=[2]");
     let facts = scratch.json("runs/sample/run.json");
     assert_eq!(facts["config"]["set"], serde_json::json!(["replicates=2", "ranks=[2]"]));
     std::fs::remove_file(scratch.path("runs/sample/cells.jsonl")).unwrap();
-    let other = scratch.say(&["report", "config.yaml"]);
-    assert_eq!(other.code, Some(2), "{}", other.err);
-    let same = scratch.say(&["report", "config.yaml", "-s", "replicates=2", "-s", "ranks=[2]"]);
-    assert_eq!(same.code, Some(0), "{}", same.err);
+    scratch.ends(2, "report config.yaml");
+    scratch.well("report config.yaml -s replicates=2 -s ranks=[2]");
 }
 
 #[test]
@@ -59,7 +54,7 @@ fn a_secret_of_a_configuration_is_neither_printed_nor_kept() {
     let url = format!("title=see https://a.example/?key={secret} and Authorization= {secret}");
     scratch.run_well(&["--set", &url]);
     for file in ["run.json", "report.html", "summary.md"] {
-        let text = std::fs::read_to_string(scratch.path(&format!("runs/sample/{file}"))).unwrap();
+        let text = scratch.read(&format!("runs/sample/{file}"));
         assert!(!text.contains(secret), "{file}");
     }
     let refused =
@@ -73,9 +68,8 @@ fn a_file_that_is_no_configuration_is_not_printed_whole() {
     let scratch = Scratch::with(SAMPLE);
     let rows: String = (0..3000).map(|i| format!("{i},some text\n")).collect();
     scratch.write("items.dat", &format!("id,text\n{rows}"));
-    let said = scratch.say(&["items.dat"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("is the text `id,text 0,some text") && said.err.lines().count() < 40, "{}", said.err);
+    let seen = scratch.ends(2, "items.dat");
+    assert!(seen.err.contains("is the text `id,text 0,some text") && seen.err.lines().count() < 40, "{}", seen.err);
 }
 
 #[test]
@@ -99,16 +93,17 @@ fn documents_without_a_known_word_are_named_or_dropped() {
     let few = ["--set", "ranks=[2]", "--set", "methods=[nystrom]"];
     let filled = [&vectors[..], &["oracle.empty_documents={ distance: 1.0 }"], &few].concat();
     scratch.run_well(&filled);
-    let dropped = scratch.run_well(&[&vectors[..], &["oracle.empty_documents=drop"], &few].concat());
-    dropped.must_complain("documents have no known word and were left out");
+    scratch
+        .run_well(&[&vectors[..], &["oracle.empty_documents=drop"], &few].concat())
+        .must_complain("documents have no known word and were left out");
 }
 
 #[test]
 fn impossible_ranks_are_refused_with_the_possible_ones() {
     let scratch = mine(&smooth_matrix());
-    scratch.complains(&["--set", "ranks=[0]"], &["a rank must be at least 1", "ranks=[0]"]);
-    scratch.complains(&["--set", "ranks=[31]"], &["rank 31 is impossible for 30 items", "between 1 and 30"]);
-    scratch.run_well(&["--set", "ranks=[30]"]);
+    scratch.complains("--set ranks=[0]", &["a rank must be at least 1", "ranks=[0]"]);
+    scratch.complains("--set ranks=[31]", &["rank 31 is impossible for 30 items", "between 1 and 30"]);
+    scratch.run_well("--set ranks=[30]");
 }
 
 #[test]
@@ -116,7 +111,7 @@ fn entries_that_are_not_finite_are_named_by_row_and_column() {
     for (value, shown) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
         let mut matrix = smooth_matrix();
         matrix[[3, 17]] = value;
-        mine(&matrix).complains(&[], &["`matrix.npy`", "(i = 3, j = 17)", shown, "must be finite"]);
+        mine(&matrix).complains("", &["`matrix.npy`", "(i = 3, j = 17)", shown, "must be finite"]);
     }
     // distances below 0 overflow in exp(−γd)
     let mut matrix = Array2::<f64>::ones((30, 30));
@@ -132,18 +127,18 @@ fn an_asymmetric_matrix_is_refused_until_it_is_symmetrized() {
     let mut matrix = smooth_matrix();
     matrix[[4, 2]] += 0.25;
     let scratch = mine(&matrix);
-    scratch.complains(&[], &["not symmetric", "(i = 2, j = 4)", "`oracle.symmetrize: mean`"]);
+    scratch.complains("", &["not symmetric", "(i = 2, j = 4)", "`oracle.symmetrize: mean`"]);
     scratch.run_well(&["--set", "oracle={ kind: precomputed, symmetrize: mean }"]);
 }
 
 #[test]
 fn matrices_that_are_none_are_refused_by_name() {
     let matrix = smooth_matrix();
-    mine(&matrix.slice(s![.., ..20]).to_owned()).complains(&[], &["`matrix.npy`", "30 × 20", "must be square"]);
+    mine(&matrix.slice(s![.., ..20]).to_owned()).complains("", &["`matrix.npy`", "30 × 20", "must be square"]);
     let scratch = Scratch::with(MATRIX);
-    scratch.complains(&[], &["cannot read `matrix.npy`", "check the path"]);
+    scratch.complains("", &["cannot read `matrix.npy`", "check the path"]);
     scratch.write("matrix.npy", "1 0\n0 1\n");
-    scratch.complains(&[], &["`matrix.npy`", "NumPy"]);
+    scratch.complains("", &["`matrix.npy`", "NumPy"]);
 }
 
 #[test]
@@ -165,7 +160,7 @@ fn landmarks_out_of_range_repeated_too_few_or_unreadable_are_refused() {
 fn a_file_of_labels_must_have_one_for_every_item() {
     let scratch = mine(&smooth_matrix());
     scratch.write("labels.txt", "a\nb\n");
-    let classified = ["--set", "experiment=classification", "--set", "dataset.labels=labels.txt"];
-    scratch.complains(&classified, &["`labels.txt` has 2 lines, but the dataset has 30 items"]);
-    scratch.complains(&["--set", "dataset.labels=none.txt"], &["cannot read `none.txt`", "check the path"]);
+    let classified = "--set experiment=classification --set dataset.labels=labels.txt";
+    scratch.complains(classified, &["`labels.txt` has 2 lines, but the dataset has 30 items"]);
+    scratch.complains("--set dataset.labels=none.txt", &["cannot read `none.txt`", "check the path"]);
 }

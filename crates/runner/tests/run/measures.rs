@@ -19,8 +19,7 @@ fn values(scratch: &Scratch, folder: &str, metric: &str, method: &str) -> Vec<f6
 fn an_error_curve_of_a_matrix_falls_along_given_landmarks() {
     let given = "landmarks: { policy: given, indices: [2, 14, 27, 8, 20, 5, 11, 23, 17, 0] }\n";
     let scratch = mine(&format!("{}compare: rank\n{given}", MATRIX.replace("ranks: [5]", "ranks: [2, 3, 5]")));
-    let said = scratch.run_well(&[]);
-    said.must_complain("the matrix is given, no call is needed");
+    scratch.run_well("").must_complain("the matrix is given, no call is needed");
     assert!(!scratch.path("store").exists());
     let errors = values(&scratch, "runs/mine", "relative_error", "nystrom");
     assert!(errors.len() == 3 && errors[0] > errors[1] && errors[1] > errors[2] && errors[2] < 0.05, "{errors:?}");
@@ -33,9 +32,9 @@ fn landmarks_chosen_by_what_is_seen_are_enough_for_any_second_set_and_move_for_n
     assert!(config.contains(wide));
     for policy in ["leverage", "rpcholesky"] {
         let scratch = mine(&format!("{config}compare: rank\nlandmarks: {{ policy: {policy} }}\n"));
-        scratch.run_well(&["--dry-run"]);
-        scratch.run_well(&["--quiet"]);
-        scratch.run_well(&["--quiet", "--results", "alone", "--set", "methods=[nystrom]"]);
+        scratch.run_well("--dry-run");
+        scratch.run_well("--quiet");
+        scratch.run_well("--quiet --results alone --set methods=[nystrom]");
         let errors = |folder| values(&scratch, folder, "relative_error", "nystrom");
         assert_eq!(errors("runs/mine"), errors("alone/mine"), "{policy}");
         assert_eq!(values(&scratch, "runs/mine", "relative_error", "sicur").len(), 1);
@@ -70,10 +69,10 @@ fn figures_say_why_known_entries_may_bring_a_method_below_the_optimum() {
 #[test]
 fn an_estimated_error_costs_less_than_the_matrix_and_covers_the_exact_one() {
     let scratch = Scratch::with(SAMPLE);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let [planned, ..] = scratch.calls("runs/sample");
     assert!(planned < 60 * 59 / 2, "{planned}");
-    scratch.run_well(&["--quiet", "--results", "exact", "--set", "error_estimate=false"]);
+    scratch.run_well("--quiet --results exact --set error_estimate=false");
     assert_eq!(scratch.calls("exact/sample")[0], 60 * 59 / 2);
     let exact = values(&scratch, "exact/sample", "relative_error", "nystrom")[0];
     let rows = scratch.figures("runs/sample");
@@ -86,10 +85,10 @@ fn an_estimated_error_costs_less_than_the_matrix_and_covers_the_exact_one() {
 fn another_list_of_landmarks_under_the_same_name_is_computed_anew() {
     let scratch = mine(&format!("{MATRIX}landmarks: {{ policy: given, path: list.txt }}\n"));
     scratch.write("list.txt", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n");
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let crowded = values(&scratch, "runs/mine", "relative_error", "nystrom");
     scratch.write("list.txt", "2\n8\n14\n20\n26\n5\n11\n17\n23\n29\n");
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let spread = values(&scratch, "runs/mine", "relative_error", "nystrom");
     assert!(spread[0] < crowded[0], "{spread:?} {crowded:?}");
 }
@@ -98,30 +97,31 @@ fn another_list_of_landmarks_under_the_same_name_is_computed_anew() {
 fn a_rank_grows_to_the_target_error_within_the_forecast() {
     let scratch =
         Scratch::with(&format!("{}target_error: 0.2\n", SAMPLE.replace("ranks: [8]", "ranks: [4, 8, 16, 32]")));
-    let dry = scratch.run_well(&["--dry-run"]);
-    assert!(dry.out.contains("planned at most"), "{}", dry.out);
+    let dry = scratch.run_well("--dry-run");
+    dry.prints(&["planned at most"]);
     let most = number_before(&dry.out, " calls: ");
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let [planned, evaluated, reused] = scratch.calls("runs/sample");
     assert!(planned == most && evaluated + reused <= most && evaluated > 0, "{planned} {evaluated} {reused} of {most}");
     let errors = values(&scratch, "runs/sample", "estimated_error", "sicur");
     assert!(!errors.is_empty() && errors.iter().all(|&error| error <= 0.2), "{errors:?}");
-    assert_eq!(number_before(&scratch.run_well(&["--force"]).err, " new calls"), 0);
+    assert_eq!(number_before(&scratch.run_well("--force").err, " new calls"), 0);
 }
 
 #[test]
-fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
+fn what_is_not_solved_is_counted_kept_apart_and_shown_with_its_bound() {
     let scratch = Scratch::with(SAMPLE);
-    let exact = scratch.run_well(&[]);
+    let exact = scratch.run_well("");
     assert!(!exact.err.contains("were not solved"));
     assert!(scratch.json("runs/sample/run.json")["calls"]["skipped"].is_null());
     let evaluated = number_before(&exact.err, " new calls, ");
 
     // exp(−0.5 d) < 0.9 from d = 0.21 on: so near are few documents of the sample
-    let cut = ["--set", "oracle.negligible=0.9", "--set", "name=cut"];
-    let planned = scratch.run_well(&[&cut[..], &["--dry-run"]].concat());
-    assert!(planned.err.contains("note: distances that WCD or RWMD prove to be 0.2107 or more are not solved"));
-    let said = scratch.run_well(&cut);
+    let cut = "--set oracle.negligible=0.9 --set name=cut";
+    scratch
+        .run_well(&format!("{cut} --dry-run"))
+        .reports(&["note: distances that WCD or RWMD prove to be 0.2107 or more are not solved"]);
+    let seen = scratch.run_well(cut);
     // the exact distances of the same store serve no oracle that may answer with a bound
     let calls = scratch.calls("runs/cut");
     assert!(calls[1] == evaluated && calls[0] == evaluated, "{calls:?}");
@@ -132,26 +132,24 @@ fn what_is_not_solved_is_counted_kept_apart_and_told_with_its_bound() {
     let bound = skipped["frobenius_bound"].as_f64().unwrap();
     // one rounding of a root and a product
     assert!((bound - 0.9 * (2.0 * solves as f64).sqrt()).abs() < 1e-12 * bound);
-    assert_eq!(number_before(&said.err, &format!(" of {} evaluated distances were not solved", calls[1])), solves);
+    assert_eq!(number_before(&seen.err, &format!(" of {} evaluated distances were not solved", calls[1])), solves);
 
     // a run that finds all done reports the same
     let before = scratch.files("runs");
-    scratch.run_well(&cut);
+    scratch.run_well(cut);
     assert_eq!(scratch.files("runs"), before);
-    let summary = std::fs::read_to_string(scratch.path("runs/cut/summary.md")).unwrap();
-    assert!(summary.contains("evaluated distances were not solved"), "{summary}");
+    scratch.has("runs/cut/summary.md", &["evaluated distances were not solved"]);
 }
 
 #[test]
 fn a_comparison_of_ones_own_begins_with_its_conclusion_and_with_equal_entries() {
     let scratch = mine(MATRIX);
-    let said = scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("runs/mine/summary.md")).unwrap();
+    let seen = scratch.run_well("");
+    let summary = scratch.read("runs/mine/summary.md");
     let conclusion = summary.lines().nth(2).unwrap();
     assert!(conclusion.starts_with("Error off the diagonal at equal entries: "), "{summary}");
-    assert!(conclusion.ends_with("; exact, against all of K.") && said.err.contains(conclusion), "{conclusion}");
-    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
-    assert!(page.contains(&format!("<p class=\"outcome\">{conclusion}</p>")), "{conclusion}");
+    assert!(conclusion.ends_with("; exact, against all of K.") && seen.err.contains(conclusion), "{conclusion}");
+    scratch.has("runs/mine/report.html", &[&format!("<p class=\"outcome\">{conclusion}</p>")]);
     // the best of the table that it describes
     let errors = scratch.values("runs/mine", &json!({ "metric": "off_diagonal_error", "comparison": "entries" }));
     let least = errors.into_iter().fold(f64::INFINITY, f64::min);
@@ -175,8 +173,8 @@ fn claims_count_what_was_measured_and_not_what_stands_under_the_headings_of_a_pa
     std::fs::create_dir_all(scratch.path("experiments/mine")).unwrap();
     let claim = "{ id: some, place: here, says: some, runs: [sample], test: accuracy(method=nystrom) >= 0 }";
     scratch.write("experiments/mine/claims.yaml", &format!("title: Mine\nshows: []\nclaims: [{claim}]\n"));
-    scratch.run_well(&["--quiet"]);
-    let summary = std::fs::read_to_string(scratch.path("runs/sample/summary.md")).unwrap();
+    scratch.run_well("--quiet");
+    let summary = scratch.read("runs/sample/summary.md");
     // ranks 6 and 8 were measured, and 8 stands in the paper's table of small ranks too
     assert!(summary.contains("**embedded, small rank**") && summary.contains("at 2 of 2 places"), "{summary}");
 }
@@ -197,9 +195,9 @@ feature_time:
 ",
     );
     let on = |threads: &str, arguments: &[&str]| {
-        let said = scratch.command(arguments).env("RAYON_NUM_THREADS", threads).output().unwrap();
-        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-        std::fs::read_to_string(scratch.path("runs/times/summary.md")).unwrap()
+        let seen = scratch.command(arguments).env("RAYON_NUM_THREADS", threads).output().unwrap();
+        assert!(seen.status.success(), "{}", String::from_utf8_lossy(&seen.stderr));
+        scratch.read("runs/times/summary.md")
     };
     let drawn = on("1", &["config.yaml", "--quiet"]);
     // as it is published: rows, without the cells

@@ -1,14 +1,14 @@
 //! `topk` by the score itself: call estimates, lists, resumption and refusals on the real binary.
 #![cfg(unix)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use crate::own_data::{CONFIG, asked, place};
+use crate::own_data::{CONFIG, asked, place, twice};
 use crate::scratch::{SAMPLE, Scratch, number_before};
 
 /// (id, neighbor) → score and whether it is exact, from a table of `topk`.
 fn lists(scratch: &Scratch, path: &str) -> HashMap<String, Vec<(String, f64, bool)>> {
-    let text = std::fs::read_to_string(scratch.path(path)).unwrap();
+    let text = scratch.read(path);
     let mut lists: HashMap<String, Vec<(String, f64, bool)>> = HashMap::new();
     for line in text.lines().skip(1) {
         let cells: Vec<&str> = line.split('\t').collect();
@@ -24,27 +24,16 @@ fn lists(scratch: &Scratch, path: &str) -> HashMap<String, Vec<(String, f64, boo
     lists
 }
 
-fn distinct(asked: &[String]) -> usize {
-    let pair = |line: &String| {
-        let mut items: Vec<&str> = line.split(' ').collect();
-        items.sort_unstable();
-        items.join(" ")
-    };
-    asked.iter().map(pair).collect::<HashSet<_>>().len()
-}
-
-const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "8"];
+const TOPK: &str = "topk config.yaml -k 3 --calls-per-item 8";
 
 #[test]
 fn the_call_estimate_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
     let scratch = place();
-    let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
+    let dry = scratch.say(&format!("{TOPK} --dry-run"));
     assert_eq!((dry.code, number_before(&dry.out, " calls;")), (Some(0), 480), "{}{}", dry.out, dry.err);
     assert!(asked(&scratch).is_empty(), "a dry run makes no call");
-    let said = scratch.well(&TOPK);
-    assert!(said.out.contains("480 calls, 480 of them new"), "{}", said.out);
-    let pairs = asked(&scratch);
-    assert_eq!((pairs.len(), distinct(&pairs)), (480, 480));
+    scratch.well(TOPK).prints(&["480 calls, 480 of them new"]);
+    assert_eq!((asked(&scratch).len(), twice(&scratch)), (480, 0));
     let found = lists(&scratch, "runs/mine/neighbors.tsv");
     assert!(found.len() == 60 && found.values().all(|list| list.len() == 3));
     for (id, list) in &found {
@@ -62,8 +51,7 @@ fn the_call_estimate_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no
     assert_eq!(info["listed_exactly"], exact);
 
     let before = scratch.files("runs");
-    let again = scratch.say(&TOPK);
-    assert!(again.out.contains("480 calls, 0 of them new"), "{}", again.out);
+    scratch.say(TOPK).prints(&["480 calls, 0 of them new"]);
     assert_eq!(asked(&scratch).len(), 480);
     assert!(scratch.files("runs") == before, "a second run changes no byte");
 }
@@ -90,16 +78,16 @@ fn best_of(asked: &[String], k: usize) -> HashMap<String, Vec<f64>> {
 #[test]
 fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let columns = asked(&scratch).len();
-    let topk = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "2"];
-    let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
-    assert!(dry.out.contains("starts from factors of 12 landmarks: 642 pairs are known"), "{}{}", dry.out, dry.err);
+    let topk = "topk config.yaml -k 3 --calls-per-item 2";
+    let dry = scratch.say(&format!("{topk} --dry-run"));
+    dry.prints(&["starts from factors of 12 landmarks: 642 pairs are known"]);
     assert_eq!(number_before(&dry.out, " calls;"), 120, "{}", dry.out);
-    let said = scratch.well(&topk);
+    let seen = scratch.well(topk);
     let all = asked(&scratch);
     // no pair is asked for again, neither of the columns nor of the 100 that the error was estimated by
-    assert!((20..=120).contains(&(all.len() - columns)) && distinct(&all) == all.len(), "{}", said.out);
+    assert!((20..=120).contains(&(all.len() - columns)) && twice(&scratch) == 0, "{}", seen.out);
     let is_best = || {
         let best = best_of(&asked(&scratch), 3);
         for (id, list) in lists(&scratch, "runs/mine/neighbors.tsv") {
@@ -113,47 +101,38 @@ fn a_search_stands_on_factors_and_no_list_is_worse_than_what_was_evaluated() {
     assert_eq!((&info["known_pairs"], &info["columns"]), (&serde_json::json!(642), &serde_json::json!(0)));
     assert!(info["proxies"].as_array().unwrap().contains(&serde_json::json!("factors")), "{info}");
     let before = scratch.files("runs");
-    let again = scratch.say(&topk);
-    assert!(again.out.contains("120 calls, 0 of them new"), "{}", again.out);
+    scratch.say(topk).prints(&["120 calls, 0 of them new"]);
     assert!(scratch.files("runs") == before, "a second run changes no byte");
     // what another command evaluates is in the lists, too
-    let recall = ["topk", "config.yaml", "-k", "3", "--target-recall", "0.8", "--delta", "0.2", "--out", "other.tsv"];
-    assert!(matches!(scratch.say(&recall).code, Some(0 | 3)));
-    assert_eq!(scratch.say(&topk).code, Some(0));
+    let recall = "topk config.yaml -k 3 --target-recall 0.8 --delta 0.2 --out other.tsv";
+    assert!(matches!(scratch.say(recall).code, Some(0 | 3)));
+    scratch.well(topk);
     is_best();
     // factors of another score are not used, and that is reported
-    let other = scratch.say(&[&topk[..], &["--set", "oracle.gamma=0.2"]].concat());
-    assert!(
-        other.out.contains("ignored the factors in `runs/mine/factors`: they were built with another `gamma`"),
-        "{}{}",
-        other.out,
-        other.err
-    );
+    scratch
+        .say(&format!("{topk} --set oracle.gamma=0.2"))
+        .prints(&["ignored the factors in `runs/mine/factors`: they were built with another `gamma`"]);
 }
 
 #[test]
-fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
+fn a_budget_that_ends_first_still_gives_lists_and_reports_it() {
     let scratch = place();
     scratch.write("config.yaml", &format!("{CONFIG}budget: {{ calls: 300 }}\n"));
-    let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
-    assert!(dry.out.contains("lower `--calls-per-item` to 5"), "{}", dry.out);
-    let said = scratch.say(&TOPK);
-    assert_eq!(said.code, Some(3), "{}", said.err);
-    assert!(said.out.contains("the budget ended first"), "{}", said.out);
+    scratch.say(&format!("{TOPK} --dry-run")).prints(&["lower `--calls-per-item` to 5"]);
+    scratch.ends(3, TOPK).prints(&["the budget ended first"]);
     assert!(asked(&scratch).len() <= 300);
     assert_eq!(scratch.json("runs/mine/neighbors.json")["complete"], false);
     assert_eq!(lists(&scratch, "runs/mine/neighbors.tsv").len(), 60);
     // that of the command line stands in its place
     let limited = place();
-    let dry = limited.say(&[&TOPK[..], &["--budget", "300", "--dry-run"]].concat());
-    assert!(dry.code == Some(0) && dry.out.contains("lower `--calls-per-item` to 5"), "{}{}", dry.out, dry.err);
-    let said = limited.say(&[&TOPK[..], &["--budget", "300"]].concat());
-    assert_eq!((said.code, asked(&limited).len()), (Some(3), 300), "{}{}", said.out, said.err);
+    limited.well(&format!("{TOPK} --budget 300 --dry-run")).prints(&["lower `--calls-per-item` to 5"]);
+    let seen = limited.say(&format!("{TOPK} --budget 300"));
+    assert_eq!((seen.code, asked(&limited).len()), (Some(3), 300), "{}{}", seen.out, seen.err);
     assert_eq!(limited.json("runs/mine/neighbors.json")["complete"], false);
-    let said = limited.say(&[&TOPK[..], &["--budget", "180"]].concat());
-    assert_eq!((said.code, asked(&limited).len()), (Some(0), 480), "it goes on from the store: {}", said.out);
-    let said = scratch.say(&[&TOPK[..], &["--budget", "180"]].concat());
-    assert_eq!((said.code, asked(&scratch).len()), (Some(0), 480), "{}{}", said.out, said.err);
+    let seen = limited.say(&format!("{TOPK} --budget 180"));
+    assert_eq!((seen.code, asked(&limited).len()), (Some(0), 480), "it goes on from the store: {}", seen.out);
+    let seen = scratch.say(&format!("{TOPK} --budget 180"));
+    assert_eq!((seen.code, asked(&scratch).len()), (Some(0), 480), "{}{}", seen.out, seen.err);
 }
 
 #[test]
@@ -163,18 +142,14 @@ fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
         "methods: [{ id: shift_ridge, proxy: [wcd, rwmd] }]",
     );
     let scratch = Scratch::with(&config);
-    let exact = ["topk", "config.yaml", "-k", "3", "--mode", "exact"];
-    for (budget, kept) in [(["--budget", "50"], 50), (["--set", "budget.calls=40"], 90)] {
-        let cut = scratch.say(&[&exact[..], &budget].concat());
-        assert_eq!(cut.code, Some(3), "{}{}", cut.out, cut.err);
-        assert!(cut.out.contains("the budget ended before") && cut.out.contains("nothing is listed"), "{}", cut.out);
+    let exact = "topk config.yaml -k 3 --mode exact";
+    for (budget, kept) in [("--budget 50", 50), ("--set budget.calls=40", 90)] {
+        scratch.ends(3, &format!("{exact} {budget}")).prints(&["the budget ended before", "nothing is listed"]);
         assert_eq!(scratch.entries_kept("store"), kept);
         assert!(!scratch.path("runs/sample/neighbors.tsv").exists());
-        let dry = scratch.say(&[&exact[..], &budget, &["--dry-run"]].concat());
-        assert!(dry.code == Some(0) && dry.out.contains(" may end before"), "{}{}", dry.out, dry.err);
+        scratch.well(&format!("{exact} {budget} --dry-run")).prints(&[" may end before"]);
     }
-    let proven = scratch.say(&exact);
-    assert_eq!(proven.code, Some(0), "{}", proven.err);
+    let proven = scratch.well(exact);
     let pairs = number_before(&proven.out, " of 1,");
     assert_eq!(number_before(&proven.out, " new calls"), pairs - 90, "{}", proven.out);
 }
@@ -183,19 +158,13 @@ fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
 fn few_items_many_neighbors_and_wrong_words() {
     let scratch = place();
     // more neighbors and calls than there are pairs
-    let all = scratch.say(&["topk", "config.yaml", "-k", "500", "--calls-per-item", "100"]);
-    assert!(all.out.contains("1,770 calls"), "{}{}", all.out, all.err);
+    scratch.well("topk config.yaml -k 500 --calls-per-item 100").prints(&["1,770 calls"]);
     assert!(lists(&scratch, "runs/mine/neighbors.tsv").values().all(|list| list.len() == 59));
-    let words: [(&[&str], &str); 4] = [
-        (&["--calls-per-item", "8", "--proxy-share", "2"], "`share` is 2, but must be between 0 and 1"),
-        (&["--dry-run"], "cannot use `--dry-run` in the mode `factors`"),
-        (&["--mode", "exact"], "`--mode exact` requires proxies that bound the score"),
-        (&["--calls-per-item", "0"], "it must be at least 1"),
-    ];
-    for (arguments, message) in words {
-        let said = scratch.say(&[&["topk", "config.yaml"], arguments].concat());
-        assert!(matches!(said.code, Some(1 | 2)), "{arguments:?}: {}", said.out);
-        said.must_complain(message);
+    for (arguments, message) in [
+        ("--calls-per-item 8 --proxy-share 2", "`share` is 2, but must be between 0 and 1"),
+        ("--mode exact", "`--mode exact` requires proxies that bound the score"),
+    ] {
+        scratch.fails(&format!("topk config.yaml {arguments}"), &[message]);
     }
 }
 
@@ -206,8 +175,7 @@ fn bounds_prove_what_all_pairs_show_with_fewer_of_them() {
         "methods: [{ id: shift_ridge, proxy: [wcd, rwmd] }]",
     );
     let scratch = Scratch::with(&config);
-    let proven = scratch.say(&["topk", "config.yaml", "-k", "3", "--mode", "exact"]);
-    assert_eq!(proven.code, Some(0), "{}", proven.err);
+    let proven = scratch.well("topk config.yaml -k 3 --mode exact");
     let pairs = number_before(&proven.out, " of 1,");
     let by_bounds = lists(&scratch, "runs/sample/neighbors.tsv");
     assert!(by_bounds.values().flatten().all(|(_, _, exact)| *exact));
@@ -215,8 +183,7 @@ fn bounds_prove_what_all_pairs_show_with_fewer_of_them() {
     assert_eq!((info["recall"].as_f64(), info["pairs"].as_u64()), (Some(1.0), Some(pairs)));
     let items = by_bounds.len() as u64;
     assert!(pairs < items * (items - 1) / 2 * 3 / 4, "{pairs} of all pairs of {items} items");
-    let all = scratch.say(&["topk", "config.yaml", "-k", "3", "--calls-per-item", "60"]);
-    assert_eq!(all.code, Some(0), "{}", all.err);
+    scratch.well("topk config.yaml -k 3 --calls-per-item 60");
     for (id, list) in lists(&scratch, "runs/sample/neighbors.tsv") {
         // equal scores at the last place may be ordered by chance
         let scores = |list: &[(String, f64, bool)]| list.iter().map(|(_, score, _)| *score).collect::<Vec<_>>();
@@ -230,13 +197,13 @@ fn a_list_of_proxies_and_popularity_serve_a_sweep_and_are_shown_as_written() {
     let config =
         SAMPLE.replace("{ id: shift_ridge, known: [landmarks] }", &format!("{{ id: shift_ridge, proxy: {proxy} }}"));
     let scratch = Scratch::with(&config);
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
-    scratch.run_well(&[]);
+    let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
+    scratch.run_well("");
     assert_eq!(scratch.calls("runs/sample")[0], planned);
-    let shown = scratch.say(&["check", "--print", "config.yaml"]);
-    assert!(shown.out.contains("link: hub") && shown.out.contains("kind: rwmd"), "{}", shown.out);
+    let shown = scratch.say("check --print config.yaml");
+    shown.prints(&["link: hub", "kind: rwmd"]);
     scratch.write("shown.yaml", &shown.out);
-    assert_eq!(scratch.say(&["check", "shown.yaml"]).code, Some(0), "{}", shown.out);
+    assert_eq!(scratch.say("check shown.yaml").code, Some(0), "{}", shown.out);
     for (wrong, message) in [
         ("[]", "`methods[2].proxy` is empty"),
         ("[wcd, wcd]", "names `wcd` twice"),
@@ -244,6 +211,6 @@ fn a_list_of_proxies_and_popularity_serve_a_sweep_and_are_shown_as_written() {
         ("{ kind: wcd, link: hup }", "hup"),
     ] {
         scratch.write("config.yaml", &config.replace(proxy, wrong));
-        scratch.complains(&[], &[message]);
+        scratch.complains("", &[message]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::scratch::{Said, Scratch};
+use crate::scratch::{Printed, Scratch};
 
 const MODEL: &str = "name: pairs\nexperiment: glue\ndataset: { name: embedded_pairs, limit: 4 }\n\
     oracle: { kind: cross_encoder, model: tiny, device: cpu }\nmethods: [sms_nystrom]\nranks: [2]\n";
@@ -11,21 +11,21 @@ const MODEL: &str = "name: pairs\nexperiment: glue\ndataset: { name: embedded_pa
 #[test]
 fn the_program_starts_without_libtorch() {
     // the loader prints what the program needs, and does not start it
-    let listed = Said::of(Scratch::with("").command(&["--version"]).env("LD_TRACE_LOADED_OBJECTS", "1"));
-    assert!(listed.out.contains("libc.so"), "{}", listed.out);
+    let listed = Printed::of(Scratch::with("").command("--version").env("LD_TRACE_LOADED_OBJECTS", "1"));
+    listed.prints(&["libc.so"]);
     assert!(!listed.out.contains("torch") && !listed.out.contains("libc10"), "{}", listed.out);
 }
 
 #[test]
 fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() {
     let scratch = Scratch::with(MODEL);
-    let with = |library: &str| Said::of(scratch.command(&["config.yaml"]).env("LANDMARK_NEURAL", library));
-    let said = with("nowhere.so");
-    assert_ne!(said.code, Some(0));
-    said.must_complain(
+    let with = |library: &str| Printed::of(scratch.command("config.yaml").env("LANDMARK_NEURAL", library));
+    let seen = with("nowhere.so");
+    assert_ne!(seen.code, Some(0));
+    seen.must_complain(
         "at none of `nowhere.so`; build it with `scripts/setup && cargo build --release -p runner --features torch`",
     );
-    said.must_complain("LANDMARK_NEURAL");
+    seen.must_complain("LANDMARK_NEURAL");
 
     scratch.write("library.txt", "no library");
     with("./library.txt").must_complain("cannot load `./library.txt`, which runs models");
@@ -37,21 +37,20 @@ fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() 
     let mut rustc = Command::new(rustc);
     rustc.args(["--crate-type", "cdylib", "-o", "other.so", "other.rs"]).current_dir(scratch.path(""));
     assert!(rustc.status().unwrap().success());
-    let said = with("./other.so");
-    assert_ne!(said.code, Some(0));
-    said.must_complain("`./other.so` belongs to another build of this program: it is of 0.0.9, another");
+    let seen = with("./other.so");
+    assert_ne!(seen.code, Some(0));
+    seen.must_complain("`./other.so` belongs to another build of this program: it is of 0.0.9, another");
 }
 
 #[cfg(feature = "torch")]
 #[test]
 fn whole_numbers_say_how_far_they_are_from_f32_and_train_nothing() {
     let scratch = Scratch::with(&MODEL.replace("device: cpu", "device: cpu, precision: int8"));
-    scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("runs/pairs/summary.md")).unwrap();
-    assert!(summary.contains("`int8` against f32 on 100 pairs: scores differ by 0.0"), "{summary}");
+    scratch.run_well("");
+    scratch.has("runs/pairs/summary.md", &["`int8` against f32 on 100 pairs: scores differ by 0.0"]);
 
     let trained = MODEL.replace("device: cpu", "device: cpu, fine_tune: { precision: int8 }");
-    Scratch::with(&trained).complains(&[], &["`oracle.fine_tune.precision` is int8, but must be f32 or bf16"]);
+    Scratch::with(&trained).complains("", &["`oracle.fine_tune.precision` is int8, but must be f32 or bf16"]);
 }
 
 #[cfg(feature = "torch")]
@@ -67,9 +66,8 @@ fn pairs_above_the_limit_of_the_model_are_counted_in_the_run_and_on_its_page() {
         "items.txt",
         &["a b", "c d", "e f", long, "b c d e f g h i j k l a", "c d e f g h i j k l a b"].join("\n"),
     );
-    let said = scratch.run_well(&[]);
-    let told = "12 of 15 pairs have more than the 16 tokens that the model reads at most, and are cut";
-    assert!(said.err.contains(told), "{}", said.err);
-    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
-    assert!(page.contains(told), "the page does not say it");
+    let seen = scratch.run_well("");
+    let stated = "12 of 15 pairs have more than the 16 tokens that the model reads at most, and are cut";
+    seen.reports(&[stated]);
+    scratch.has("runs/mine/report.html", &[stated]);
 }

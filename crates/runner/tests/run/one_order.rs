@@ -40,30 +40,30 @@ fn value(scratch: &Scratch, results: &str, method: &str, metric: &str, compariso
 #[test]
 fn a_pair_of_the_fit_takes_one_call_and_the_error_is_that_of_the_mean() {
     let scratch = place(OWN);
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
+    let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
     // 12 columns: 12·60 − 66 entries of one order; 95 pairs outside in both, 5 self-similarities, and the other order of 25 pairs inside
     assert_eq!(planned, (12 * 60 - 66) + 2 * 95 + 5 + 25);
-    scratch.run_well(&[]);
+    scratch.run_well("");
     let pairs = asked(&scratch);
     assert_eq!(pairs.len() as u64, planned);
     assert_eq!(pairs.iter().collect::<HashSet<_>>().len(), pairs.len(), "an order was asked for twice");
 
-    let summary = std::fs::read_to_string(scratch.path("runs/mine/summary.md")).unwrap();
-    for words in ["relative error off the diagonal", "not evaluated", "large scores", "correlation with the score"] {
-        assert!(summary.contains(words), "`{words}` is not in:\n{summary}");
-    }
+    scratch.has(
+        "runs/mine/summary.md",
+        &["relative error off the diagonal", "not evaluated", "large scores", "correlation with the score"],
+    );
 
-    scratch.run_well(&["--quiet", "--force"]);
+    scratch.run_well("--quiet --force");
     assert_eq!(asked(&scratch).len() as u64, planned, "all of it is in the store");
     // the mean of both orders takes twice the calls of the fit, and none of them is this run's
-    let mean = scratch.run_well(&["--dry-run", "--set", "oracle.symmetrize=mean"]).out;
+    let mean = scratch.run_well("--dry-run --set oracle.symmetrize=mean").out;
     assert_eq!(number_before(&mean, " calls: "), 2 * (12 * 60 - 78) + 12 + 2 * 95 + 5);
 }
 
 #[test]
 fn a_census_finds_the_error_against_the_mean_of_both_orders() {
     let scratch = place(&OWN.replace("error_estimate: 100", "error_estimate: 100_000"));
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     // every order of every pair, and every item with itself
     assert_eq!(asked(&scratch).len(), 60 * 60);
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
@@ -71,22 +71,22 @@ fn a_census_finds_the_error_against_the_mean_of_both_orders() {
     let ours = (&z * &signs).dot(&z.t());
     let wanted = Array2::from_shape_fn((60, 60), |(i, j)| 100.0 - (i as f64 - j as f64).abs());
     let error = (&ours - &wanted).mapv(|x| x * x).sum().sqrt() / wanted.mapv(|x| x * x).sum().sqrt();
-    let told = scratch.json("runs/mine/factors/factors.json")["error"]["relative"].as_f64().unwrap();
+    let stated = scratch.json("runs/mine/factors/factors.json")["error"]["relative"].as_f64().unwrap();
     // the same sums in another order
-    assert!((told - error).abs() < 1e-9, "{told} and {error}");
+    assert!((stated - error).abs() < 1e-9, "{stated} and {error}");
 }
 
 #[test]
 fn a_budget_pays_for_both_orders_together() {
     let scratch = place(OWN);
-    let said = scratch.run(&["--set", "budget.calls=600"]);
-    assert_eq!(said.code, Some(3), "{}", said.err);
+    let seen = scratch.run("--set budget.calls=600");
+    assert_eq!(seen.code, Some(3), "{}", seen.err);
     let evaluated = asked(&scratch).len();
     assert!(evaluated <= 600 && evaluated > 500, "{evaluated}");
 }
 
 #[test]
-fn one_order_stands_beside_both_at_equal_calls() {
+fn one_order_is_shown_with_both_at_equal_calls() {
     let scratch = Scratch::with(
         "name: m\nexperiment: error_curve\ndataset: { name: precomputed, path: matrix.npy }\n\
          oracle: { kind: precomputed, symmetrize: mean }\nranks: [8]\ncompare: both\nreplicates: 3\n\
@@ -97,7 +97,7 @@ fn one_order_stands_beside_both_at_equal_calls() {
         (-((i as f64 - j as f64) / 20.0).powi(2)).exp() + effect(i) - effect(j)
     };
     scratch.write_matrix("matrix.npy", &Array2::from_shape_fn((80, 80), skewed));
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let of = |method: &str, comparison: &str| value(&scratch, "runs/m", method, "off_diagonal_error", comparison);
     assert!(of("shift_ridge + known, one order", "entries") < 0.5, "the effects of the items were not removed");
     let rows = scratch.figures("runs/m");
@@ -116,13 +116,13 @@ fn one_order_stands_beside_both_at_equal_calls() {
             .replace("{ id: shift_ridge, known: [landmarks], order: random }, ", ""),
     );
     alone.write_matrix("matrix.npy", &Array2::from_shape_fn((80, 80), skewed));
-    alone.run_well(&["--quiet"]);
+    alone.run_well("--quiet");
     let error = |scratch: &Scratch, method: &str| value(scratch, "runs/m", method, "relative_error", "rank");
     for method in ["shift_ridge + known", "optimal"] {
         assert_eq!(error(&scratch, method), error(&alone, method));
     }
     let keys = |scratch: &Scratch| -> HashSet<String> {
-        let text = std::fs::read_to_string(scratch.path("runs/m/cells.jsonl")).unwrap();
+        let text = scratch.read("runs/m/cells.jsonl");
         text.lines().map(|line| line.split('"').nth(3).unwrap().to_owned()).collect()
     };
     assert!(keys(&alone).is_subset(&keys(&scratch)), "the keys of the others moved");
@@ -135,17 +135,17 @@ fn one_order_of_what_has_none_or_is_judged_by_itself_is_refused() {
         ("ranks: 12", "ranks: 12\nbudget: { seconds: 9 }", "one order a pair is not what is wanted"),
         ("known: [landmarks]", "known: [landmarks], order: randm", "randm"),
     ] {
-        place(&OWN.replace(from, to)).complains(&[], &[words]);
+        place(&OWN.replace(from, to)).complains("", &[words]);
     }
     let largest = OWN.replace("symmetrize: random", "symmetrize: max").replace("id: shift", "order: random, id: shift");
-    place(&largest).complains(&[], &["the score is not the mean of both", "symmetrize: mean"]);
+    place(&largest).complains("", &["the score is not the mean of both", "symmetrize: mean"]);
 }
 
 #[test]
 fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_within_its_plan_and_budget() {
     let config = OWN.replace("symmetrize: random", "symmetrize: mean");
-    let topk = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "8"];
-    let limited = |scratch: &Scratch, budget: &str| scratch.say(&[&topk[..], &["--budget", budget]].concat());
+    let topk = "topk config.yaml -k 3 --calls-per-item 8";
+    let limited = |scratch: &Scratch, budget: &str| scratch.say(&format!("{topk} --budget {budget}"));
     let orders = |lines: &[String]| {
         let pair = |line: &String| line.split_once(' ').map(|(i, j)| (i.parse().unwrap(), j.parse().unwrap())).unwrap();
         let pairs: Vec<(usize, usize)> = lines.iter().map(pair).collect();
@@ -154,13 +154,12 @@ fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_w
         pairs.iter().filter(|&&(i, j)| i < j && distinct.contains(&(j, i))).count()
     };
     let scratch = place(&config);
-    let dry = scratch.say(&[&topk[..], &["--dry-run"]].concat());
+    let dry = scratch.say(&format!("{topk} --dry-run"));
     assert_eq!(number_before(&dry.out, " calls;"), 480, "{}{}", dry.out, dry.err);
-    assert!(dry.out.contains("the other order of the best 120 at the end"), "{}", dry.out);
-    let said = scratch.say(&topk);
-    assert!(said.out.contains("480 calls, 480 of them new"), "{}{}", said.out, said.err);
+    dry.prints(&["the other order of the best 120 at the end"]);
+    scratch.say(topk).prints(&["480 calls, 480 of them new"]);
     assert_eq!((asked(&scratch).len(), orders(&asked(&scratch))), (480, 120));
-    let table = std::fs::read_to_string(scratch.path("runs/mine/neighbors.tsv")).unwrap();
+    let table = scratch.read("runs/mine/neighbors.tsv");
     let mut exact = 0;
     for row in table.lines().skip(1).map(|row| row.split('\t').collect::<Vec<_>>()).filter(|row| row[4] == "true") {
         let [one, other] = [row[0], row[2]].map(|id| id[1..].parse::<f64>().unwrap());
@@ -168,15 +167,14 @@ fn a_search_by_the_mean_calls_one_order_of_each_pair_and_the_other_of_the_best_w
         exact += 1;
     }
     assert!(exact > 0, "{table}");
-    let again = scratch.say(&topk);
-    assert!(again.out.contains("480 calls, 0 of them new"), "{}", again.out);
-    assert_eq!(std::fs::read_to_string(scratch.path("runs/mine/neighbors.tsv")).unwrap(), table);
+    scratch.say(topk).prints(&["480 calls, 0 of them new"]);
+    assert_eq!(scratch.read("runs/mine/neighbors.tsv"), table);
 
     let cut = place(&config);
     for (budget, calls, code) in [("200", 200, 3), ("200", 400, 3), ("200", 480, 0)] {
-        let said = limited(&cut, budget);
-        assert_eq!((said.code, asked(&cut).len()), (Some(code), calls), "{}{}", said.out, said.err);
+        let seen = limited(&cut, budget);
+        assert_eq!((seen.code, asked(&cut).len()), (Some(code), calls), "{}{}", seen.out, seen.err);
     }
     assert_eq!(orders(&asked(&cut)), 120);
-    assert_eq!(std::fs::read_to_string(cut.path("runs/mine/neighbors.tsv")).unwrap(), table);
+    assert_eq!(cut.read("runs/mine/neighbors.tsv"), table);
 }

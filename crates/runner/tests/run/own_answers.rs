@@ -12,37 +12,29 @@ use crate::scratch::{Scratch, number_before};
 #[test]
 fn neighbors_pairs_clusters_and_labels_follow_the_score() {
     let scratch = place();
-    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    scratch.run_well("--quiet --set ranks=30");
     let evaluated = asked(&scratch).len();
-    let set = ["--set", "ranks=30"];
-    let well = |arguments: &[&str]| scratch.well(&[arguments, &set].concat()).out;
-    well(&["topk", "config.yaml", "-k", "2"]);
+    let well = |arguments: &str| scratch.well(&format!("{arguments} --set ranks=30"));
+    well("topk config.yaml -k 2");
     let near = table(&scratch, "runs/mine/neighbors.tsv");
     assert_eq!(near.len(), 120);
-    let mean_gap = near
-        .iter()
-        .map(|row| {
-            let number = |key: &str| row[key][1..].parse::<f64>().unwrap();
-            (number("id") - number("neighbor")).abs()
-        })
-        .sum::<f64>()
-        / 120.0;
+    let number = |row: &HashMap<String, String>, key: &str| row[key][1..].parse::<f64>().unwrap();
+    let gaps = near.iter().map(|row| (number(row, "id") - number(row, "neighbor")).abs());
+    let mean_gap = gaps.sum::<f64>() / 120.0;
     // the two nearest of a number are 1 away, at the ends 2
     assert!(mean_gap < 2.0, "{mean_gap}");
-    let said = well(&["mine", "config.yaml", "--pairs", "5", "--out", "pairs.csv"]);
-    assert!(said.contains("the 5 most similar pairs: `pairs.csv`"), "{said}");
-    assert_eq!(std::fs::read_to_string(scratch.path("pairs.csv")).unwrap().lines().count(), 6);
-    let said = well(&["cluster", "config.yaml", "--clusters", "3"]);
-    assert!(said.contains("60 items in 3 clusters"), "{said}");
+    well("mine config.yaml --pairs 5 --out pairs.csv").prints(&["the 5 most similar pairs: `pairs.csv`"]);
+    assert_eq!(scratch.read("pairs.csv").lines().count(), 6);
+    well("cluster config.yaml --clusters 3").prints(&["60 items in 3 clusters"]);
     let clusters = table(&scratch, "runs/mine/clusters.tsv");
     assert_eq!((clusters.len(), &clusters[0]["cluster"]), (60, &clusters[1]["cluster"]), "0 and 1 lie together");
     let labels: String =
         (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
     scratch.write("labels.tsv", &format!("id\tlabel\n{labels}"));
-    let said = well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
-    assert!(said.contains("20 labeled items in 2 classes, 40 labeled now"), "{said}");
-    let labelled = table(&scratch, "runs/mine/labels.tsv");
-    let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
+    let ran = well("classify config.yaml --labels labels.tsv");
+    ran.prints(&["20 labeled items in 2 classes, 40 labeled now"]);
+    let labeled = table(&scratch, "runs/mine/labels.tsv");
+    let right = labeled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
     assert!(right >= 57, "{right} of 60");
     assert_eq!(asked(&scratch).len(), evaluated, "factors cost nothing");
 }
@@ -50,43 +42,30 @@ fn neighbors_pairs_clusters_and_labels_follow_the_score() {
 #[test]
 fn approximate_neighbors_come_with_the_recall_that_was_measured() {
     let scratch = place();
-    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
-    let say = |arguments: &[&str]| {
-        let topk = ["topk", "config.yaml", "-k", "2", "--set", "ranks=30"];
-        scratch.say(&[&topk[..], arguments].concat())
-    };
-    assert_eq!(say(&[]).code, Some(0));
+    scratch.run_well("--quiet --set ranks=30");
+    let topk = "topk config.yaml -k 2 --set ranks=30";
     // the last digits of a score, which decide between two that are as far away, depend on the order of its products
     let lists = || {
         let rows = table(&scratch, "runs/mine/neighbors.tsv");
         let score = |row: &HashMap<String, String>| format!("{:.9}", row["score"].parse::<f64>().unwrap());
         rows.iter().map(|row| (row["id"].clone(), score(row))).collect::<Vec<_>>()
     };
+    scratch.well(topk);
     let exact = lists();
     // 60 items are fewer than the candidates kept by default
-    let said = say(&["--mode", "graph"]);
-    assert!(said.code == Some(0) && said.out.contains("all pairs are compared"), "{}{}", said.out, said.err);
+    scratch.well(&format!("{topk} --mode graph")).prints(&["all pairs are compared"]);
     assert_eq!(lists(), exact);
-    let said = say(&["--mode", "graph", "--ef", "20"]);
-    assert!(said.out.contains("recall 1.0000 of the 2 nearest by the factors"), "{}{}", said.out, said.err);
-    assert!(said.out.contains("measured at all of them"), "{}", said.out);
+    let measured = ["recall 1.0000 of the 2 nearest by the factors", "measured at all of them"];
+    scratch.well(&format!("{topk} --mode graph --ef 20")).prints(&measured);
     assert_eq!(lists(), exact);
-    for (arguments, words) in [
-        (&["--ef", "20"][..], "cannot use `--ef` in the mode `factors`"),
-        (&["--mode", "graph", "--target-recall", "0.9"], "cannot use `--target-recall` in the mode `graph`"),
-        (&["--mode", "graph", "--ef", "0"], "at least 1"),
-    ] {
-        let said = say(arguments);
-        assert!(said.code == Some(2) && said.err.contains(words), "{arguments:?}: {}", said.err);
-    }
 }
 
 #[test]
-fn rescoring_ranks_by_the_program_itself_within_a_budget() {
+fn rescoring_ranks_by_the_program_itself() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
-    scratch.well(&["topk", "config.yaml", "-k", "3", "--rerank", "20"]);
+    scratch.well("topk config.yaml -k 3 --rerank 20");
     let near = table(&scratch, "runs/mine/neighbors.tsv");
     for row in near.iter().filter(|row| row["rank"] == "1") {
         let number = |key: &str| row[key][1..].parse::<i64>().unwrap();
@@ -94,27 +73,20 @@ fn rescoring_ranks_by_the_program_itself_within_a_budget() {
         assert_eq!(row["exact"], "true");
     }
     assert!(asked(&scratch).len() > before);
-    // a fresh place, and little to spend
-    let scratch = place();
-    scratch.run_well(&["--quiet"]);
-    let before = asked(&scratch).len();
-    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rerank", "20", "--budget", "40"]);
-    assert_eq!(said.code, Some(3), "{}", said.err);
-    assert!(asked(&scratch).len() <= before + 40, "{}", asked(&scratch).len() - before);
 }
 
 #[test]
 fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
     let scratch = place();
-    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    scratch.run_well("--quiet --set ranks=30");
     let before = asked(&scratch).len();
     scratch.write("new.tsv", "key\ttext\nfirst\t7\nsecond\t41\nthird\t100\n");
     // texts that are here already are not scored again, and a text equals itself
     let new = 30;
     for evaluated in [new, 0] {
         let already = asked(&scratch).len();
-        let said = scratch.well(&["project", "config.yaml", "new.tsv", "-k", "1", "--set", "ranks=30"]);
-        assert_eq!(asked(&scratch).len() - already, evaluated, "a new text and 30 landmarks, once: {}", said.out);
+        let printed = scratch.well("project config.yaml new.tsv -k 1 --set ranks=30");
+        assert_eq!(asked(&scratch).len() - already, evaluated, "a new text and 30 landmarks, once: {}", printed.out);
     }
     assert_eq!(asked(&scratch).len(), before + new);
     let near = table(&scratch, "runs/mine/projected/new/neighbors.tsv");
@@ -134,66 +106,56 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
 fn factors_that_embed_no_new_items_are_refused_before_a_call() {
     let scratch = place();
     scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
-    let refused = |arguments: &[&str], words: &[&str]| {
+    let refused = |arguments: &str, words: &[&str]| {
         let before = asked(&scratch).len();
-        scratch.refuses(&[&["project", "config.yaml", "new.tsv"], arguments].concat(), words);
+        scratch.refuses(&format!("project config.yaml new.tsv {arguments}"), words);
         assert_eq!(asked(&scratch).len(), before, "not one call");
     };
-    let stack = ["--set", "methods=[stack]"];
-    scratch.run_well(&[&["--quiet"][..], &stack].concat());
-    refused(&stack, &["cannot embed new items with factors of the method `stack`", "`methods: [shift_ridge]`"]);
+    let stack = "--set methods=[stack]";
+    scratch.run_well(&format!("--quiet {stack}"));
+    refused(stack, &["cannot embed new items with factors of the method `stack`", "`methods: [shift_ridge]`"]);
     // factors of an earlier version, which name no configuration
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let mut info = scratch.json("runs/mine/factors/factors.json");
     info["proxy"] = true.into();
     info["config"] = serde_json::Value::Null;
     scratch.write("runs/mine/factors/factors.json", &info.to_string());
-    refused(&[], &["the factors were built with a proxy, but the configuration has none"]);
+    refused("", &["the factors were built with a proxy, but the configuration has none"]);
 }
 
 #[test]
 fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     for (name, border) in [("few.tsv", 10), ("many.tsv", 40)] {
         let rows: String = (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", i < border)).collect();
         scratch.write(name, &format!("id\tlabel\n{rows}"));
     }
     scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
     scratch.write("new.csv", "key,text\nfirst,41\n");
-    let mine = ["mine", "config.yaml", "--at-least", "0.86", "--target-recall", "0.8", "--delta", "0.2"];
+    let mine = "mine config.yaml --at-least 0.86 --target-recall 0.8 --delta 0.2";
     let projected =
         ["vectors.npy", "vectors.parquet", "neighbors.tsv"].map(|name| format!("runs/mine/projected/new/{name}"));
-    let answers: [(&[&str], [&[&str]; 2]); 5] = [
-        (&["runs/mine/neighbors.tsv"], [&["topk", "config.yaml", "-k", "2"], &["topk", "config.yaml", "-k", "3"]]),
-        (
-            &["list.parquet"],
-            [
-                &["topk", "config.yaml", "-k", "2", "--out", "list.parquet"],
-                &["topk", "config.yaml", "-k", "3", "--out", "list.parquet"],
-            ],
-        ),
+    let answers: [(&[&str], [&str; 2]); 5] = [
+        (&["runs/mine/neighbors.tsv"], ["topk config.yaml -k 2", "topk config.yaml -k 3"]),
+        (&["list.parquet"], ["topk config.yaml -k 2 --out list.parquet", "topk config.yaml -k 3 --out list.parquet"]),
         // the second time there is nothing to evaluate, which the statement shows
-        (&["runs/mine/pairs.json"], [&mine, &mine]),
+        (&["runs/mine/pairs.json"], [mine, mine]),
         (
             &["runs/mine/labels.tsv", "runs/mine/labels.json"],
-            [&["classify", "config.yaml", "--labels", "few.tsv"], &["classify", "config.yaml", "--labels", "many.tsv"]],
+            ["classify config.yaml --labels few.tsv", "classify config.yaml --labels many.tsv"],
         ),
-        (
-            &projected.each_ref().map(String::as_str),
-            [&["project", "config.yaml", "new.tsv"], &["project", "config.yaml", "new.csv"]],
-        ),
+        (&projected.each_ref().map(String::as_str), ["project config.yaml new.tsv", "project config.yaml new.csv"]),
     ];
-    let well = |arguments: &[&str]| drop(scratch.well(arguments));
     let read = |file: &str| std::fs::read(scratch.path(file)).unwrap();
     for (files, [first, second]) in answers {
-        well(first);
+        scratch.well(first);
         let before: Vec<Vec<u8>> = files.iter().map(|file| read(file)).collect();
         // a second name keeps what is written over in place
         let link =
             |file: &str| std::fs::hard_link(scratch.path(file), scratch.path(&format!("{file}.before"))).unwrap();
         files.iter().for_each(|file| link(file));
-        well(second);
+        scratch.well(second);
         for (file, before) in files.iter().zip(before) {
             assert!(read(file) != before, "`{file}` is another answer now");
             assert!(read(&format!("{file}.before")) == before, "`{file}` was written in place");
@@ -201,24 +163,6 @@ fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
     }
     let left = scratch.files("runs").into_keys().find(|path| path.extension().is_some_and(|name| name == "part"));
     assert_eq!(left, None);
-}
-
-#[test]
-fn a_proxy_from_embeddings_of_ones_own_takes_part_and_is_projected() {
-    let scratch = place();
-    let embedding = |i: f64| [(i / 60.0).cos(), (i / 60.0).sin()];
-    scratch.write_matrix("own.npy", &Array2::from_shape_fn((60, 2), |(i, k)| embedding(i as f64)[k]));
-    scratch.write_matrix("new.npy", &Array2::from_shape_fn((1, 2), |(_, k)| embedding(7.0)[k]));
-    let method = "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, path: own.npy } }]";
-    scratch.run_well(&["--quiet", "--set", method]);
-    scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
-    scratch.refuses(&["project", "config.yaml", "new.tsv", "--set", method], &["--embeddings new.npy"]);
-    scratch.well(&["project", "config.yaml", "new.tsv", "--embeddings", "new.npy", "--set", method]);
-    let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
-    let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
-    for k in 0..z.ncols() {
-        assert!((vectors[[0, k]] - z[[7, k]]).abs() < 1e-8, "column {k}: {} and {}", vectors[[0, k]], z[[7, k]]);
-    }
 }
 
 /// Scores by the oracles of the workspace, seen through cheap relatives of theirs: a section `oracle`, a dataset, a proxy.
@@ -257,7 +201,7 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
             "name: mine\nexperiment: own_data\ndataset: {dataset}\noracle: {oracle}\nmethods: [{method}]\nranks: 8\n"
         ));
         scratch.write("items.txt", &texts.join("\n"));
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         // two of the old ones, handed in again as new, get the rows that they have
         scratch.write("new.txt", &format!("{}\n{}\nthe violin and the harbour\n", texts[5], texts[17]));
         // a model is asked in both orders, and what it has scored serves another list of texts; what costs little is computed again. In a store
@@ -270,8 +214,8 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
             false => [("store", 3 * 8), ("store", 0), ("another", columns + 3 * 8), ("another", 0)],
         };
         for (store, evaluated) in rounds {
-            let said = scratch.well(&["project", "config.yaml", "new.txt", "--store", store]);
-            assert_eq!(number_before(&said.out, " new calls"), evaluated, "{oracle}: {}", said.out);
+            let printed = scratch.well(&["project", "config.yaml", "new.txt", "--store", store]);
+            assert_eq!(number_before(&printed.out, " new calls"), evaluated, "{oracle}: {}", printed.out);
         }
         let vectors: Array2<f64> = read_npy(scratch.path("runs/mine/projected/new/vectors.npy")).unwrap();
         let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
@@ -301,23 +245,23 @@ fn commands_that_evaluate_check_the_program_first() {
         scratch.write("config.yaml", &CONFIG.replace(", checks: 0", ""));
         scratch
     };
-    let commands: [&[&str]; 5] = [
-        &["topk", "config.yaml", "--calls-per-item", "12", "-k", "2"],
-        &["topk", "config.yaml", "--rerank", "20", "-k", "2"],
-        &["mine", "config.yaml", "--pairs", "5", "--rerank", "60"],
-        &["cluster", "config.yaml", "--pivots", "--at-least", "0.9"],
-        &["project", "config.yaml", "new.tsv"],
+    let commands = [
+        "topk config.yaml --calls-per-item 12 -k 2",
+        "topk config.yaml --rerank 20 -k 2",
+        "mine config.yaml --pairs 5 --rerank 60",
+        "cluster config.yaml --pivots --at-least 0.9",
+        "project config.yaml new.tsv",
     ];
     let changed = PROGRAM.replace("d=$(($1 - $2))", "d=$((2 * ($1 - $2)))");
     for command in commands {
         let scratch = checked();
         scratch.write("new.tsv", "key\ttext\na\t70\nb\t90\n");
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         scratch.write("scorer.sh", &changed);
         let before = asked(&scratch).len();
-        let said = scratch.say(command);
-        assert!(said.code != Some(0), "{command:?}: {}", said.out);
-        said.must_complain("the program calls itself `difference`, as it did when its scores were stored");
+        let printed = scratch.say(command);
+        assert!(printed.code != Some(0), "{command:?}: {}", printed.out);
+        printed.must_complain("the program calls itself `difference`, as it did when its scores were stored");
         assert!(asked(&scratch).len() <= before + 16, "{command:?}");
         // the scores of the other program were not kept
         scratch.write("scorer.sh", PROGRAM);
@@ -330,34 +274,33 @@ fn commands_that_evaluate_check_the_program_first() {
     // an order that matters, found before the first list
     let scratch = checked();
     scratch.write("scorer.sh", &PROGRAM.replace("${d#-}", "$((d > 0 ? d : 0))"));
-    let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2", "--dry-run"]);
-    assert!(said.out.contains("and at most 32 to check the scorer"), "{}", said.out);
-    let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2"]);
-    assert!(said.code != Some(0), "{}", said.out);
-    said.must_complain("the program says that its score is symmetric");
+    scratch.say("topk config.yaml --calls-per-item 12 -k 2 --dry-run").prints(&["and at most 32 to check the scorer"]);
+    let printed = scratch.say("topk config.yaml --calls-per-item 12 -k 2");
+    assert!(printed.code != Some(0), "{}", printed.out);
+    printed.must_complain("the program states that its score is symmetric");
     assert!(asked(&scratch).len() <= 32, "{}", asked(&scratch).len());
 }
 
 #[test]
 fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let evaluated = asked(&scratch).len();
     for command in [
-        &["topk", "config.yaml", "--calls-per-item", "30"][..],
-        &["topk", "config.yaml", "--rerank", "40"],
-        &["mine", "config.yaml", "--pairs", "5", "--rerank", "60"],
-        &["cluster", "config.yaml", "--pivots", "--at-least", "0.5"],
+        "topk config.yaml --calls-per-item 30",
+        "topk config.yaml --rerank 40",
+        "mine config.yaml --pairs 5 --rerank 60",
+        "cluster config.yaml --pivots --at-least 0.5",
     ] {
         for (out, words) in [("list.txt", ".tsv, .csv or .parquet"), ("config.yaml/list.tsv", "could not create")] {
-            scratch.refuses(&[command, &["--out", out]].concat(), &[words]);
+            scratch.refuses(&format!("{command} --out {out}"), &[words]);
         }
     }
     assert_eq!(asked(&scratch).len(), evaluated);
 }
 
 #[test]
-fn a_program_told_ids_or_numbers_scores_another_list_by_what_these_say_of_it() {
+fn a_program_given_ids_or_numbers_scores_another_list_by_them() {
     let changed = |pairs: &str, rows: &dyn Fn(usize) -> String, count: usize| {
         let scratch = place();
         scratch.write(
@@ -366,13 +309,13 @@ fn a_program_told_ids_or_numbers_scores_another_list_by_what_these_say_of_it() {
         );
         let list = |rows: String| scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
         list((0..30).map(|i| format!("n{i}\t{i}\n")).collect());
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         list((0..count).map(rows).collect());
-        (asked(&scratch).len(), scratch.run_well(&["--dry-run"]))
+        (asked(&scratch).len(), scratch.run_well("--dry-run"))
     };
     let same = |i| format!("n{i}\t{i}\n");
     let (kept, grown) = changed("id", &same, 31);
-    assert!(grown.err.contains(&format!("{kept} scores of the same scorer")), "{}", grown.err);
+    grown.reports(&[&format!("{kept} scores of the same scorer")]);
     // an item with another text is another one, and its number does not identify it in another list
     for (pairs, rows) in [("id", &(|i| format!("n{i}\tanother {i}\n")) as &dyn Fn(usize) -> String), ("index", &same)] {
         assert_eq!(number_before(&changed(pairs, rows, 60).1.out, " are stored"), 0, "{pairs}");

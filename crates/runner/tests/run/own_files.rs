@@ -1,4 +1,4 @@
-//! A user's own files as they are, from the file to the page: `init`, labelled texts and pairs, programs that are checked.
+//! A user's own files as they are, from the file to the page: `init`, labeled texts and pairs, programs that are checked.
 #![cfg(unix)]
 
 use ndarray::Array2;
@@ -6,7 +6,7 @@ use ndarray::Array2;
 use crate::own_data::{CONFIG, PROGRAM, asked, place};
 use crate::scratch::{Scratch, number_before};
 
-fn labelled(scratch: &Scratch, name: &str, separator: char) {
+fn labeled(scratch: &Scratch, name: &str, separator: char) {
     let words = [["tea", "milk", "sugar", "cup"], ["engine", "wheel", "brake", "road"]];
     let rows: String = (0..60)
         .map(|i| {
@@ -23,8 +23,8 @@ fn labelled(scratch: &Scratch, name: &str, separator: char) {
 #[test]
 fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     let scratch = Scratch::with("");
-    labelled(&scratch, "my texts.csv", ';');
-    let said = scratch.well(&["init", "my texts.csv", "--score", "wmd"]);
+    labeled(&scratch, "my texts.csv", ';');
+    let seen = scratch.well(&["init", "my texts.csv", "--score", "wmd"]);
     for words in [
         "60 texts in `text`",
         "ids: `key` (k0, k1, k2, …)",
@@ -33,27 +33,25 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
         "of 1,770 pairs (",
         "landmark my_texts.yaml --dry-run",
     ] {
-        assert!(said.out.contains(words), "{words}: {}", said.out);
+        assert!(seen.out.contains(words), "{words}: {}", seen.out);
     }
-    assert!(said.out.lines().count() <= 9, "{}", said.out);
-    let planned_calls = scratch.well(&["my_texts.yaml", "--dry-run"]);
-    assert!(planned_calls.out.contains("of 1,770 pairs ("), "{}", planned_calls.out);
-    scratch.well(&["my_texts.yaml"]);
+    assert!(seen.out.lines().count() <= 9, "{}", seen.out);
+    scratch.well("my_texts.yaml --dry-run").prints(&["of 1,770 pairs ("]);
+    scratch.well("my_texts.yaml");
     assert!(scratch.path("runs/my_texts/report.html").exists());
     // a profile of few, which commands find again; for one that is nowhere written a run prints a warning
-    let few = scratch.well(&["my_texts.yaml", "--profile", "smoke", "--dry-run"]);
-    assert!(few.out.contains("of 780 pairs (") && !few.err.contains("says nothing"), "{}{}", few.out, few.err);
-    scratch.well(&["my_texts.yaml", "--profile", "smoke", "--quiet"]);
-    scratch.well(&["topk", "my_texts.yaml", "--profile", "smoke", "-k", "3"]);
-    let said = scratch.well(&["my_texts.yaml", "--profile", "medium", "--dry-run"]);
-    said.must_complain("warning: `my_texts.yaml` says nothing about the profile `medium`: it runs in full");
+    let few = scratch.well("my_texts.yaml --profile smoke --dry-run");
+    assert!(few.out.contains("of 780 pairs (") && !few.err.contains("does not define"), "{}{}", few.out, few.err);
+    scratch.well("my_texts.yaml --profile smoke --quiet");
+    scratch.well("topk my_texts.yaml --profile smoke -k 3");
+    scratch
+        .well("my_texts.yaml --profile medium --dry-run")
+        .must_complain("warning: `my_texts.yaml` does not define the profile `medium`: it runs in full");
     scratch.well(&["classify", "my_texts.yaml", "--labels", "my texts.csv", "--label", "kind", "--split", "part"]);
     // what is there is not written over
-    let again = scratch.say(&["init", "my texts.csv", "--score", "wmd"]);
-    assert_eq!(again.code, Some(2));
-    again.must_complain("cannot write `my_texts.yaml`: it exists");
+    scratch.refuses(&["init", "my texts.csv", "--score", "wmd"], &["cannot write `my_texts.yaml`: it exists"]);
     scratch.well(&["init", "my texts.csv", "--score", "wmd", "--force", "--landmarks", "7"]);
-    assert!(std::fs::read_to_string(scratch.path("my_texts.yaml")).unwrap().contains("ranks: 7 "));
+    assert!(scratch.read("my_texts.yaml").contains("ranks: 7 "));
 }
 
 #[test]
@@ -68,46 +66,41 @@ fn init_with_a_similarity_of_strings_finds_the_copies_with_typos() {
         })
         .collect();
     scratch.write("people.tsv", &("id\ttext\n".to_owned() + &rows));
-    scratch.well(&["init", "people.tsv", "--score", "string", "--landmarks", "10"]);
-    scratch.well(&["people.yaml", "--quiet"]);
-    let mine = ["mine", "people.yaml", "--at-least", "0.9", "--target-recall", "0.9"];
+    scratch.well("init people.tsv --score string --landmarks 10");
+    scratch.well("people.yaml --quiet");
+    let mine = "mine people.yaml --at-least 0.9 --target-recall 0.9";
     // more than the columns took is allowed by a budget only, and both are stated before
-    let planned = scratch.well(&[&mine[..], &["--dry-run"]].concat());
-    assert!(planned.out.contains("calls are allowed (the limit without `--budget`"), "{}", planned.out);
-    let planned = scratch.well(&[&mine[..], &["--budget", "5", "--dry-run"]].concat());
-    assert!(planned.out.contains("5 calls are allowed (`--budget`): too few"), "{}", planned.out);
-    let refused = scratch.say(&[&mine[..], &["--budget", "-5"]].concat());
-    assert!(refused.code == Some(2) && refused.err.contains("'-5' for '--budget"), "{}", refused.err);
-    scratch.well(&[&mine[..], &["--budget", "1000"]].concat());
-    let table = std::fs::read_to_string(scratch.path("runs/people/pairs.tsv")).unwrap();
+    scratch.well(&format!("{mine} --dry-run")).prints(&["calls are allowed (the limit without `--budget`"]);
+    scratch.well(&format!("{mine} --budget 5 --dry-run")).prints(&["5 calls are allowed (`--budget`): too few"]);
+    let refused = scratch.ends(2, &format!("{mine} --budget -5"));
+    refused.reports(&["'-5' for '--budget"]);
+    scratch.well(&format!("{mine} --budget 1000"));
+    let table = scratch.read("runs/people/pairs.tsv");
     assert!(table.lines().count() > 18, "{table}");
     // a threshold that nothing reaches leaves the list of before
-    let none = ["mine", "people.yaml", "--at-least", "60", "--target-recall", "0.9", "--budget", "100"];
-    assert_eq!(scratch.say(&none).code, Some(3));
-    assert_eq!(std::fs::read_to_string(scratch.path("runs/people/pairs.tsv")).unwrap(), table);
-    assert_eq!(scratch.say(&[&none[..], &["--groups"]].concat()).code, Some(3));
+    let none = "mine people.yaml --at-least 60 --target-recall 0.9 --budget 100";
+    scratch.ends(3, none);
+    assert_eq!(scratch.read("runs/people/pairs.tsv"), table);
+    scratch.ends(3, &format!("{none} --groups"));
     assert!(!scratch.path("runs/people/groups.tsv").exists());
     // a budget that ends before the scores of the columns are there again is no failure
-    let elsewhere = scratch.say(&[&mine[..], &["--budget", "5", "--store", "fresh"]].concat());
-    assert_eq!(elsewhere.code, Some(3), "{}", elsewhere.err);
+    scratch.ends(3, &format!("{mine} --budget 5 --store fresh"));
     // a budget that pays for no landmark is refused by the dry run, and no next step needs factors
-    let few = ["people.yaml", "--set", "budget.calls=12", "--set", "ranks=11", "--store", "fresh"];
-    let planned = scratch.well(&[&few[..], &["--dry-run"]].concat());
-    assert!(planned.out.contains("too few for one landmark"), "{}", planned.out);
-    let said = scratch.say(&few);
-    assert!(said.code == Some(3) && said.err.contains("Next: raise `budget`"), "{}", said.err);
+    let few = "people.yaml --set budget.calls=12 --set ranks=11 --store fresh";
+    scratch.well(&format!("{few} --dry-run")).prints(&["too few for one landmark"]);
+    scratch.ends(3, few).reports(&["Next: raise `budget`"]);
 }
 
 #[test]
-fn init_says_what_it_needs_where_nobody_can_be_asked() {
+fn init_lists_what_it_needs_where_nobody_can_be_asked() {
     let scratch = Scratch::with("");
-    labelled(&scratch, "x.tsv", '\t');
+    labeled(&scratch, "x.tsv", '\t');
     for (arguments, words) in [
-        (&["init", "x.tsv"][..], "`--score wmd`"),
-        (&["init", "x.tsv", "--score", "cross-encoder"], "`--model FOLDER`"),
-        (&["init", "x.tsv", "--score", "chat"], "`--url https://"),
-        (&["init", "nowhere.tsv", "--score", "wmd"], "no such file or folder: `nowhere.tsv`"),
-        (&["init", "x.tsv", "--score", "wmd", "--text", "texts"], "the file has: key, kind, part, text"),
+        ("init x.tsv", "`--score wmd`"),
+        ("init x.tsv --score cross-encoder", "`--model FOLDER`"),
+        ("init x.tsv --score chat", "`--url https://"),
+        ("init nowhere.tsv --score wmd", "no such file or folder: `nowhere.tsv`"),
+        ("init x.tsv --score wmd --text texts", "the file has: key, kind, part, text"),
     ] {
         scratch.refuses(arguments, &[words]);
         assert!(!scratch.path("x.yaml").exists());
@@ -120,14 +113,14 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
         ("program", &["--command", "/bin/sh scorer.sh"]),
     ] {
         let fixed = ["init", "x.tsv", "--force", "--score", score];
-        let said = scratch.well(&[&fixed[..], more].concat());
-        assert!(said.out.contains("calls: "), "{score}: {}", said.out);
-        let is_open = !said.out.contains("fix this first: ");
-        assert_eq!(is_open, score == "rerank", "{score}: {}", said.out);
-        assert_eq!(is_open, !said.out.contains("next, when that is fixed:"), "{score}: {}", said.out);
-        scratch.well(&["check", "x.yaml"]);
+        let seen = scratch.well(&[&fixed[..], more].concat());
+        assert!(seen.out.contains("calls: "), "{score}: {}", seen.out);
+        let is_open = !seen.out.contains("fix this first: ");
+        assert_eq!(is_open, score == "rerank", "{score}: {}", seen.out);
+        assert_eq!(is_open, !seen.out.contains("next, when that is fixed:"), "{score}: {}", seen.out);
+        scratch.well("check x.yaml");
         // what is a comment is what it would have to be
-        let yaml = std::fs::read_to_string(scratch.path("x.yaml")).unwrap();
+        let yaml = scratch.read("x.yaml");
         assert!(yaml.contains("see docs/how-to/proxy.md"), "{yaml}");
         let is_asked_twice = ["rerank", "chat"].contains(&score);
         assert_eq!(yaml.contains("  symmetrize: mean"), is_asked_twice, "{score}: {yaml}");
@@ -135,7 +128,7 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
             let priced = yaml.replace("  # price:", "  price:").replace("# budget:", "budget:");
             assert!(priced.contains("\nbudget: { money: 5 }") && priced.contains("\n  price: {"), "{priced}");
             scratch.write("priced.yaml", &priced);
-            scratch.well(&["check", "priced.yaml"]);
+            scratch.well("check priced.yaml");
         }
     }
 }
@@ -145,13 +138,8 @@ fn init_reads_a_matrix_and_knows_distances() {
     let scratch = Scratch::with("");
     let distances = Array2::from_shape_fn((30, 30), |(i, j)| (i as f64 - j as f64).abs());
     scratch.write_matrix("far.npy", &distances);
-    let said = scratch.well(&["init", "far.npy"]);
-    assert!(
-        said.out.contains("a matrix of 30 items, symmetric") && said.out.contains("these are distances"),
-        "{}",
-        said.out
-    );
-    scratch.well(&["far.yaml", "--quiet"]);
+    scratch.well("init far.npy").prints(&["a matrix of 30 items, symmetric", "these are distances"]);
+    scratch.well("far.yaml --quiet");
     assert!(scratch.path("runs/far/factors/vectors.npy").exists());
     // the same as numbers in lines
     let lines: String = distances
@@ -160,26 +148,23 @@ fn init_reads_a_matrix_and_knows_distances() {
         .map(|row| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n")
         .collect();
     scratch.write("lines.csv", &lines);
-    scratch.say(&["init", "lines.csv"]).must_complain("for a matrix of scores use `--score matrix`");
-    let said = scratch.well(&["init", "lines.csv", "--score", "matrix"]);
-    assert!(said.out.contains("a matrix of 30 items") && said.out.contains("calls: none"), "{}", said.out);
+    scratch.say("init lines.csv").must_complain("for a matrix of scores use `--score matrix`");
+    scratch.well("init lines.csv --score matrix").prints(&["a matrix of 30 items", "calls: none"]);
     // of a given matrix the error is known
-    assert!(!std::fs::read_to_string(scratch.path("lines.yaml")).unwrap().contains("error_estimate"));
+    assert!(!scratch.read("lines.yaml").contains("error_estimate"));
     // another configuration of the same file has results of its own
-    scratch.well(&["init", "far.npy", "--out", "again.yaml"]);
-    assert!(std::fs::read_to_string(scratch.path("again.yaml")).unwrap().contains("name: again\n"));
+    scratch.well("init far.npy --out again.yaml");
+    assert!(scratch.read("again.yaml").contains("name: again\n"));
 }
 
 #[test]
 fn a_program_to_start_from_runs_as_it_is() {
     let scratch = Scratch::with("");
-    labelled(&scratch, "x.tsv", '\t');
-    let said = scratch.well(&["init", "x.tsv", "--score", "program"]);
-    assert!(said.out.contains("program: `x_score.py`") && said.out.contains("change its VERSION"), "{}", said.out);
-    let program = std::fs::read_to_string(scratch.path("x_score.py")).unwrap();
+    labeled(&scratch, "x.tsv", '\t');
+    scratch.well("init x.tsv --score program").prints(&["program: `x_score.py`", "change its VERSION"]);
+    let program = scratch.read("x_score.py");
     assert!(program.contains("python3 x_score.py < batches") && !program.contains("sentence_similarity"), "{program}");
-    let run = scratch.well(&["x.yaml"]);
-    assert!(run.err.contains("calls checked the scorer"), "{}", run.err);
+    scratch.well("x.yaml").reports(&["calls checked the scorer"]);
 }
 
 const LABELLED: &str = "\
@@ -195,18 +180,16 @@ compare: rank
 #[test]
 fn labelled_texts_are_classified_by_every_method_by_yaml_alone() {
     let scratch = Scratch::with(LABELLED);
-    labelled(&scratch, "x.tsv", '\t');
-    let said = scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("runs/labelled/summary.md")).unwrap();
-    for method in ["nystrom", "sms_nystrom", "sicur", "stacur", "shift_ridge", "wme", "exact"] {
-        assert!(summary.contains(method), "{method}: {summary}");
-    }
-    assert!(said.err.contains("ccuracy") && said.err.contains("at best, by "), "{}", said.err);
+    labeled(&scratch, "x.tsv", '\t');
+    let seen = scratch.run_well("");
+    scratch
+        .has("runs/labelled/summary.md", &["nystrom", "sms_nystrom", "sicur", "stacur", "shift_ridge", "wme", "exact"]);
+    seen.reports(&["ccuracy", "at best, by "]);
     // the two kinds share no word
     let rows = scratch.json("runs/labelled/run.json");
     assert!(rows.is_object());
     // by a second file, and by seed
-    let text = std::fs::read_to_string(scratch.path("x.tsv")).unwrap();
+    let text = scratch.read("x.tsv");
     let lines: Vec<&str> = text.lines().collect();
     scratch.write("train.tsv", &(lines[..41].join("\n") + "\n"));
     scratch.write("test.tsv", &([&lines[..1], &lines[41..]].concat().join("\n") + "\n"));
@@ -219,16 +202,16 @@ fn labelled_texts_are_classified_by_every_method_by_yaml_alone() {
                 "[nystrom]",
             ),
         );
-        scratch.well(&["other.yaml", "--quiet"]);
+        scratch.well("other.yaml --quiet");
     }
     scratch.complains(&["--set", "dataset.split={ column: kind }"], &["`kind` of `k0`", "write `train` or `test`"]);
-    scratch.complains(&["--set", "dataset.label=null"], &["`dataset.split` says which labelled texts"]);
+    scratch.complains("--set dataset.label=null", &["`dataset.split` selects the labeled texts"]);
 }
 
 const PAIRS: &str = "\
 name: judged
 experiment: glue
-dataset: { name: pairs, path: pairs.tsv, first: one, second: other, score: said }
+dataset: { name: pairs, path: pairs.tsv, first: one, second: other, score: seen }
 oracle: { kind: subprocess, command: [/bin/sh, scorer.sh], gamma: 0.05, checks: 0 }
 methods: [shift_ridge, nystrom]
 ranks: [12]
@@ -250,25 +233,23 @@ fn judged() -> Scratch {
 #[test]
 fn pairs_of_ones_own_are_judged_under_any_score() {
     let scratch = judged();
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " calls: ");
-    let said = scratch.run_well(&[]);
+    let planned = number_before(&scratch.run_well("--dry-run").out, " calls: ");
+    let seen = scratch.run_well("");
     let mut pairs = asked(&scratch);
-    assert_eq!(pairs.len() as u64, planned, "{}", said.err);
+    assert_eq!(pairs.len() as u64, planned, "{}", seen.err);
     pairs.sort();
     pairs.dedup();
     assert_eq!(pairs.len() as u64, planned, "no pair twice");
-    let summary = std::fs::read_to_string(scratch.path("runs/judged/summary.md")).unwrap();
-    assert!(summary.contains("Spearman"), "{summary}");
+    scratch.has("runs/judged/summary.md", &["Spearman"]);
     // labels, and a threshold from pairs that are learned from
     let yes_no =
         "dataset={ name: pairs, path: pairs.tsv, first: one, second: other, label: alike, split: { train: 0.4 } }";
     scratch.run_well(&["--set", yes_no]);
-    let summary = std::fs::read_to_string(scratch.path("runs/judged/summary.md")).unwrap();
-    assert!(summary.contains("F1"), "{summary}");
+    scratch.has("runs/judged/summary.md", &["F1"]);
     for (set, words) in [
-        ("dataset.said=x", "`said`"),
+        ("dataset.seen=x", "`seen`"),
         ("dataset.score=one1", "no column `one1`; did you mean `one`?"),
-        ("dataset={ name: pairs, path: pairs.tsv, first: one, second: other, label: said }", "labels:"),
+        ("dataset={ name: pairs, path: pairs.tsv, first: one, second: other, label: seen }", "labels:"),
     ] {
         scratch.complains(&["--set", set], &[words]);
     }
@@ -277,31 +258,24 @@ fn pairs_of_ones_own_are_judged_under_any_score() {
 #[test]
 fn pairs_that_are_listed_are_scored_by_the_factors_and_by_the_program() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let rows: String = (0..20).map(|i| format!("n{i}\t{}\t{}\n", 59 - i, 100 - (59 - 2 * i))).collect();
     scratch.write("listed.tsv", &format!("first\tsecond\tscore\n{rows}"));
     let before = asked(&scratch).len();
-    let said = scratch.well(&["pairs", "config.yaml", "listed.tsv"]);
-    assert!(said.out.contains("the factors with `score`: Pearson 0.9"), "{}", said.out);
+    scratch.well("pairs config.yaml listed.tsv").prints(&["the factors with `score`: Pearson 0.9"]);
     assert_eq!(asked(&scratch).len(), before, "the factors ask nobody");
-    let said = scratch.well(&["pairs", "config.yaml", "listed.tsv", "--evaluate"]);
-    assert!(
-        said.out.contains("20 of 20 pairs have an exact score")
-            && said.out.contains("the score with `score`: Pearson 0.9"),
-        "{}",
-        said.out
-    );
+    scratch
+        .well("pairs config.yaml listed.tsv --evaluate")
+        .prints(&["20 of 20 pairs have an exact score", "the score with `score`: Pearson 0.9"]);
     assert!(asked(&scratch).len() > before);
-    let table = std::fs::read_to_string(scratch.path("runs/mine/listed.tsv")).unwrap();
+    let table = scratch.read("runs/mine/listed.tsv");
     assert!(table.starts_with("first\tsecond\testimate\tscore\tagainst\nn0\tn59\t"), "{table}");
     scratch.write("wrong.tsv", "first\tsecond\nn1\tn99\n");
-    let said = scratch.say(&["pairs", "config.yaml", "wrong.tsv"]);
-    assert_eq!(said.code, Some(2));
-    said.must_complain("row 1: `n99` is no item");
+    scratch.refuses("pairs config.yaml wrong.tsv", &["row 1: `n99` is no item"]);
 }
 
 #[test]
-fn a_program_that_is_not_what_it_says_is_found_before_it_is_paid_for() {
+fn a_program_that_is_not_what_it_states_is_found_before_it_is_paid_for() {
     let checked = CONFIG.replace(", checks: 0", "");
     let with = |program: &str, config: &str| {
         let scratch = place();
@@ -312,8 +286,8 @@ fn a_program_that_is_not_what_it_says_is_found_before_it_is_paid_for() {
     // an order that matters
     let scratch = with(&PROGRAM.replace("${d#-}", "$d"), &checked);
     scratch.complains(
-        &[],
-        &["says that its score is symmetric", "`symmetric: false`", "oracle.symmetrize: mean"].map(
+        "",
+        &["states that its score is symmetric", "`symmetric: false`", "oracle.symmetrize: mean"].map(
             |words| match words {
                 "`symmetric: false`" => "\"symmetric\": false",
                 other => other,
@@ -323,79 +297,48 @@ fn a_program_that_is_not_what_it_says_is_found_before_it_is_paid_for() {
     assert!(asked(&scratch).len() <= 32, "{}", asked(&scratch).len());
     // another score under the same name
     let scratch = with(PROGRAM, &checked);
-    let planned_calls = scratch.run_well(&["--dry-run"]);
+    let planned_calls = scratch.run_well("--dry-run");
     assert_eq!(number_before(&planned_calls.out, " calls to check the scorer"), 16);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     assert_eq!(asked(&scratch).len(), before, "a finished run checks nothing");
     scratch.write("scorer.sh", &PROGRAM.replace("d=$(($1 - $2))", "d=$((2 * ($1 - $2)))"));
     scratch.complains(
-        &["--set", "ranks=20"],
+        "--set ranks=20",
         &["calls itself `difference`", "a program that has changed needs another identity"],
     );
     // distances that pass for similarities
     let scratch = with(PROGRAM, &checked.replace(", gamma: 0.05", ""));
-    let said = scratch.run_well(&[]);
-    assert!(said.err.contains("warning: items are less like themselves"), "{}", said.err);
+    scratch.run_well("").reports(&["warning: items are less like themselves"]);
     let scratch = Scratch::with(crate::scratch::MATRIX);
     scratch.write_matrix("matrix.npy", &Array2::from_shape_fn((20, 20), |(i, j)| (i as f64 - j as f64).abs()));
-    let said = scratch.run_well(&[]);
-    assert!(said.err.contains("items are less like themselves"), "{}", said.err);
+    scratch.run_well("").reports(&["items are less like themselves"]);
 }
 
 #[test]
-fn classify_takes_the_ids_of_the_configuration_and_finds_empty_labels() {
+fn a_command_that_cannot_go_on_prints_what_to_type() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
-    let rows: String = (0..60)
-        .map(|i| {
-            format!(
-                "n{i}\t{}\n",
-                if i % 4 == 3 {
-                    ""
-                } else if i < 30 {
-                    "low"
-                } else {
-                    "high"
-                }
-            )
-        })
-        .collect();
-    scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
-    let said = scratch.well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
-    assert!(
-        said.out.contains("15 rows have no label")
-            && said.out.contains("45 labeled items in 2 classes, 15 labeled now"),
-        "{}",
-        said.out
+    scratch.refuses(
+        "topk config.yaml --set ranks=12",
+        &["run the configuration first", "run `landmark config.yaml --set ranks=12` first"],
     );
-}
-
-#[test]
-fn a_command_that_can_not_go_on_says_what_to_type() {
-    let scratch = place();
-    let said = scratch.say(&["topk", "config.yaml", "--set", "ranks=12"]);
-    assert_eq!(said.code, Some(2));
-    said.must_complain("run the configuration first");
-    said.must_complain("run `landmark config.yaml --set ranks=12` first");
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     for (arguments, words) in [
-        (&["classify", "config.yaml", "--labels", "items.tsv"][..], "`--label COLUMN`"),
-        (&["classify", "config.yaml", "--labels", "items.tsv", "--label", "text", "--id", "no"], "`--id COLUMN`"),
-        (&["classify", "config.yaml", "--labels", "items.tsv", "--label", "text", "--split", "no"], "`--split COLUMN`"),
-        (&["classify", "config.yaml", "--labels", "no.tsv"], "one on the command line where you are"),
-        (&["project", "config.yaml", "no.tsv"], "`no.tsv` can't be read"),
-        (&["pairs", "config.yaml", "items.tsv"], "use `--first COLUMN`"),
-        (&["pairs", "config.yaml", "items.tsv", "--first", "key"], "use `--second COLUMN`"),
-        (&["no.yaml"], "`landmark init FILE` writes one for a file of yours"),
+        ("classify config.yaml --labels items.tsv", "`--label COLUMN`"),
+        ("classify config.yaml --labels items.tsv --label text --id no", "`--id COLUMN`"),
+        ("classify config.yaml --labels items.tsv --label text --split no", "`--split COLUMN`"),
+        ("classify config.yaml --labels no.tsv", "one on the command line where you are"),
+        ("project config.yaml no.tsv", "`no.tsv` can't be read"),
+        ("pairs config.yaml items.tsv", "use `--first COLUMN`"),
+        ("pairs config.yaml items.tsv --first key", "use `--second COLUMN`"),
+        ("no.yaml", "`landmark init FILE` writes one for a file of yours"),
     ] {
         scratch.refuses(arguments, &[words]);
     }
-    let said = scratch.well(&["mine", "config.yaml", "--pairs", "5"]);
-    assert!(said.out.contains("`--at-least SCORE --target-recall 0.9`"), "{}", said.out);
+    scratch.well("mine config.yaml --pairs 5").prints(&["`--at-least SCORE --target-recall 0.9`"]);
     // which is what it takes
-    scratch.well(&["mine", "config.yaml", "--at-least", "0.5", "--target-recall", "0.5", "--dry-run"]);
+    scratch.well("mine config.yaml --at-least 0.5 --target-recall 0.5 --dry-run");
 }
 
 fn commands_of_the_tour() -> Vec<String> {
@@ -418,9 +361,9 @@ fn the_tour_runs_as_it_is_written() {
         match words[..] {
             ["cp", from, to] => drop(std::fs::copy(repository(from), scratch.path(to)).unwrap()),
             ["landmark", ..] => {
-                let said = scratch.well(&words[1..]);
+                let seen = scratch.well(&words[1..]);
                 if words.contains(&"--json") {
-                    let answer: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+                    let answer: serde_json::Value = serde_json::from_str(&seen.out).unwrap();
                     assert!(answer.is_object(), "{answer}");
                 }
             }
@@ -454,10 +397,9 @@ fn trees_of_ones_own_are_classified_from_brackets_and_from_parses() {
     let rows: String =
         (0..40).map(|i| format!("{}\t{}\t{}\n", ["s", "q"][i % 2], sides[usize::from(i >= 28)], tree(i))).collect();
     scratch.write("trees.tsv", &format!("kind\tpart\ttree\n{rows}"));
-    let said = scratch.run_well(&[]);
-    assert!(said.err.contains("at best, by "), "{}", said.err);
+    scratch.run_well("").reports(&["at best, by "]);
     scratch.write("bad.tsv", "kind\tpart\ttree\ns\ttrain\t(S (A b)\n");
-    scratch.complains(&["--set", "dataset.path=bad.tsv"], &["row 1: `tree`", "write a tree in brackets"]);
+    scratch.complains("--set dataset.path=bad.tsv", &["row 1: `tree`", "write a tree in brackets"]);
     let word = |n: usize, form: &str, head: usize, relation: &str| {
         format!("{n}\t{form}\t{form}\tNOUN\tNN\t_\t{head}\t{relation}\t_\t_\n")
     };
@@ -483,20 +425,18 @@ fn trees_of_ones_own_are_classified_from_brackets_and_from_parses() {
 #[test]
 fn the_example_that_the_program_carries_runs_in_an_empty_folder() {
     let scratch = Scratch::with("");
-    scratch.well(&["init", "--example", "quickstart"]);
+    scratch.well("init --example quickstart");
     for file in ["quickstart.yaml", "quickstart/neighbors.yaml", "records.yaml"] {
-        let text = std::fs::read_to_string(scratch.path(file)).unwrap();
+        let text = scratch.read(file);
         assert!(text.starts_with("# ") && !text.contains("$schema"), "{file} names a file that is not there");
     }
-    let again = scratch.say(&["init", "--example", "quickstart"]);
-    assert_eq!(again.code, Some(2));
-    again.must_complain("quickstart.yaml`: it exists");
-    scratch.well(&["init", "--example", "quickstart", "--force"]);
-    scratch.well(&["quickstart.yaml", "--profile", "smoke", "--quiet"]);
-    scratch.well(&["records.yaml", "--profile", "smoke", "--quiet"]);
-    let listed = scratch.well(&["mine", "records.yaml", "--profile", "smoke", "--at-least", "0.5", "--rerank", "40"]);
+    scratch.refuses("init --example quickstart", &["quickstart.yaml`: it exists"]);
+    scratch.well("init --example quickstart --force");
+    scratch.well("quickstart.yaml --profile smoke --quiet");
+    scratch.well("records.yaml --profile smoke --quiet");
+    let listed = scratch.well("mine records.yaml --profile smoke --at-least 0.5 --rerank 40");
     assert!(!listed.out.is_empty(), "{}", listed.err);
     // rows of a file or an example, not both, and one of them
-    assert_eq!(scratch.say(&["init", "records.tsv", "--example", "quickstart"]).code, Some(2));
-    assert_eq!(scratch.say(&["init"]).code, Some(2));
+    scratch.ends(2, "init records.tsv --example quickstart");
+    scratch.ends(2, "init");
 }

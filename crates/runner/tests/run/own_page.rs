@@ -11,7 +11,7 @@ use crate::scratch::Scratch;
 const PAGE: &str = "runs/mine/report.html";
 
 pub(crate) fn page(scratch: &Scratch) -> String {
-    std::fs::read_to_string(scratch.path(PAGE)).unwrap()
+    scratch.read(PAGE)
 }
 
 pub(crate) fn map(scratch: &Scratch) -> Json {
@@ -36,24 +36,20 @@ fn numbers(text: &Json) -> Vec<usize> {
     bytes(text).chunks(2).map(|pair| usize::from(u16::from_le_bytes([pair[0], pair[1]]))).collect()
 }
 
-fn well(scratch: &Scratch, arguments: &[&str]) -> String {
-    scratch.well(arguments).out
-}
-
 #[test]
 fn the_map_lists_neighbors_exact_where_they_were_asked_and_no_call_is_made_for_it() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let pairs = asked(&scratch).len();
     let first = page(&scratch);
-    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
+    scratch.well("report config.yaml");
     assert!(page(&scratch) == first, "drawn again it is the same");
     assert_eq!(asked(&scratch).len(), pairs, "and nothing is asked for it");
     let data = map(&scratch);
     let (near, scores, exact) = (numbers(&data["near"]), numbers(&data["scores"]), bytes(&data["exact"]));
     assert_eq!((near.len(), exact.len(), data["ids"].as_array().unwrap().len()), (600, 600, 60));
     let was_asked = |i: usize, j: usize| {
-        let text = std::fs::read_to_string(scratch.path("asked")).unwrap();
+        let text = scratch.read("asked");
         text.lines().any(|line| line == format!("{i} {j}") || line == format!("{j} {i}"))
     };
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
@@ -83,7 +79,7 @@ fn the_map_lists_neighbors_exact_where_they_were_asked_and_no_call_is_made_for_i
 #[test]
 fn the_curve_is_that_of_runs_at_those_ranks() {
     let scratch = place();
-    scratch.run_well(&["--quiet", "--set", "ranks=24", "--set", "error_estimate=100000"]);
+    scratch.run_well("--quiet --set ranks=24 --set error_estimate=100000");
     let text = page(&scratch);
     assert!(text.contains("Twice the budget, 48 landmarks, would bring the error to about"), "the sentence");
     assert!(text.contains("recall of the ten nearest"));
@@ -108,48 +104,36 @@ fn the_curve_is_that_of_runs_at_those_ranks() {
 #[test]
 fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let has = |part: &str| page(&scratch).contains(&format!("id=\"mine-{part}\""));
     assert!(!["topk", "mine", "clusters", "labels"].iter().any(|part| has(part)));
-    well(&scratch, &["topk", "config.yaml", "-k", "3", "--rerank", "5"]);
+    scratch.well("topk config.yaml -k 3 --rerank 5");
     let by_factors = page(&scratch);
-    let said = well(&scratch, &["topk", "config.yaml", "-k", "2", "--calls-per-item", "9"]);
-    assert!(said.contains("report: `") && page(&scratch).contains("The 2 nearest of each of 60 items"), "{said}");
+    let seen = scratch.well("topk config.yaml -k 2 --calls-per-item 9").out;
+    assert!(seen.contains("report: `") && page(&scratch).contains("The 2 nearest of each of 60 items"), "{seen}");
     assert!(by_factors.contains("The 3 nearest of each of 60 items"));
-    well(&scratch, &["mine", "config.yaml", "--pairs", "30"]);
-    let said = well(&scratch, &["cluster", "config.yaml", "--clusters", "4"]);
-    assert!(said.contains("report: `") && said.contains("  0: "), "{said}");
+    scratch.well("mine config.yaml --pairs 30");
+    scratch.well("cluster config.yaml --clusters 4").prints(&["report: `", " 0: "]);
     let rows: String = (0..60).step_by(2).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
     scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
-    well(&scratch, &["classify", "config.yaml", "--labels", "labels.tsv"]);
+    scratch.well("classify config.yaml --labels labels.tsv");
     assert!(["topk", "mine", "clusters", "labels"].iter().all(|part| has(part)));
     let text = page(&scratch);
     assert!(text.contains("True labels down, predicted ones across") && text.contains("Least certain"));
     let report = scratch.json("runs/mine/labels.json");
-    let sum: u64 = report["confusion"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|row| row.as_array().unwrap())
-        .map(|n| n.as_u64().unwrap())
-        .sum();
-    assert_eq!(sum, 30, "every labelled item was judged once");
+    let confusion: Vec<Vec<u64>> = serde_json::from_value(report["confusion"].clone()).unwrap();
+    assert_eq!(confusion.concat().iter().sum::<u64>(), 30, "every labeled item was judged once");
     // the border is between 29 and 30
     let doubtful: i32 = report["doubtful"][0]["id"].as_str().unwrap()[1..].parse().unwrap();
     assert!((25..35).contains(&doubtful), "{report}");
-    let names: Vec<String> = map(&scratch)["colourings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["name"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(names, ["clusters", "labels", "landmarks"]);
+    let names = map(&scratch)["colourings"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Json>();
+    assert_eq!(names, json!(["clusters", "labels", "landmarks"]));
     // elsewhere a table is the user's
     let before = text;
-    well(&scratch, &["cluster", "config.yaml", "--clusters", "2", "--out", "mine.tsv"]);
+    scratch.well("cluster config.yaml --clusters 2 --out mine.tsv");
     assert!(page(&scratch) == before);
     // other factors, other page
-    scratch.run_well(&["--quiet", "--set", "ranks=9"]);
+    scratch.run_well("--quiet --set ranks=9");
     assert!(!["topk", "mine", "clusters", "labels"].iter().any(|part| has(part)));
 }
 
@@ -162,14 +146,14 @@ fn evil_texts_stay_texts_and_two_items_have_a_page() {
     // the program compares numbers of items, whatever their texts
     let by_number = PROGRAM.replace("\"symmetric\":true", "\"symmetric\":true,\"pairs\":\"index\"");
     scratch.write("scorer.sh", &by_number);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let text = page(&scratch);
     assert!(!text.contains("<script>alert(1)") && !text.contains("<b>bold"), "the text is markup");
     assert!(text.contains("&lt;script&gt;alert(1)") && text.contains("\\u003cscript>alert(1)"), "and it is there");
     assert_eq!(map(&scratch)["texts"][5], evil);
     let scratch = place();
     scratch.write("items.tsv", "key\ttext\na\t1\nb\t2\n");
-    scratch.run_well(&["--quiet", "--set", "ranks=1", "--set", "error_estimate=null"]);
+    scratch.run_well("--quiet --set ranks=1 --set error_estimate=null");
     let text = page(&scratch);
     // the bytes of a font may spell anything
     let (_, body) = text.split_once("<body>").unwrap();
@@ -179,19 +163,16 @@ fn evil_texts_stay_texts_and_two_items_have_a_page() {
 #[test]
 fn vectors_are_exported_for_other_programs() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
-    let said = well(&scratch, &["export", "config.yaml"]);
-    assert!(said.contains("60 × 12 float32, norms "), "{said}");
+    scratch.run_well("--quiet");
+    scratch.well("export config.yaml").prints(&["60 × 12 float32, norms "]);
     let z: Array2<f64> = read_npy(scratch.path("runs/mine/factors/vectors.npy")).unwrap();
     let items: Array2<f32> = read_npy(scratch.path("runs/mine/export/items.npy")).unwrap();
     assert_eq!(items, z.mapv(|value| value as f32));
-    well(&scratch, &["export", "config.yaml", "--to", "parquet", "--out", "elsewhere"]);
+    scratch.well("export config.yaml --to parquet --out elsewhere");
     assert!(scratch.path("elsewhere/items.parquet").exists());
-    well(&scratch, &["export", "config.yaml", "--to", "sentence-transformers", "--out", "model"]);
-    assert!(
-        scratch.path("model/modules.json").exists()
-            && scratch.path("model/0_StaticEmbedding/model.safetensors").exists()
-    );
-    let said = scratch.say(&["export", "config.yaml", "--to", "faiss"]);
-    assert_eq!(said.code, Some(2), "{}", said.err);
+    scratch.well("export config.yaml --to sentence-transformers --out model");
+    for file in ["modules.json", "0_StaticEmbedding/model.safetensors"] {
+        assert!(scratch.path("model").join(file).exists(), "{file}");
+    }
+    scratch.ends(2, "export config.yaml --to faiss");
 }

@@ -34,12 +34,12 @@ fn the_recall_of_a_smaller_fit_is_that_of_items_that_are_no_landmarks() {
              oracle: {{ kind: string, measure: token_sort }}\n\
              methods: [{{ id: shift_ridge, proxy: character_ngrams }}]\nranks: 100\n"
         ));
-        scratch.run_well(&["--quiet"]);
+        scratch.run_well("--quiet");
         let of_75 = json!({ "metric": "recall_at_10", "comparison": "prefix", "rank": 75 });
         stated += scratch.values("runs/mine", &of_75)[0] / seeds.len() as f64;
         // the same landmarks, fitted alone
         let all: HashSet<usize> = landmarks(&scratch, "runs").into_iter().collect();
-        scratch.run_well(&["--quiet", "--set", "ranks=75", "--results", "smaller"]);
+        scratch.run_well("--quiet --set ranks=75 --results smaller");
         let known: HashSet<usize> = landmarks(&scratch, "smaller").into_iter().collect();
         let z: Array2<f64> = read_npy(scratch.path("smaller/mine/factors/vectors.npy")).unwrap();
         let signature: Array1<f64> = read_npy(scratch.path("smaller/mine/factors/signature.npy")).unwrap();
@@ -54,8 +54,8 @@ fn the_recall_of_a_smaller_fit_is_that_of_items_that_are_no_landmarks() {
             });
         }
         scratch.write("pairs.tsv", &pairs);
-        scratch.well(&["pairs", "config.yaml", "pairs.tsv", "--evaluate", "--out", "exact.tsv", "--quiet"]);
-        let table = std::fs::read_to_string(scratch.path("exact.tsv")).unwrap();
+        scratch.well("pairs config.yaml pairs.tsv --evaluate --out exact.tsv --quiet");
+        let table = scratch.read("exact.tsv");
         let exact: Vec<f64> =
             table.lines().skip(1).map(|line| line.rsplit('\t').next().unwrap().parse().unwrap()).collect();
         for (&item, scores) in judged.iter().zip(exact.chunks(n - 1)) {

@@ -3,21 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::own_data::{CONFIG, PROGRAM, asked, place, table};
+use crate::own_data::{CONFIG, PROGRAM, asked, place, table, twice};
 use crate::scratch::{Scratch, number_before};
 
 fn item(row: &HashMap<String, String>, key: &str) -> i64 {
     row[key][1..].parse().unwrap()
-}
-
-/// Nothing was asked twice: neither as it was nor the other way round.
-fn assert_asked_once(scratch: &Scratch) {
-    let mut seen = HashSet::new();
-    for pair in asked(scratch) {
-        let mut ends: Vec<&str> = pair.split(' ').collect();
-        ends.sort_unstable();
-        assert!(seen.insert(ends.join(" ")), "{pair} was asked twice");
-    }
 }
 
 /// Share of the true pairs that are listed, each once; every listed pair is true.
@@ -32,22 +22,18 @@ fn share_of_pairs(scratch: &Scratch) -> f64 {
 }
 
 /// exp(−.05 · 3) = .861: numbers at most three apart, 174 pairs of 60.
-const THREE_APART: [&str; 2] = ["--at-least", "0.86"];
+const THREE_APART: &str = "mine config.yaml --at-least 0.86";
 const TRUE_PAIRS: f64 = 174.0;
-
-fn well(scratch: &Scratch, arguments: &[&str]) -> String {
-    scratch.well(arguments).out
-}
 
 #[test]
 fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
-    let said = well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6", "--dry-run"]);
-    let planned_calls = number_before(&said, " new calls");
+    let seen = scratch.well("mine config.yaml --pairs 59 --rerank 6 --dry-run").out;
+    let planned_calls = number_before(&seen, " new calls");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
-    well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rerank", "6"]);
+    scratch.well("mine config.yaml --pairs 59 --rerank 6");
     assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
     let pairs = table(&scratch, "runs/mine/pairs.tsv");
     let neighbors = pairs.iter().filter(|row| (item(row, "first") - item(row, "second")).abs() == 1).count();
@@ -56,50 +42,43 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
     for row in &pairs {
         assert_eq!((row["exact"].as_str(), &row["first_text"]), ("true", &row["first"][1..].to_owned()), "{row:?}");
     }
-    let bare = well(&scratch, &["mine", "config.yaml", "--pairs", "3"]);
-    assert!(bare.contains("the 3 most similar pairs"), "{bare}");
+    scratch.well("mine config.yaml --pairs 3").prints(&["the 3 most similar pairs"]);
     assert!(table(&scratch, "runs/mine/pairs.tsv").iter().all(|row| row["exact"] == "false"));
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
 fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
     let scratch = place();
     // eight columns hold a fourth of all pairs: 59 + 58 + … + 52 = 444
-    scratch.run_well(&["--quiet", "--set", "ranks=8"]);
+    scratch.run_well("--quiet --set ranks=8");
     let before = asked(&scratch).len();
     // exp(−.05 · 59) = .052: every pair is wanted
-    let mine = ["mine", "config.yaml", "--set", "ranks=8", "--at-least", "0.05", "--target-recall", "0.8"];
-    let ended = scratch.say(&mine);
-    assert!(ended.code == Some(3) && ended.out.contains("444 are allowed"), "{}{}", ended.out, ended.err);
-    assert!(ended.out.contains("the recall is unknown") && ended.out.contains("`--budget CALLS`"), "{}", ended.out);
+    let mine = "mine config.yaml --set ranks=8 --at-least 0.05 --target-recall 0.8";
+    scratch.ends(3, mine).prints(&["444 are allowed", "the recall is unknown", "`--budget CALLS`"]);
     assert!(!scratch.path("runs/mine/pairs.json").exists(), "no recall is stated that was not audited");
     let spent = asked(&scratch).len() - before;
     assert!(spent <= 444, "{spent}");
     // what was scored is kept
-    let said = well(&scratch, &[&mine[..], &["--budget", "2000"]].concat());
-    assert!(said.contains("recall at least 0.8") || said.contains("all pairs are known"), "{said}");
+    let seen = scratch.well(&format!("{mine} --budget 2000")).out;
+    assert!(seen.contains("recall at least 0.8") || seen.contains("all pairs are known"), "{seen}");
     assert!(scratch.json("runs/mine/pairs.json")["reached"].as_bool().unwrap());
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
 fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
-    let stated = ["--target-recall", "0.8", "--delta", "0.2"];
-    let mine = [&["mine", "config.yaml"][..], &THREE_APART, &stated].concat();
+    scratch.run_well("--quiet");
+    let mine = format!("{THREE_APART} --target-recall 0.8 --delta 0.2");
     let before = asked(&scratch).len();
-    let least = number_before(&well(&scratch, &[&mine[..], &["--dry-run"]].concat()), " calls: ");
+    let least = number_before(&scratch.well(&format!("{mine} --dry-run")).out, " calls: ");
     assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
-    let ended = scratch.say(&[&mine[..], &["--budget", "3"]].concat());
-    assert!(ended.code == Some(3) && ended.out.contains("raise `--budget`"), "{}{}", ended.out, ended.err);
+    scratch.ends(3, &format!("{mine} --budget 3")).prints(&["raise `--budget`"]);
     assert_eq!(asked(&scratch).len(), before, "what the budget does not pay for is not begun");
 
-    let said = well(&scratch, &mine);
-    assert!(said.contains("recall at least 0.8 with probability 0.8"), "{said}");
-    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
-    assert!(page.contains("Stated recall") && page.contains("pairs at or above 0.86"));
+    scratch.well(&mine).prints(&["recall at least 0.8 with probability 0.8"]);
+    scratch.has("runs/mine/report.html", &["Stated recall", "pairs at or above 0.86"]);
     let spent = (asked(&scratch).len() - before) as u64;
     assert!(spent >= least, "{spent} {least}");
     let pairs = table(&scratch, "runs/mine/pairs.tsv");
@@ -111,32 +90,26 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     assert!(lower == 0.8 && recall >= 0.8, "{lower} {recall}");
     assert_eq!(statement["evaluations"].as_u64(), Some(spent));
     // the cut and the draw are the same again
-    let again = well(&scratch, &mine);
-    assert!(again.contains(" 0 new calls"), "{again}");
+    scratch.well(&mine).prints(&[" 0 new calls"]);
     assert_eq!((asked(&scratch).len() - before) as u64, spent);
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
     // a list without a statement takes the old one away
-    well(&scratch, &["mine", "config.yaml", "--pairs", "3"]);
+    scratch.well("mine config.yaml --pairs 3");
     assert!(!scratch.path("runs/mine/pairs.json").exists());
 }
 
 #[test]
-fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_more() {
+fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_names_what_finds_more() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
-    let mine = [&["mine", "config.yaml"][..], &THREE_APART].concat();
-    let bare = well(&scratch, &mine);
-    assert!(
-        bare.contains("warning: these pairs are estimates") && bare.contains("`--budget CALLS` to search"),
-        "{bare}"
-    );
+    scratch.run_well("--quiet");
+    scratch.well(THREE_APART).prints(&["warning: these pairs are estimates", "`--budget CALLS` to search"]);
     let before = asked(&scratch).len();
-    let with_budget = [&mine[..], &["--budget", "300"]].concat();
-    let dry = well(&scratch, &[&with_budget[..], &["--dry-run"]].concat());
+    let with_budget = format!("{THREE_APART} --budget 300");
+    let dry = scratch.well(&format!("{with_budget} --dry-run")).out;
     assert_eq!((number_before(&dry, " calls at most"), asked(&scratch).len()), (300, before));
-    let said = well(&scratch, &with_budget);
+    let seen = scratch.well(&with_budget).out;
     let spent = asked(&scratch).len() - before;
-    assert!((200..=300).contains(&spent), "{spent}: {said}");
+    assert!((200..=300).contains(&spent), "{spent}: {seen}");
     // every similar pair that was ever evaluated is listed, and no other
     let number = |text: &str| text.parse::<i64>().unwrap();
     let similar = |line: &&String| {
@@ -149,10 +122,10 @@ fn a_budget_alone_searches_for_pairs_and_without_one_a_warning_says_what_finds_m
     assert_eq!(pairs.len(), known);
     assert!(pairs.len() as f64 >= 0.8 * TRUE_PAIRS, "{} of {TRUE_PAIRS}", pairs.len());
     assert!(!scratch.path("runs/mine/pairs.json").exists(), "no recall is stated that is not known");
-    assert!(well(&scratch, &with_budget).contains(" 0 new calls"));
-    let groups = ["mine", "config.yaml", "--groups", "--at-least", "0.86", "--budget", "300"];
-    assert!(well(&scratch, &groups).contains(" 0 new calls"));
-    assert_asked_once(&scratch);
+    assert!(scratch.well(&with_budget).out.contains(" 0 new calls"));
+    let groups = "mine config.yaml --groups --at-least 0.86 --budget 300";
+    assert!(scratch.well(groups).out.contains(" 0 new calls"));
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
@@ -162,10 +135,9 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     let rows: String = (0..60).map(|i| format!("n{i}\t{}\n", 10 * (i / 3) + i % 3)).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.write("scorer.sh", PROGRAM);
-    scratch.run_well(&["--quiet"]);
-    let stated = ["--target-recall", "0.8", "--delta", "0.2"];
-    let said = well(&scratch, &[&["mine", "config.yaml", "--groups", "--at-least", "0.9"][..], &stated].concat());
-    assert!(said.contains("the largest of 3") && said.contains("one missed pair"), "{said}");
+    scratch.run_well("--quiet");
+    let seen = scratch.well("mine config.yaml --groups --at-least 0.9 --target-recall 0.8 --delta 0.2").out;
+    assert!(seen.contains("the largest of 3") && seen.contains("one missed pair"), "{seen}");
     let rows = table(&scratch, "runs/mine/groups.tsv");
     assert_eq!(rows.len(), 60);
     let mut group_of = HashMap::new();
@@ -176,12 +148,11 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
         assert_eq!(row["keep"] == "true", item(row, "id") % 3 == 0, "{row:?}");
     }
     assert!(scratch.json("runs/mine/groups.json")["lower"].as_f64().unwrap() >= 0.8);
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
     // exp(−.05 · 8) = .67: the groups, eight apart, are one chain
     let chained = "more than a quarter of all items";
-    assert!(!said.contains(chained), "{said}");
-    let said = well(&scratch, &["mine", "config.yaml", "--groups", "--at-least", "0.6", "--rerank", "20"]);
-    assert!(said.contains(chained) && said.contains("raise `--at-least`"), "{said}");
+    assert!(!seen.contains(chained), "{seen}");
+    scratch.well("mine config.yaml --groups --at-least 0.6 --rerank 20").prints(&[chained, "raise `--at-least`"]);
 }
 
 #[test]
@@ -191,13 +162,13 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
     let rows: String = (0..60).map(|i| format!("n{i}\t{}\n", 1000 * (i / 10) + i % 10)).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.write("scorer.sh", PROGRAM);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
     // ten numbers are at most nine apart: exp(−.45) = .64
-    let pivots = ["cluster", "config.yaml", "--pivots", "--at-least", "0.6"];
-    let said = well(&scratch, &pivots);
-    assert!(said.contains("60 items in 6 clusters, 6 of two or more"), "{said}");
-    let evaluated = number_before(&said, " new calls");
+    let pivots = "cluster config.yaml --pivots --at-least 0.6";
+    let seen = scratch.well(pivots).out;
+    assert!(seen.contains("60 items in 6 clusters, 6 of two or more"), "{seen}");
+    let evaluated = number_before(&seen, " new calls");
     assert_eq!((asked(&scratch).len() - before) as u64, evaluated);
     let rows = table(&scratch, "runs/mine/clusters.tsv");
     for one in &rows {
@@ -205,43 +176,30 @@ fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
             assert_eq!(one["cluster"] == other["cluster"], item(one, "id") / 10 == item(other, "id") / 10);
         }
     }
-    let said = well(&scratch, &[&pivots[..], &["--budget", "1"]].concat());
-    assert!(said.contains(" 0 new calls"), "{said}");
-    assert_asked_once(&scratch);
+    scratch.well(&format!("{pivots} --budget 1")).prints(&[" 0 new calls"]);
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
 fn a_recall_that_cannot_be_stated_is_refused_with_the_reason() {
     let scratch = place();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = asked(&scratch).len();
     for (arguments, words) in [
-        (&["--at-least", "0.86", "--target-recall", "1"][..], "only all pairs prove a recall of 1"),
-        (&["--at-least", "0.86", "--target-recall", "0.9", "--delta", "0"], "a sample leaves some doubt"),
-        (&["--target-recall", "0.9"], "--at-least"),
-        (&["--at-least", "0.86", "--dry-run"], "this command makes none"),
+        ("--at-least 0.86 --target-recall 1", "only all pairs prove a recall of 1"),
+        ("--at-least 0.86 --target-recall 0.9 --delta 0", "a sample leaves some doubt"),
+        ("--target-recall 0.9", "--at-least"),
+        ("--at-least 0.86 --dry-run", "this command makes none"),
     ] {
-        let said = scratch.say(&[&["mine", "config.yaml"][..], arguments].concat());
-        assert_eq!(said.code, Some(2), "{}", said.err);
-        // messages are wrapped where the line ends
-        let message = said.err.replace("\n  │ ", " ");
-        assert!(message.contains(words), "{words}: {message}");
+        scratch.refuses(&format!("mine config.yaml {arguments}"), &[words]);
     }
     assert_eq!(asked(&scratch).len(), before);
-    scratch.run_well(&["--quiet", "--set", "landmarks=farthest"]);
+    scratch.run_well("--quiet --set landmarks=farthest");
     // the audit asks nothing of the landmarks
-    let farthest = ["mine", "config.yaml", "--set", "landmarks=farthest", "--target-recall", "0.8", "--delta", "0.2"];
-    let said = well(&scratch, &[&farthest[..], &THREE_APART].concat());
-    assert!(said.contains("recall at least 0.8"), "{said}");
+    let farthest = "mine config.yaml --set landmarks=farthest --target-recall";
+    scratch.well(&format!("{farthest} 0.8 --delta 0.2 --at-least 0.86")).prints(&["recall at least 0.8"]);
     // where nothing is found, nothing is stated
-    let none = ["mine", "config.yaml", "--set", "landmarks=farthest", "--at-least", "0.999", "--target-recall", "0.9"];
-    let said = scratch.say(&none);
-    assert!(
-        said.code == Some(3) && said.out.contains("reaches 0.999") && said.out.contains("no list was written"),
-        "{}{}",
-        said.out,
-        said.err
-    );
+    scratch.ends(3, &format!("{farthest} 0.9 --at-least 0.999")).prints(&["reaches 0.999", "no list was written"]);
 }
 
 #[test]
@@ -250,19 +208,18 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
     scratch.write("scorer.sh", PROGRAM);
     let rows: String = (0..60).map(|i| format!("n{i}\t{i}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
-    scratch.run_well(&["--quiet"]);
-    let stated = ["--target-recall", "0.8", "--delta", "0.2"];
-    let mine = [&["mine", "config.yaml"][..], &THREE_APART, &stated].concat();
+    scratch.run_well("--quiet");
+    let mine = format!("{THREE_APART} --target-recall 0.8 --delta 0.2");
     let mut shares = Vec::new();
     for budget in [40, 70, 100, 140, 200, 400] {
         let before = asked(&scratch).len();
-        let said = scratch.say(&[&mine[..], &["--budget", &budget.to_string()]].concat());
+        let seen = scratch.say(&format!("{mine} --budget {budget}"));
         let spent = asked(&scratch).len() - before;
         assert!(spent <= budget, "{spent} of {budget}");
         let file = scratch.path("runs/mine/pairs.json");
         let statement = file.exists().then(|| scratch.json("runs/mine/pairs.json"));
         let is_reached = statement.as_ref().is_some_and(|statement| statement["reached"].as_bool().unwrap());
-        assert_eq!(said.code, Some(if is_reached { 0 } else { 3 }), "{budget}: {}{}", said.out, said.err);
+        assert_eq!(seen.code, Some(if is_reached { 0 } else { 3 }), "{budget}: {}{}", seen.out, seen.err);
         // what is stated is compared with the truth
         let lower = statement.map_or(0.0, |statement| statement["lower"].as_f64().unwrap());
         let share = share_of_pairs(&scratch);
@@ -270,7 +227,7 @@ fn a_program_that_is_checked_leaves_a_stated_recall_true_under_any_budget() {
         shares.push(share);
     }
     assert!(shares.is_sorted(), "no pair that was found is lost: {shares:?}");
-    well(&scratch, &mine);
+    scratch.well(&mine);
 }
 
 /// Mean share of the k nearest numbers that the lists hold; as near as the k-th is as good.
@@ -291,38 +248,37 @@ fn recall_of_lists(scratch: &Scratch, k: usize) -> f64 {
 #[test]
 fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_once() {
     let scratch = place();
-    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
-    let said = well(&scratch, &[&topk[..], &["--dry-run"]].concat());
-    assert!(said.contains("24 audited rows") && asked(&scratch).is_empty(), "{said}");
+    let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2";
+    let seen = scratch.well(&format!("{topk} --dry-run")).out;
+    assert!(seen.contains("24 audited rows") && asked(&scratch).is_empty(), "{seen}");
     // 24 rows of 60 items: 24 · 59 − 24 · 23 / 2
-    assert_eq!(number_before(&said, " calls for"), 1140);
-    let few = scratch.say(&[&topk[..], &["--budget", "1100"]].concat());
+    assert_eq!(number_before(&seen, " calls for"), 1140);
+    let few = scratch.say(&format!("{topk} --budget 1100"));
     few.must_complain("cannot guarantee a recall with a budget of 1,100 calls: the 24 audited rows alone take 1,140");
     few.must_complain("at least `--budget 1140`");
     assert!(few.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", few.out);
-    let cut = scratch.say(&[&topk[..], &["--budget", "1400"]].concat());
+    let cut = scratch.say(&format!("{topk} --budget 1400"));
     let statement = || scratch.json("runs/mine/neighbors.json");
     assert!(cut.code == Some(3) && cut.out.contains("is not reached"), "{}{}", cut.out, cut.err);
     assert_eq!((statement()["reached"].as_bool(), asked(&scratch).len() <= 1400), (Some(false), true));
 
-    let said = well(&scratch, &topk);
-    assert!(said.contains("the true 5 nearest") && statement()["reached"] == true, "{said}");
+    let seen = scratch.well(topk).out;
+    assert!(seen.contains("the true 5 nearest") && statement()["reached"] == true, "{seen}");
     assert!(statement()["lower"].as_f64().unwrap() >= 0.8 && statement()["rows"] == 24);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
     let (calls, before) = (asked(&scratch).len(), scratch.files("runs/mine"));
-    assert!(well(&scratch, &topk).contains(" 0 new calls"));
+    assert!(scratch.well(topk).out.contains(" 0 new calls"));
     assert_eq!(asked(&scratch).len(), calls);
     let same =
         |path: &str| scratch.files("runs/mine")[std::path::Path::new(path)] == before[std::path::Path::new(path)];
     assert!(same("neighbors.tsv"), "the same lists");
-    assert_asked_once(&scratch);
+    assert_eq!(twice(&scratch), 0);
     // with factors there is a page, which states it
-    scratch.run_well(&["--quiet"]);
-    well(&scratch, &topk);
-    let page = std::fs::read_to_string(scratch.path("runs/mine/report.html")).unwrap();
-    assert!(page.contains("Stated recall") && page.contains("neighbors, k = 5"));
-    assert_asked_once(&scratch);
+    scratch.run_well("--quiet");
+    scratch.well(topk);
+    scratch.has("runs/mine/report.html", &["Stated recall", "neighbors, k = 5"]);
+    assert_eq!(twice(&scratch), 0);
 }
 
 #[test]
@@ -330,42 +286,37 @@ fn the_calls_of_audited_lists_count_both_orders_once() {
     let scratch = place();
     scratch.write("config.yaml", &CONFIG.replace("gamma: 0.05", "gamma: 0.05, symmetrize: mean"));
     scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":false"));
-    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
-    let allowed = |calls| [&topk[..], &["--calls-per-item", calls]].concat();
+    let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2";
+    let allowed = |calls: u64| format!("{topk} --calls-per-item {calls}");
     // 1,140 pairs of 24 audited rows in both orders
-    let said = scratch.say(&allowed("37"));
-    said.must_complain("the 24 audited rows alone take 2,280 calls, and 2,220 are allowed");
-    said.must_complain("at least `--calls-per-item 38`");
-    assert!(said.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", said.out);
-    let said = well(&scratch, &[&allowed("42")[..], &["--dry-run"]].concat());
-    assert_eq!(number_before(&said, " calls for 24 audited rows"), 2280);
-    assert_eq!(number_before(&said, " at most in all"), 42 * 60);
-    let said = scratch.say(&allowed("42"));
-    assert!(matches!(said.code, Some(0 | 3)), "{}", said.err);
-    assert!((2280..=2520).contains(&asked(&scratch).len()), "{}", said.out);
+    let seen = scratch.say(&allowed(37));
+    seen.must_complain("the 24 audited rows alone take 2,280 calls, and 2,220 are allowed");
+    seen.must_complain("at least `--calls-per-item 38`");
+    assert!(seen.code == Some(2) && asked(&scratch).is_empty(), "it is refused before a call: {}", seen.out);
+    let seen = scratch.well(&format!("{} --dry-run", allowed(42))).out;
+    assert_eq!(number_before(&seen, " calls for 24 audited rows"), 2280);
+    assert_eq!(number_before(&seen, " at most in all"), 42 * 60);
+    let seen = scratch.say(&allowed(42));
+    assert!(matches!(seen.code, Some(0 | 3)), "{}", seen.err);
+    assert!((2280..=2520).contains(&asked(&scratch).len()), "{}", seen.out);
 }
 
 #[test]
 fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
     let scratch = place();
-    let set = ["--set", "ranks=30"];
-    scratch.run_well(&[&["--quiet"][..], &set].concat());
-    let topk =
-        [&["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2", "--from-factors"][..], &set]
-            .concat();
+    scratch.run_well("--quiet --set ranks=30");
+    let topk = "topk config.yaml -k 5 --target-recall 0.8 --delta 0.2 --from-factors --set ranks=30";
     let before = asked(&scratch).len();
-    let planned_calls = number_before(&well(&scratch, &[&topk[..], &["--dry-run"]].concat()), " new calls");
+    let planned_calls = number_before(&scratch.well(&format!("{topk} --dry-run")).out, " new calls");
     assert_eq!(asked(&scratch).len(), before);
-    let said = well(&scratch, &topk);
-    assert!(said.contains("held-out columns, 30 rows"), "{said}");
+    scratch.well(topk).prints(&["held-out columns, 30 rows"]);
     assert_eq!((asked(&scratch).len() - before) as u64, planned_calls);
     let recall = recall_of_lists(&scratch, 5);
     assert!(recall >= 0.8, "{recall}");
-    assert_asked_once(&scratch);
-    let strict = scratch.say(&[&topk[..], &["--bound", "strict"]].concat());
-    assert!(strict.code == Some(2) && strict.err.contains("no theorem"), "{}", strict.err);
+    assert_eq!(twice(&scratch), 0);
+    scratch.ends(2, &format!("{topk} --bound strict")).reports(&["no theorem"]);
     // a list without a statement takes the old one away
-    well(&scratch, &[&["topk", "config.yaml"][..], &set].concat());
+    scratch.well("topk config.yaml --set ranks=30");
     assert!(!scratch.path("runs/mine/neighbors.json").exists());
 }
 
@@ -373,20 +324,14 @@ fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
 fn neighbors_whose_recall_cannot_be_stated_are_refused_before_a_call() {
     let scratch = place();
     for (arguments, words) in [
-        (&["--target-recall", "1"][..], "only all pairs prove"),
-        (&["--target-recall", "0.9", "--delta", "0"], "leaves some doubt"),
-        (&["--target-recall", "0.9", "-k", "1", "--audit", "10"], "are the least that can"),
-        (&["--target-recall", "0.9", "--rerank", "20"], "cannot use `--rerank` in the mode `recall`"),
-        (&["--budget", "20"], "cannot use `--budget` in the mode `factors`"),
+        ("1", "only all pairs prove"),
+        ("0.9 --delta 0", "leaves some doubt"),
+        ("0.9 -k 1 --audit 10", "are the least that can"),
     ] {
-        let said = scratch.say(&[&["topk", "config.yaml"][..], arguments].concat());
-        assert_eq!(said.code, Some(2), "{}", said.err);
-        let message = said.err.replace("\n  │ ", " ");
-        assert!(message.contains(words), "{words}: {message}");
+        scratch.refuses(&format!("topk config.yaml --target-recall {arguments}"), &[words]);
     }
     assert!(asked(&scratch).is_empty());
     // more neighbors than there are
-    let said = well(&scratch, &["topk", "config.yaml", "-k", "100", "--target-recall", "0.8"]);
-    assert!(said.contains("the 59 nearest neighbors"), "{said}");
-    assert_asked_once(&scratch);
+    scratch.well("topk config.yaml -k 100 --target-recall 0.8").prints(&["the 59 nearest neighbors"]);
+    assert_eq!(twice(&scratch), 0);
 }

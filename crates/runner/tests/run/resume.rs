@@ -1,14 +1,13 @@
 //! Running again, running on, and running elsewhere: no call is made twice and no figure moves.
 
-use crate::scratch::{SAMPLE, Said, Scratch, number_before, shipped};
+use crate::scratch::{Printed, SAMPLE, Scratch, number_before, shipped};
 
 #[test]
 fn quickstart_run_again_makes_no_call_and_changes_no_byte() {
     let scratch = Scratch::with("");
     let quickstart = shipped("quickstart/errors.yaml");
     let arguments = [quickstart.as_str(), "--profile", "smoke", "--set", "dataset.limit=80"];
-    let first = scratch.say(&arguments);
-    assert_eq!(first.code, Some(0), "{}", first.err);
+    let first = scratch.well(&arguments);
     assert!(number_before(&first.err, " new calls") > 0, "{}", first.err);
     let (before, figures) = (scratch.files("runs"), scratch.figures("runs/smoke/quickstart.errors"));
 
@@ -37,44 +36,42 @@ fn a_dry_run_predicts_the_calls_exactly() {
     let whole = SAMPLE.replace("error_curve", "spectrum").replace("limit: 60", "limit: 30");
     for config in [SAMPLE, &everything, &classification, &whole] {
         let scratch = Scratch::with(config);
-        let unasked = scratch.run_well(&["--dry-run"]);
+        let unasked = scratch.run_well("--dry-run");
         assert_eq!(number_before(&unasked.out, " are stored"), 0, "not one call: {}", unasked.out);
-        assert!(unasked.out.contains("add `--sample 50` to time 50 calls"), "{}", unasked.out);
-        let dry = scratch.run_well(&["--dry-run", "--sample", "30"]);
+        unasked.prints(&["add `--sample 50` to time 50 calls"]);
+        let dry = scratch.run_well("--dry-run --sample 30");
         let planned = number_before(&dry.out, " calls: ");
-        assert!(dry.out.contains("planned exactly"), "{}", dry.out);
+        dry.prints(&["planned exactly"]);
         let (kept, new_calls) = (number_before(&dry.out, " are stored"), number_before(&dry.out, " new calls ("));
         // the timed sample is part of the plan and stays in the store
         assert_eq!((kept, number_before(&dry.out, " calls of this plan")), (30, 30), "{}", dry.out);
         assert_eq!(kept + new_calls, planned, "{}", dry.out);
         assert!(new_calls > 0 && !scratch.path("runs").exists(), "{}", dry.out);
 
-        scratch.run_well(&[]);
+        scratch.run_well("");
         assert_eq!(scratch.calls("runs/sample"), [planned, new_calls, kept], "{config}");
         assert_eq!(scratch.entries_kept("store"), planned, "{config}");
-        let dry = scratch.run_well(&["--dry-run"]);
-        assert!(dry.out.contains("planned exactly 0 calls"), "{}", dry.out);
+        scratch.run_well("--dry-run").prints(&["planned exactly 0 calls"]);
     }
 }
 
 #[test]
 fn a_report_shows_the_rows_of_the_run_and_warns_if_the_configuration_has_changed_since() {
     let scratch = Scratch::with(SAMPLE);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let before = scratch.files("runs");
-    let same = scratch.say(&["report", "config.yaml"]);
-    assert!(same.code == Some(0) && !same.err.contains("has changed"), "{}", same.err);
+    let same = scratch.well("report config.yaml");
+    assert!(!same.err.contains("has changed"), "{}", same.err);
     assert!(scratch.files("runs") == before, "a report of the same rows is the same");
     scratch.write("config.yaml", &SAMPLE.replace("limit: 60", "limit: 50"));
-    let said = scratch.well(&["report", "config.yaml"]);
-    assert!(said.err.contains("`config.yaml` has changed since the run"), "{}", said.err);
+    scratch.well("report config.yaml").reports(&["`config.yaml` has changed since the run"]);
     assert!(scratch.files("runs") == before, "rows and facts are of the 60 items of the run");
 }
 
 #[test]
 fn the_call_estimate_comes_in_numbers_for_programs() {
     let scratch = Scratch::with(SAMPLE);
-    let estimate: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
+    let estimate: serde_json::Value = serde_json::from_str(&scratch.run_well("--dry-run --json").out).unwrap();
     let number = |value: &serde_json::Value| value.as_u64().unwrap_or_else(|| panic!("{value} in {estimate}"));
     assert_eq!(number(&estimate["planned"]), number(&estimate["new_calls"]), "an empty store");
     assert_eq!((number(&estimate["all"]), number(&estimate["outside"])), (60 * 59 / 2, 0), "all pairs of 60 texts");
@@ -85,19 +82,19 @@ fn the_call_estimate_comes_in_numbers_for_programs() {
         assert!(number(&group["calls_each"]) <= number(&group["entries_each"]), "K is symmetric: {group}");
         assert!(group["name"].is_string() && number(&group["jobs"]) == 1, "{group}");
     }
-    scratch.run_well(&["--quiet"]);
-    let estimate: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
+    scratch.run_well("--quiet");
+    let estimate: serde_json::Value = serde_json::from_str(&scratch.run_well("--dry-run --json").out).unwrap();
     assert_eq!(estimate["new_calls"], 0, "all of it is in the store: {estimate}");
 }
 
 #[test]
 fn run_json_sums_over_the_cells_whichever_run_computed_them() {
     let scratch = Scratch::with(SAMPLE);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let first = scratch.calls("runs/sample");
     assert!(first[1] > 0 && first[1] == first[0], "{first:?}");
     // computed again, every entry comes from the store; what it took stays known. The command may be named
-    scratch.well(&["run", "config.yaml", "--quiet", "--force"]);
+    scratch.well("run config.yaml --quiet --force");
     assert_eq!(scratch.calls("runs/sample"), first);
     assert_eq!(scratch.json("runs/sample/run.json")["command"], "landmark config.yaml");
     let cells = scratch.json("runs/sample/run.json")["cells"].clone();
@@ -105,20 +102,20 @@ fn run_json_sums_over_the_cells_whichever_run_computed_them() {
     assert_eq!(cells["machines"].as_array().unwrap().len(), 1);
     // and whichever writes it again
     std::fs::remove_file(scratch.path("runs/sample/run.json")).unwrap();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     assert_eq!(scratch.calls("runs/sample"), first);
 }
 
 #[test]
 fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
     let scratch = Scratch::with(SAMPLE);
-    let planned = number_before(&scratch.run_well(&["--dry-run", "--store", "other"]).out, " calls: ");
+    let planned = number_before(&scratch.run_well("--dry-run --store other").out, " calls: ");
     let budget = (planned - 40).to_string();
     let short = scratch.run(&["--set", &format!("budget.calls={budget}")]);
     assert_eq!(short.code, Some(3), "{}", short.err);
     short.must_complain(&format!("the budget of {budget} evaluations is exhausted"));
     short.must_complain("raise `budget` and run again to continue");
-    assert!(short.err.contains("the budget was exhausted: some jobs are missing"), "{}", short.err);
+    short.reports(&["the budget was exhausted: some jobs are missing"]);
     assert_eq!(scratch.entries_kept("store"), planned - 40);
     let so_far = scratch.figures("runs/sample");
     assert!(!so_far.is_empty() && scratch.path("runs/sample/report.html").exists());
@@ -129,14 +126,14 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
     let all = scratch.figures("runs/sample");
     assert!(all.len() > so_far.len() && so_far.iter().all(|row| all.contains(row)));
     let at_one_go = Scratch::with(SAMPLE);
-    at_one_go.run_well(&[]);
+    at_one_go.run_well("");
     assert_eq!(all, at_one_go.figures("runs/sample"));
 }
 
 #[test]
-fn a_budget_that_ends_before_the_first_job_still_says_so() {
+fn a_budget_that_ends_before_the_first_job_is_still_reported() {
     let scratch = Scratch::with(SAMPLE);
-    let short = scratch.run(&["--set", "budget.calls=50"]);
+    let short = scratch.run("--set budget.calls=50");
     assert_eq!(short.code, Some(3), "{}", short.err);
     assert_eq!((scratch.figures("runs/sample").len(), scratch.entries_kept("store")), (0, 50));
 }
@@ -145,8 +142,8 @@ fn a_budget_that_ends_before_the_first_job_still_says_so() {
 fn another_method_moves_no_figure_of_the_others() {
     let (few, many) =
         (Scratch::with(SAMPLE), Scratch::with(&SAMPLE.replace("[nystrom,", "[sms_nystrom, stacur, nystrom,")));
-    few.run_well(&["--quiet"]);
-    many.run_well(&["--quiet"]);
+    few.run_well("--quiet");
+    many.run_well("--quiet");
     let all = many.figures("runs/sample");
     for row in few.figures("runs/sample") {
         assert!(all.contains(&row), "{row} is gone");
@@ -159,8 +156,8 @@ fn the_number_of_threads_moves_no_figure() {
     let scratch = Scratch::with(&config);
     let figures = ["1", "2", "5"].map(|threads| {
         let places = ["config.yaml", "--quiet", "--store", &format!("s{threads}"), "--results", &format!("r{threads}")];
-        let said = Said::of(scratch.command(&places).env("RAYON_NUM_THREADS", threads));
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        let seen = Printed::of(scratch.command(&places).env("RAYON_NUM_THREADS", threads));
+        assert_eq!(seen.code, Some(0), "{}", seen.err);
         scratch.figures(&format!("r{threads}/sample"))
     });
     assert_eq!(figures[0], figures[1]);
@@ -176,19 +173,19 @@ fn two_runs_at_once_share_a_store() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     assert_eq!(scratch.figures("one/sample"), scratch.figures("two/sample"));
-    assert_eq!(number_before(&scratch.run_well(&["--results", "three"]).err, " new calls"), 0);
+    assert_eq!(number_before(&scratch.run_well("--results three").err, " new calls"), 0);
 }
 
 #[test]
 fn a_second_run_into_the_same_results_is_refused() {
     let scratch = Scratch::with(SAMPLE);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     let held = std::fs::File::open(scratch.path("runs/sample/cells.jsonl")).unwrap();
     held.lock().unwrap();
-    scratch.complains(&[], &["another run is writing to `runs/sample`; wait for it to end"]);
-    scratch.complains(&["--force"], &["another run is writing to `runs/sample`"]);
+    scratch.complains("", &["another run is writing to `runs/sample`; wait for it to end"]);
+    scratch.complains("--force", &["another run is writing to `runs/sample`"]);
     // looking is allowed
-    scratch.run_well(&["--dry-run"]);
+    scratch.run_well("--dry-run");
     held.unlock().unwrap();
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
 }

@@ -18,9 +18,9 @@ replicates: 2
 #[test]
 fn every_rival_keeps_to_its_calls_and_the_truth_is_evaluated_once() {
     let scratch = Scratch::with(NEIGHBORS);
-    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " new calls (");
-    let said = scratch.run_well(&[]);
-    assert_eq!(number_before(&said.err, " new calls, "), planned);
+    let planned = number_before(&scratch.run_well("--dry-run").out, " new calls (");
+    let seen = scratch.run_well("");
+    assert_eq!(number_before(&seen.err, " new calls, "), planned);
     let rows = scratch.figures("runs/near");
     let n = rows[0]["items"].as_u64().unwrap();
     assert_eq!(planned, n * (n - 1) / 2);
@@ -48,14 +48,14 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_evaluated_once() {
         }
     }
     let before = scratch.files("runs");
-    let again = scratch.run_well(&[]);
+    let again = scratch.run_well("");
     assert_eq!(number_before(&again.err, " new calls, "), 0);
     assert_eq!(scratch.files("runs"), before);
 }
 
 #[test]
 fn neighbors_that_cannot_be_compared_are_refused_by_name() {
-    let complains = |text: &str, words: &[&str]| Scratch::with(text).complains(&[], words);
+    let complains = |text: &str, words: &[&str]| Scratch::with(text).complains("", words);
     complains(&NEIGHBORS.replace("[wcd, rwmd]", "[wdc]"), &["unknown proxy `wdc`", "did you mean `wcd`?"]);
     complains(&NEIGHBORS.replace("[wcd, rwmd]", "fragments"), &["the proxy `fragments` reads questions with trees"]);
     complains(&NEIGHBORS.replace("[5, 10, 60]", "[0]"), &["`retrieval.calls[0]` is 0, but must be at least 1"]);
@@ -68,7 +68,7 @@ fn neighbors_that_cannot_be_compared_are_refused_by_name() {
         &MATRIX.replace("error_curve", "retrieval").replace("methods", "retrieval: { proxies: wcd }\nmethods"),
     );
     scratch.write_matrix("matrix.npy", &smooth_matrix());
-    scratch.complains(&[], &["the proxy `wcd` reads documents with word vectors"]);
+    scratch.complains("", &["the proxy `wcd` reads documents with word vectors"]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn stated_recalls_are_held_against_true_ones_draw_by_draw() {
         "coverage: { proxy: wcd, k: 5, targets: [[0.7, 0.3]] }",
     );
     let scratch = Scratch::with(&statements);
-    scratch.run_well(&[]);
+    scratch.run_well("");
     let values =
         |metric: &str, method: &str| scratch.values("runs/near", &json!({ "metric": metric, "method_id": method }));
     for method in ["default", "strict", "plug_in", "truth"] {
@@ -92,19 +92,19 @@ fn stated_recalls_are_held_against_true_ones_draw_by_draw() {
     // audited rows are calls, too
     assert!(values("price", "default").iter().all(|&price| price > 0.0), "{:?}", values("price", "default"));
     let refuse =
-        |with: &str, words: &[&str]| Scratch::with(&statements.replace("[[0.7, 0.3]]", with)).complains(&[], words);
+        |with: &str, words: &[&str]| Scratch::with(&statements.replace("[[0.7, 0.3]]", with)).complains("", words);
     refuse("[[1.0, 0.1]]", &["`recall` is 1, but must be above 0 and below 1"]);
     refuse("[[0.9, 0.0]]", &["`delta` is 0, but must be above 0 and below 1"]);
 }
 
 #[test]
-fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels() {
+fn stated_recalls_of_pairs_are_held_against_true_ones_and_budgets_of_labels() {
     let statements = NEIGHBORS.replace("experiment: retrieval", "experiment: coverage").replace(
         "retrieval: { proxies: [wcd, rwmd], calls: [5, 10, 60] }",
         "coverage: { proxy: wcd, at_least: 0.5, columns: 30, labels: [4, 12], targets: [[0.7, 0.3]] }",
     );
     let scratch = Scratch::with(&statements);
-    scratch.run_well(&[]);
+    scratch.run_well("");
     let n = scratch.figures("runs/near")[0]["items"].as_f64().unwrap();
     let values =
         |metric: &str, method: &str| scratch.values("runs/near", &json!({ "metric": metric, "method": method }));
@@ -130,12 +130,12 @@ fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels()
     assert!(values("true_recall", "told the truth").iter().all(|&recall| recall >= 0.7));
     assert_eq!(values("price", "told the truth"), [0.0, 0.0]);
     let refuse =
-        |with: &str, words: &[&str]| Scratch::with(&statements.replace("at_least: 0.5", with)).complains(&[], words);
+        |with: &str, words: &[&str]| Scratch::with(&statements.replace("at_least: 0.5", with)).complains("", words);
     refuse("k: 5", &["`coverage.columns` is for pairs: give `at_least`, too"]);
     refuse("at_least: 0.5, k: 5", &["`coverage.k` is for neighbors", "leave one of them out"]);
     refuse("at_least: .inf", &["a finite number"]);
     Scratch::with(&statements.replace("[4, 12]", "[0]"))
-        .complains(&[], &["`coverage.labels[0]` is 0, but must be at least 1"]);
+        .complains("", &["`coverage.labels[0]` is 0, but must be at least 1"]);
 }
 
 const SEARCH: &str = "\
@@ -167,7 +167,7 @@ fn best(scratch: &Scratch, file: &str) -> Vec<(String, String, String)> {
     let files = std::fs::read_dir(scratch.path("runs/found/searched")).unwrap();
     let mut names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
     let name = names.find(|name| name.starts_with(&stem)).unwrap();
-    let text = std::fs::read_to_string(scratch.path(&format!("runs/found/searched/{name}"))).unwrap();
+    let text = scratch.read(&format!("runs/found/searched/{name}"));
     let cells = text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>());
     cells.filter(|cells| cells[1] == "1").map(|cells| (cells[0].clone(), cells[2].clone(), cells[4].clone())).collect()
 }
@@ -175,25 +175,22 @@ fn best(scratch: &Scratch, file: &str) -> Vec<(String, String, String)> {
 #[test]
 fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice() {
     let scratch = place();
-    let search_by = |queries: &str, calls: &str, more: &[&str]| {
-        let said = scratch
-            .well(&[&["search", "config.yaml", "--queries", queries, "--calls-per-query", calls], more].concat());
-        said.out
+    let search_by = |queries: &str, calls: u64, more: &str| {
+        scratch.well(&format!("search config.yaml --queries {queries} --calls-per-query {calls} {more}")).out
     };
-    let search = |queries: &str, more: &[&str]| search_by(queries, "8", more);
-    let early = scratch.say(&["search", "config.yaml", "--queries", "new.tsv"]);
-    early.must_complain("there is no index in");
-    let dry = scratch.run_well(&["--dry-run"]);
+    let search = |queries: &str, more: &str| search_by(queries, 8, more);
+    scratch.say("search config.yaml --queries new.tsv").must_complain("there is no index in");
+    let dry = scratch.run_well("--dry-run");
     assert_eq!(number_before(&dry.out, " new calls ("), 480);
     assert!(!dry.out.contains(" %)"), "nobody would score queries with each other: {}", dry.out);
     dry.must_complain("60 texts of `items.tsv` and 12 others");
     assert!(asked(&scratch).is_empty());
-    scratch.run_well(&[]).must_complain("at 10 calls per query");
+    scratch.run_well("").must_complain("at 10 calls per query");
     assert_eq!(asked(&scratch).len(), 480);
 
-    assert!(search("new.tsv", &["--dry-run"]).contains("3 queries take 24 calls if nothing is stored; 0 scores"));
+    assert!(search("new.tsv", "--dry-run").contains("3 queries take 24 calls if nothing is stored; 0 scores"));
     assert_eq!(asked(&scratch).len(), 480);
-    assert!(search("new.tsv", &[]).contains("3 queries answered from 24 scores, 24 new calls"));
+    assert!(search("new.tsv", "").contains("3 queries answered from 24 scores, 24 new calls"));
     assert_eq!(asked(&scratch).len(), 504);
     let found = best(&scratch, "new.tsv");
     // the even numbers are the items
@@ -202,29 +199,29 @@ fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice
         assert!((near - query).abs() <= 6 && exact == "true", "{id}: {item}");
     }
     // two of these were asked before, whatever their ids and order
-    assert!(search("more.tsv", &["--dry-run"]).contains("16 scores of these queries are stored"));
+    assert!(search("more.tsv", "--dry-run").contains("16 scores of these queries are stored"));
     // the one that comes twice is answered twice and evaluated once
-    assert!(search("more.tsv", &[]).contains("32 scores, 8 new calls"));
-    assert!(search("new.tsv", &[]).contains("24 scores, 0 new calls"));
+    assert!(search("more.tsv", "").contains("32 scores, 8 new calls"));
+    assert!(search("new.tsv", "").contains("24 scores, 0 new calls"));
     // fewer calls forget nothing
-    assert!(search_by("new.tsv", "4", &[]).contains(" 0 new calls"));
+    assert!(search_by("new.tsv", 4, "").contains(" 0 new calls"));
     let answers = best(&scratch, "new.tsv");
     assert!(answers.iter().zip(&found).all(|(now, then)| now.1 == then.1), "{answers:?} {found:?}");
-    assert!(search_by("more.tsv", "8", &["--dry-run"]).contains("24 scores of these queries are stored"));
+    assert!(search_by("more.tsv", 8, "--dry-run").contains("24 scores of these queries are stored"));
     let mut pairs = asked(&scratch);
     assert_eq!(pairs.len(), 512);
     pairs.sort();
     pairs.dedup();
     assert_eq!(pairs.len(), 512);
 
-    let again = scratch.run_well(&[]);
+    let again = scratch.run_well("");
     assert_eq!(number_before(&again.err, " new calls, "), 0);
 }
 
 #[test]
 fn how_well_an_index_does_is_seen_on_its_anchors() {
     let scratch = place();
-    scratch.run_well(&[]);
+    scratch.run_well("");
     let rows = scratch.figures("runs/found");
     let recall = |calls: u64| {
         scratch.values("runs/found", &json!({ "metric": "recall_at_1", "method_id": "index", "columns": calls }))[0]
@@ -238,37 +235,25 @@ fn how_well_an_index_does_is_seen_on_its_anchors() {
 #[test]
 fn an_index_of_something_else_is_refused() {
     let scratch = place();
-    scratch.run_well(&[]);
-    let complains = |arguments: &[&str], words: &str| {
-        let said = scratch.say(&[&["search", "config.yaml", "--queries", "new.tsv"], arguments].concat());
-        assert!(matches!(said.code, Some(1 | 2)), "{}", said.err);
-        said.must_complain(words);
+    scratch.run_well("");
+    let complains = |more: &str, words: &str| {
+        scratch.fails(&format!("search config.yaml --queries new.tsv {more}"), &[words]);
     };
-    complains(&["--set", "queries.anchors=4"], "the index was made with other settings");
-    let past = std::fs::read_to_string(scratch.path("past.tsv")).unwrap();
-    scratch.write(
-        "past.tsv",
-        &past
-            .replace("\t3\n", "\t4\n")
-            .replace("\t23\n", "\t24\n")
-            .replace("\t43\n", "\t44\n")
-            .replace("\t63\n", "\t64\n")
-            .replace("\t83\n", "\t84\n"),
-    );
-    complains(&[], "from other items or past queries");
+    complains("--set queries.anchors=4", "the index was made with other settings");
+    let past = scratch.read("past.tsv");
+    scratch.write("past.tsv", &past.replace("3\n", "4\n"));
+    complains("", "from other items or past queries");
     scratch.write("past.tsv", &past);
     let program = PROGRAM.replace("\"difference\"", "\"another\"");
     scratch.write("scorer.sh", &program);
-    complains(&[], "from scores of `difference`, and those of now are by `another`");
+    complains("", "from scores of `difference`, and those of now are by `another`");
     scratch.write("scorer.sh", PROGRAM);
     let index = scratch.path("runs/found/index/index.safetensors");
     let bytes = std::fs::read(&index).unwrap();
     std::fs::write(&index, &bytes[..bytes.len() / 2]).unwrap();
-    complains(&[], "is damaged");
+    complains("", "is damaged");
     std::fs::write(&index, bytes).unwrap();
     let own = Scratch::with(&NEIGHBORS.replace("near", "other"));
     own.write("new.tsv", "key\ttext\na\t1\n");
-    let said = own.say(&["search", "config.yaml", "--queries", "new.tsv"]);
-    assert_eq!(said.code, Some(2));
-    said.must_complain("builds no index");
+    own.refuses("search config.yaml --queries new.tsv", &["builds no index"]);
 }

@@ -35,7 +35,7 @@ pub(crate) fn data_folder() -> PathBuf {
 
 pub(crate) struct Scratch(tempfile::TempDir);
 
-pub(crate) struct Said {
+pub(crate) struct Printed {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -61,12 +61,23 @@ impl Scratch {
         ndarray_npy::write_npy(self.path(name), matrix).unwrap();
     }
 
+    /// The text of a file.
+    pub(crate) fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    /// Fails unless a file has all of these words.
+    pub(crate) fn has(&self, path: &str, words: &[&str]) {
+        let text = self.read(path);
+        words.iter().for_each(|words| assert!(text.contains(words), "`{words}` is not in:\n{text}"));
+    }
+
     /// The binary in this folder, not started yet; `LANDMARK_RUNNER` names another than the one that was built with the tests.
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &(impl Words + ?Sized)) -> Command {
         let built = assert_cmd::cargo::cargo_bin!("landmark");
         let mut command = Command::new(std::env::var_os("LANDMARK_RUNNER").map_or(built.to_owned(), PathBuf::from));
         command
-            .args(arguments)
+            .args(arguments.words())
             .current_dir(self.0.path())
             .env_remove("LANDMARK_DATA")
             .env_remove("LANDMARK_FETCH")
@@ -80,39 +91,48 @@ impl Scratch {
         command
     }
 
-    pub(crate) fn say(&self, arguments: &[&str]) -> Said {
-        Said::of(&mut self.command(arguments))
+    pub(crate) fn say(&self, arguments: &(impl Words + ?Sized)) -> Printed {
+        Printed::of(&mut self.command(arguments))
+    }
+
+    /// As [`Self::say`]; it must end with this exit code.
+    pub(crate) fn ends(&self, code: i32, arguments: &(impl Words + ?Sized)) -> Printed {
+        let seen = self.say(arguments);
+        assert_eq!(seen.code, Some(code), "{:?}: {}{}", arguments.words(), seen.out, seen.err);
+        seen
     }
 
     /// As [`Self::say`]; it must end well.
-    pub(crate) fn well(&self, arguments: &[&str]) -> Said {
-        let said = self.say(arguments);
-        assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
-        said
+    pub(crate) fn well(&self, arguments: &(impl Words + ?Sized)) -> Printed {
+        self.ends(0, arguments)
     }
 
     /// Ends with exit code 2 and all of these words.
-    pub(crate) fn refuses(&self, arguments: &[&str], words: &[&str]) {
-        let said = self.say(arguments);
-        assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
-        words.iter().for_each(|words| said.must_complain(words));
+    pub(crate) fn refuses(&self, arguments: &(impl Words + ?Sized), words: &[&str]) {
+        let seen = self.ends(2, arguments);
+        words.iter().for_each(|words| seen.must_complain(words));
     }
 
     /// Runs `config.yaml`.
-    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
-        self.say(&[&["config.yaml"], arguments].concat())
+    pub(crate) fn run(&self, arguments: &(impl Words + ?Sized)) -> Printed {
+        self.say(&of_config(arguments))
     }
 
     /// Runs `config.yaml`, which must end well.
-    pub(crate) fn run_well(&self, arguments: &[&str]) -> Said {
-        self.well(&[&["config.yaml"], arguments].concat())
+    pub(crate) fn run_well(&self, arguments: &(impl Words + ?Sized)) -> Printed {
+        self.well(&of_config(arguments))
+    }
+
+    /// Fails with exit code 1 or 2 and all of these words.
+    pub(crate) fn fails(&self, arguments: &(impl Words + ?Sized), words: &[&str]) {
+        let seen = self.say(arguments);
+        assert!(matches!(seen.code, Some(1 | 2)), "{:?}: {:?} {}", arguments.words(), seen.code, seen.err);
+        words.iter().for_each(|words| seen.must_complain(words));
     }
 
     /// Runs `config.yaml`, which must fail with all of these words.
-    pub(crate) fn complains(&self, arguments: &[&str], words: &[&str]) {
-        let said = self.run(arguments);
-        assert!(matches!(said.code, Some(1 | 2)), "exit code {:?}: {}", said.code, said.err);
-        words.iter().for_each(|words| said.must_complain(words));
+    pub(crate) fn complains(&self, arguments: &(impl Words + ?Sized), words: &[&str]) {
+        self.fails(&of_config(arguments), words);
     }
 
     /// Every file below `folder`, by its path there.
@@ -140,10 +160,10 @@ impl Scratch {
     }
 
     pub(crate) fn entries_kept(&self, store: &str) -> u64 {
-        let said = self.well(&["store", "verify", store]);
+        let seen = self.well(&["store", "verify", store]);
         let logged = " entries in logs of calls";
-        let in_logs = if said.out.contains(logged) { number_before(&said.out, logged) } else { 0 };
-        number_before(&said.out, " entries") + in_logs
+        let in_logs = if seen.out.contains(logged) { number_before(&seen.out, logged) } else { 0 };
+        number_before(&seen.out, " entries") + in_logs
     }
 
     pub(crate) fn json(&self, path: &str) -> Json {
@@ -172,17 +192,70 @@ impl Scratch {
     }
 }
 
-impl Said {
+impl Printed {
     pub(crate) fn of(command: &mut Command) -> Self {
         let output = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
 
+    /// Fails unless standard output has all of these words.
+    pub(crate) fn prints(&self, words: &[&str]) -> &Self {
+        words
+            .iter()
+            .for_each(|words| assert!(self.out.contains(words), "`{words}` is not in:\n{}{}", self.out, self.err));
+        self
+    }
+
+    /// Fails unless standard error has all of these words.
+    pub(crate) fn reports(&self, words: &[&str]) -> &Self {
+        words.iter().for_each(|words| assert!(self.err.contains(words), "`{words}` is not in:\n{}", self.err));
+        self
+    }
+
     /// Fails unless standard error has these words, however they are wrapped.
     pub(crate) fn must_complain(&self, words: &str) {
         assert!(squeezed(&self.err).contains(&squeezed(words)), "`{words}` is not in:\n{}", self.err);
     }
+}
+
+/// Arguments of the program: a text with blanks between them, or a list.
+pub(crate) trait Words {
+    fn words(&self) -> Vec<String>;
+}
+
+impl Words for str {
+    fn words(&self) -> Vec<String> {
+        self.split_whitespace().map(str::to_owned).collect()
+    }
+}
+
+impl Words for String {
+    fn words(&self) -> Vec<String> {
+        self.as_str().words()
+    }
+}
+
+impl<T: AsRef<str>> Words for [T] {
+    fn words(&self) -> Vec<String> {
+        self.iter().map(|word| word.as_ref().to_owned()).collect()
+    }
+}
+
+impl<T: AsRef<str>> Words for Vec<T> {
+    fn words(&self) -> Vec<String> {
+        self.as_slice().words()
+    }
+}
+
+impl<T: AsRef<str>, const N: usize> Words for [T; N] {
+    fn words(&self) -> Vec<String> {
+        self.as_slice().words()
+    }
+}
+
+fn of_config(arguments: &(impl Words + ?Sized)) -> Vec<String> {
+    [vec!["config.yaml".to_owned()], arguments.words()].concat()
 }
 
 /// Without blanks and frames: an error is wrapped to the width of the terminal.

@@ -26,12 +26,12 @@ fn searched() -> Scratch {
 #[test]
 fn a_search_keeps_to_its_ranks_and_its_calls_and_is_not_repeated() {
     let scratch = searched();
-    let forecast = scratch.run_well(&["--dry-run"]);
-    let said = scratch.run_well(&[]);
+    let forecast = scratch.run_well("--dry-run");
+    let seen = scratch.run_well("");
     // the exact kernel needs all of K, so the estimate is exact
-    assert_eq!(number_before(&said.err, " new calls, "), number_before(&forecast.out, " new calls ("));
-    let beside = number_before(&said.err, " new calls outside the matrix");
-    assert!(beside > 0 && beside <= number_before(&forecast.out, " calls outside the matrix"), "{beside}");
+    assert_eq!(number_before(&seen.err, " new calls, "), number_before(&forecast.out, " new calls ("));
+    let outside = number_before(&seen.err, " new calls outside the matrix");
+    assert!(outside > 0 && outside <= number_before(&forecast.out, " calls outside the matrix"), "{outside}");
     let rows = scratch.figures("runs/searched");
     for (comparison, range) in [("small_rank", 4..=9), ("large_rank", 10..=16)] {
         for method in ["wme", "sms_nystrom"] {
@@ -57,7 +57,7 @@ fn a_search_keeps_to_its_ranks_and_its_calls_and_is_not_repeated() {
         }
     }
     let before = scratch.files("runs");
-    let again = scratch.run_well(&[]);
+    let again = scratch.run_well("");
     assert_eq!(number_before(&again.err, " new calls, "), 0);
     assert_eq!(scratch.files("runs"), before);
 }
@@ -72,9 +72,9 @@ fn a_longer_search_begins_with_the_trials_of_the_shorter_one() {
         let rows = rows.iter().filter(is_trial).filter(|row| row["comparison"] == "small_rank");
         rows.map(|row| (row["rank"].as_u64().unwrap(), row["value"].as_f64().unwrap())).collect()
     };
-    scratch.run_well(&["--quiet", "--set", "tuning.trials=2"]);
+    scratch.run_well("--quiet --set tuning.trials=2");
     let short = trials(&scratch);
-    scratch.run_well(&["--quiet"]);
+    scratch.run_well("--quiet");
     assert_eq!(trials(&scratch)[..2], short[..]);
 }
 
@@ -88,25 +88,25 @@ fn wme_is_searched_for_on_its_own_grids() {
         assert!(!tried("wme", metric).is_empty() && tried("wme", metric).iter().all(|value| own.contains(value)));
         assert!(tried("sms_nystrom", metric).iter().all(|value| others.contains(value)));
     }
-    scratch.complains(&["--set", "tuning.wme.rank=[1]"], &["unknown key `rank` in `tuning.wme`"]);
+    scratch.complains("--set tuning.wme.rank=[1]", &["unknown key `rank` in `tuning.wme`"]);
 }
 
 #[test]
 fn a_dry_run_of_a_search_times_what_it_is_certain_of_and_the_search_asks_for_it() {
     let scratch = searched();
-    let alone = ["--set", "methods=[sms_nystrom]"];
-    let dry = scratch.run_well(&[&alone[..], &["--dry-run", "--sample", "20"]].concat());
+    let alone = "--set methods=[sms_nystrom]";
+    let dry = scratch.run_well(&format!("{alone} --dry-run --sample 20"));
     assert_eq!(number_before(&dry.out, " calls of this plan"), 20, "{}", dry.out);
-    assert!(dry.out.contains("planned at most"), "{}", dry.out);
-    let said = scratch.run_well(&alone);
-    assert_eq!(number_before(&said.err, " reused"), 20, "{}", said.err);
+    dry.prints(&["planned at most"]);
+    let seen = scratch.run_well(alone);
+    assert_eq!(number_before(&seen.err, " reused"), 20, "{}", seen.err);
 }
 
 #[test]
 fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
     let scratch = searched();
     scratch.run_well(&["--quiet", "--set", "tuning.rank={ small: [7, 7], large: [10, 16] }"]);
-    let summary = std::fs::read_to_string(scratch.path("runs/searched/summary.md")).unwrap();
+    let summary = scratch.read("runs/searched/summary.md");
     for (heading, is_there) in [("small ranks", false), ("large ranks", true)] {
         assert_eq!(summary.contains(&format!("Validation accuracy for {heading}")), is_there, "{summary}");
         assert_eq!(summary.contains(&format!("Best of the {heading}")), is_there, "{summary}");
@@ -114,7 +114,7 @@ fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
     assert!(summary.contains("Small rank: at most 550"), "{summary}");
     assert!(summary.contains("rank, γ, C and s2 are searched for"), "{summary}");
     scratch.run_well(&["--quiet", "--set", "tuning.rank={ small: [7, 7] }", "--set", "tuning.trials=1"]);
-    let summary = std::fs::read_to_string(scratch.path("runs/searched/summary.md")).unwrap();
+    let summary = scratch.read("runs/searched/summary.md");
     assert!(summary.contains("rank, γ, C and s2 are those of one trial"), "{summary}");
     assert!(!summary.contains("chose by cross-validation"), "{summary}");
 }
@@ -122,10 +122,10 @@ fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
 #[test]
 fn ranks_are_given_or_searched_for() {
     let scratch = searched();
-    scratch.complains(&["--set", "ranks=[5]"], &["`ranks` and `tuning.rank` exclude each other"]);
+    scratch.complains("--set ranks=[5]", &["`ranks` and `tuning.rank` exclude each other"]);
     scratch.complains(&["--set", "tuning.rank.small=[9, 4]"], &["goes from 9 to 4"]);
     scratch.complains(&["--set", "tuning.max_words=[3, 4.5]"], &["`tuning.max_words` has 4.5", "from 1 to 500"]);
-    scratch.complains(&["--set", "tuning.strategy=grid"], &["`tuning.rank` needs `strategy: random` or `tpe`"]);
+    scratch.complains("--set tuning.strategy=grid", &["`tuning.rank` needs `strategy: random` or `tpe`"]);
     scratch.complains(
         &["--set", "methods=[{ id: wme, known: [landmarks] }]"],
         &["`wme` evaluates no entry of the matrix"],

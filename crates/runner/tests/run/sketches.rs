@@ -36,22 +36,18 @@ fn stream(bytes: &[u8]) -> Scratch {
 #[test]
 fn batches_are_within_their_bounds_and_a_second_run_changes_nothing() {
     let scratch = Scratch::with(SKETCHING);
-    scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("runs/batches/summary.md")).unwrap();
-    assert!(summary.contains("figure_1") && summary.contains("buffered"), "{summary}");
+    scratch.run_well("");
+    scratch.has("runs/batches/summary.md", &["figure_1", "buffered"]);
     let before = scratch.files("runs/batches");
-    scratch.run_well(&[]);
+    scratch.run_well("");
     assert_eq!(before, scratch.files("runs/batches"));
 }
 
 #[test]
 fn intents_are_classified_without_a_download_and_the_average_is_that_of_the_domains() {
     let scratch = Scratch::with(INTENT);
-    scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("runs/requests/summary.md")).unwrap();
-    for word in ["home", "travel", "average", "sent_plus", "no benchmark"] {
-        assert!(summary.contains(word), "{word}: {summary}");
-    }
+    scratch.run_well("");
+    scratch.has("runs/requests/summary.md", &["home", "travel", "average", "sent_plus", "no benchmark"]);
     let accuracy = |dataset: &str| {
         let of = json!({ "dataset": dataset, "method": "sent", "metric": "accuracy", "position": 100 });
         scratch.values("runs/requests", &of)[0]
@@ -64,7 +60,7 @@ fn intents_are_classified_without_a_download_and_the_average_is_that_of_the_doma
 #[test]
 fn the_gain_is_what_a_representation_won_less_what_it_lost_over_domains_and_replicates() {
     let scratch = Scratch::with(INTENT);
-    scratch.run_well(&["--set", "replicates=2"]);
+    scratch.run_well("--set replicates=2");
     let rows = scratch.figures("runs/requests");
     for labels in ["5 labels an intent", "all labels"] {
         let of = |metric: &str| -> Vec<&serde_json::Value> {
@@ -91,9 +87,8 @@ fn the_gain_is_what_a_representation_won_less_what_it_lost_over_domains_and_repl
 #[test]
 fn a_stream_counts_what_it_skips_and_writes_its_projection() {
     let scratch = stream(&[lines(0, 50).as_bytes(), b"\n  \ncaf\xe9\n", lines(50, 60).as_bytes()].concat());
-    scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("runs/mine/summary.md")).unwrap();
-    assert!(summary.contains("empty lines, skipped") && summary.contains("not UTF-8, skipped"), "{summary}");
+    scratch.run_well("");
+    scratch.has("runs/mine/summary.md", &["empty lines, skipped", "not UTF-8, skipped"]);
     let rows = scratch.figures("runs/mine");
     let count = |id: &str| rows.iter().find(|row| row["method"] == id).unwrap()["value"].as_f64().unwrap();
     assert_eq!((count("texts"), count("empty"), count("invalid_utf8")), (60.0, 2.0, 1.0));
@@ -104,10 +99,10 @@ fn a_stream_counts_what_it_skips_and_writes_its_projection() {
 #[test]
 fn a_file_that_has_grown_is_read_from_where_it_ended_to_the_same_sketch() {
     let (grown, whole) = (stream(lines(0, 40).as_bytes()), stream(lines(0, 90).as_bytes()));
-    grown.run_well(&[]);
+    grown.run_well("");
     grown.write("texts.txt", &lines(0, 90));
-    grown.run_well(&[]).must_complain("going on after line 40");
-    whole.run_well(&[]);
+    grown.run_well("").must_complain("going on after line 40");
+    whole.run_well("");
     let saved = |scratch: &Scratch| {
         let bytes = std::fs::read(scratch.path("runs/mine/stream.sketch")).unwrap();
         // what stands before the sketch names the beginning it was first made from
@@ -120,12 +115,12 @@ fn a_file_that_has_grown_is_read_from_where_it_ended_to_the_same_sketch() {
 /// Sketches `of` shares at once, the last one twice, and merges them.
 fn in_shares(scratch: &Scratch, of: usize) {
     let share = |number: usize| {
-        let said = scratch.well(&["config.yaml", "--share", &format!("{number}/{of}")]);
-        said.err
+        let seen = scratch.well(&["config.yaml", "--share", &format!("{number}/{of}")]);
+        seen.err
     };
     std::thread::scope(|scope| (0..of).for_each(|number| _ = scope.spawn(move || share(number))));
     assert!(share(of - 1).contains("were sketched before"));
-    scratch.run_well(&[]).must_complain(&format!("merging {of} shares"));
+    scratch.run_well("").must_complain(&format!("merging {of} shares"));
 }
 
 #[test]
@@ -144,7 +139,7 @@ fn a_stream_sketched_in_shares_is_merged_to_the_same_sketch_whichever_came_first
         assert_eq!(value(&one, id), count, "{id}");
     }
     // another sketch than that of one process, and as good: each is within its own bound of the same directions
-    whole.run_well(&["--quiet"]);
+    whole.run_well("--quiet");
     let (bound, bound_whole) = (value(&one, "bound"), value(&whole, "bound"));
     assert!(bound > 0.0 && bound_whole > 0.0 && saved(&one) != saved(&whole));
     let share = |scratch: &Scratch| value(scratch, "direction");
@@ -158,64 +153,57 @@ fn a_stream_sketched_in_shares_is_merged_to_the_same_sketch_whichever_came_first
     // a run resumes from the merged sketch
     let grown = [&text[..], lines(400, 450).as_bytes()].concat();
     std::fs::write(one.path("texts.txt"), grown).unwrap();
-    one.run_well(&[]).must_complain("going on after line 403");
+    one.run_well("").must_complain("going on after line 403");
     assert_eq!(value(&one, "texts"), 450.0);
 }
 
 #[test]
-fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_ones_are_told() {
+fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_ones_are_named() {
     let scratch = stream(lines(0, 100).as_bytes());
-    let refused = |arguments: &[&str], words: &[&str]| {
-        let said = scratch.say(arguments);
-        assert!(matches!(said.code, Some(1 | 2)), "{arguments:?}: {}{}", said.out, said.err);
-        words.iter().for_each(|words| said.must_complain(words));
-    };
     for share in ["0/2", "1/2"] {
-        assert_eq!(scratch.say(&["config.yaml", "--share", share]).code, Some(0));
+        scratch.well(&["config.yaml", "--share", share]);
     }
     let folder = std::fs::read_dir(scratch.path("store/sketches")).unwrap().next().unwrap().unwrap().path();
     let sketch = folder.join("1-of-2.sketch");
     let kept = std::fs::read(&sketch).unwrap();
     std::fs::write(&sketch, &kept[..kept.len() / 2]).unwrap();
-    refused(&["config.yaml"], &["truncated", "1-of-2.sketch`; remove it"]);
+    scratch.complains("", &["truncated", "1-of-2.sketch`; remove it"]);
     // of shares that are not all there none is used
     std::fs::remove_file(&sketch).unwrap();
-    scratch.run_well(&[]).must_complain("1 of 2 shares are missing, so the file is read without them");
+    scratch.run_well("").must_complain("1 of 2 shares are missing, so the file is read without them");
     assert_eq!(scratch.figures("runs/mine").iter().find(|row| row["method"] == "pieces").unwrap()["value"], 1.0);
     // nothing, packed
     let packed = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0][..], &[0; 8]].concat();
     std::fs::write(scratch.path("texts.txt"), packed).unwrap();
-    refused(&["config.yaml", "--share", "0/2"], &["which is packed", "unpack it"]);
+    scratch.complains("--share 0/2", &["which is packed", "unpack it"]);
     let batches = Scratch::with(SKETCHING);
-    let said = batches.say(&["config.yaml", "--share", "0/2"]);
-    assert_eq!(said.code, Some(2));
-    said.must_complain("`experiment: sketching` (expected a matrix or a `text_sketch`)");
+    batches.refuses("config.yaml --share 0/2", &["`experiment: sketching` (expected a matrix or a `text_sketch`)"]);
 }
 
 #[test]
 fn a_saved_sketch_that_does_not_fit_is_named_with_the_next_step() {
     let scratch = stream(lines(0, 30).as_bytes());
-    scratch.run_well(&[]);
+    scratch.run_well("");
     let saved = "runs/mine/stream.sketch";
-    let other = ["--set", "text_sketch.sketch_rows=5", "--set", "text_sketch.dimension=2"];
-    scratch.complains(&other, &["`runs/mine/stream.sketch` was made with rows 6, but now 5 is asked for", "remove it"]);
-    scratch.complains(&["--set", "text_sketch.hash.bits=9"], &["cannot go on from", "another hash", "remove it"]);
-    scratch.complains(&["--set", "text_sketch.form=figure_1"], &["made with the form buffered"]);
+    let other = "--set text_sketch.sketch_rows=5 --set text_sketch.dimension=2";
+    scratch.complains(other, &["`runs/mine/stream.sketch` was made with rows 6, but now 5 is asked for", "remove it"]);
+    scratch.complains("--set text_sketch.hash.bits=9", &["cannot go on from", "another hash", "remove it"]);
+    scratch.complains("--set text_sketch.form=figure_1", &["made with the form buffered"]);
     let bytes = std::fs::read(scratch.path(saved)).unwrap();
     std::fs::write(scratch.path(saved), &bytes[..bytes.len() / 2]).unwrap();
-    scratch.complains(&["--force"], &["cannot go on from", "truncated", "remove it"]);
+    scratch.complains("--force", &["cannot go on from", "truncated", "remove it"]);
     std::fs::write(scratch.path(saved), &bytes).unwrap();
     scratch.write("texts.txt", &lines(7, 60));
-    scratch.complains(&[], &["made with a file of another beginning"]);
+    scratch.complains("", &["made with a file of another beginning"]);
 }
 
 #[test]
 fn bad_lines_are_errors_where_that_is_asked_for() {
     let scratch = stream(b"one text\n\ncaf\xe9\n");
-    scratch.complains(&["--set", "text_sketch.empty=error"], &["texts.txt:2: an empty line", "`empty: skip`"]);
-    scratch.complains(&["--set", "text_sketch.invalid_utf8=error"], &["texts.txt:3: byte 3 of the line is not UTF-8"]);
+    scratch.complains("--set text_sketch.empty=error", &["texts.txt:2: an empty line", "`empty: skip`"]);
+    scratch.complains("--set text_sketch.invalid_utf8=error", &["texts.txt:3: byte 3 of the line is not UTF-8"]);
     let nothing = stream(b"\n \n\xff\n");
-    nothing.complains(&[], &["holds no text: 3 lines, 2 of them empty and 1 not UTF-8"]);
+    nothing.complains("", &["holds no text: 3 lines, 2 of them empty and 1 not UTF-8"]);
 }
 
 #[test]

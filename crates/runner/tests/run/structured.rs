@@ -43,8 +43,8 @@ structured:
 #[test]
 fn errors_fall_with_the_features_and_do_not_depend_on_threads() {
     let scratch = Scratch::with(ERROR);
-    scratch.run_well(&["--results", "one", "--set", "threads=1"]);
-    scratch.run_well(&["--results", "two", "--set", "threads=2"]);
+    scratch.run_well("--results one --set threads=1");
+    scratch.run_well("--results two --set threads=2");
     let rows = scratch.figures("one/features");
     assert_eq!(rows, scratch.figures("two/features"));
     assert_eq!(rows.len(), 2 * 3 * 2 * 4, "kernels, families, features, replicates");
@@ -59,15 +59,14 @@ fn errors_fall_with_the_features_and_do_not_depend_on_threads() {
             assert!(mean(kernel, method, 64) < 0.8 * mean(kernel, method, 16), "{kernel} {method}");
         }
     }
-    let figure = std::fs::read_to_string(scratch.path("one/features/figure-error.svg")).unwrap();
-    assert!(figure.contains("projections m") && figure.contains("circulant"));
+    scratch.has("one/features/figure-error.svg", &["projections m", "circulant"]);
 }
 
 #[test]
 fn a_table_and_a_figure_show_the_chromatic_numbers_of_the_paper() {
     let scratch = Scratch::with(P_MODEL);
-    scratch.run_well(&[]);
-    let summary = std::fs::read_to_string(scratch.path("runs/models/summary.md")).unwrap();
+    scratch.run_well("");
+    let summary = scratch.read("runs/models/summary.md");
     let line = |start: &[&str]| {
         let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let lines = summary.lines().map(cells);
@@ -77,14 +76,13 @@ fn a_table_and_a_figure_show_the_chromatic_numbers_of_the_paper() {
     assert_eq!(line(&["8", "circulant"]), ["8", "2", "1.000", "0.000"]);
     assert_eq!(line(&["8", "Toeplitz"]), ["15", "2", "0.935", "0.000"]);
     assert_eq!(line(&["5", "dense (unstructured)"]), ["25", "0", "0.000", "0.000"]);
-    let figure = std::fs::read_to_string(scratch.path("runs/models/figure-graphs.svg")).unwrap();
-    assert!(figure.contains("circulant, n = 5, rows 1, 2: χ = 3") && figure.contains("{1, 2}"));
+    scratch.has("runs/models/figure-graphs.svg", &["circulant, n = 5, rows 1, 2: χ = 3", "{1, 2}"]);
 }
 
 #[test]
 fn documents_are_classified_on_features_and_on_the_exact_kernel() {
     let scratch = Scratch::with(CLASSIFICATION);
-    scratch.run_well(&[]);
+    scratch.run_well("");
     let rows = scratch.figures("runs/classes");
     let methods: Vec<_> = rows.iter().map(|row| row["method_id"].as_str().unwrap()).collect();
     assert_eq!(methods, ["exact", "linear", "circulant"]);
@@ -98,7 +96,7 @@ fn time_and_memory_are_measured_and_the_dense_matrix_stops_in_time() {
         "name: speed\nexperiment: structured\nstructured: { measure: speed, families: [dense, circulant], dimensions: [16, 64], \
          largest_dense: 16, runs: 1 }\n",
     );
-    scratch.run_well(&[]);
+    scratch.run_well("");
     let megabytes = |method: &str, n: u64| {
         scratch
             .values("runs/speed", &json!({ "method_id": method, "items": n, "metric": "megabytes" }))
@@ -131,13 +129,13 @@ fn a_wrong_section_is_named_key_by_key() {
     complains(&rank(1, 25), &["`nonzeros` is 25, but must be at most the smallest dimension, 24"]);
     complains("structured.pars=3", &["pars", "pairs"]);
     let missing = Scratch::with("name: none\nexperiment: structured\nstructured: { families: [dense] }\n");
-    missing.complains(&[], &["`structured.measure` is missing"]);
+    missing.complains("", &["`structured.measure` is missing"]);
 }
 
 #[test]
 fn p_models_and_datasets_that_are_none_are_refused() {
     let scratch = Scratch::with(P_MODEL);
-    scratch.complains(&["--set", "structured.families=[hd3]"], &["`hd3` is no P-model", "leave it out"]);
+    scratch.complains("--set structured.families=[hd3]", &["`hd3` is no P-model", "leave it out"]);
     let graph = |text: &str| format!("structured.graphs=[{{ family: circulant, {text} }}]");
     scratch.complains(&["--set", &graph("dimension: 5, rows: [1, 1]")], &["[1, 1]", "i < j < `dimension` = 5"]);
     scratch.complains(&["--set", &graph("dimension: 90, rows: [0, 1]")], &["90", "between 2 and 24"]);
@@ -146,6 +144,6 @@ fn p_models_and_datasets_that_are_none_are_refused() {
         &["--set", "structured.dataset={ name: random_psd, n: 40 }"],
         &["`structured.dataset` is `random_psd`, which has no documents"],
     );
-    documents.complains(&["--set", "structured.costs=[-1]"], &["costs", "-1"]);
-    documents.complains(&["--set", "structured.width=0"], &["`structured.width` is 0", "positive and finite"]);
+    documents.complains("--set structured.costs=[-1]", &["costs", "-1"]);
+    documents.complains("--set structured.width=0", &["`structured.width` is 0", "positive and finite"]);
 }

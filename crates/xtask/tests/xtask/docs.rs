@@ -31,8 +31,8 @@ fn a_stale_document_is_refused_and_written() {
     let written = std::fs::read_to_string(&page).unwrap();
     std::fs::write(&page, written.replace("--calls-per-item", "--calls")).unwrap();
     let refused = docs(folder.path(), &[]).assert().code(1);
-    let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-    assert!(said.contains("out of date") && said.contains("cargo xtask docs --write"), "{said}");
+    let printed = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(printed.contains("out of date") && printed.contains("cargo xtask docs --write"), "{printed}");
     docs(folder.path(), &["--write"]).assert().success();
     assert_eq!(std::fs::read_to_string(&page).unwrap(), written);
     std::fs::write(folder.path().join("docs/reference/datasets.md"), "# Mine\n").unwrap();

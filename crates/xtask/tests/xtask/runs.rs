@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use landmark_harness::config::{Config, Overlays};
 use landmark_harness::run::{self, RunOptions};
-use runner::catalogue::catalogue;
+use runner::registry::registry;
 
 const SAMPLE: &str = "\
 name: sample
@@ -20,7 +20,7 @@ error_estimate: 100
 fn run(folder: &Path, name: &str, seed: u64) -> PathBuf {
     let file = folder.join(format!("{name}.yaml"));
     std::fs::write(&file, SAMPLE.replace("name: sample", &format!("name: {name}\nseed: {seed}"))).unwrap();
-    let config = Config::load(&file, &Overlays::default(), catalogue()).unwrap();
+    let config = Config::load(&file, &Overlays::default(), registry()).unwrap();
     let options = RunOptions {
         results: Some(folder.join("results")),
         store: Some(folder.join("store").display().to_string()),
@@ -45,22 +45,22 @@ fn a_run_is_verified_from_its_rows_and_compared_with_another_as_data() {
     let other = run(scratch.path(), "other", 7);
     let [one_name, other_name] = [&one, &other].map(|folder| folder.to_str().unwrap());
 
-    let (code, said) = xtask(scratch.path(), &["verify", one_name]);
+    let (code, printed) = xtask(scratch.path(), &["verify", one_name]);
     for words in ["tables and figures drawn from the rows", "ok: smoke profile, digest ", "rows, digest "] {
-        assert!(said.contains(words), "{said}");
+        assert!(printed.contains(words), "{printed}");
     }
     // the sources that the test was built from may have been changed; nothing else may fail
-    let changed = said.matches("FAILED: made from a changed tree").count();
-    assert!(said.matches("FAILED").count() == changed, "{said}");
-    assert!(code == Some(i32::from(changed > 0)), "{said}");
+    let changed = printed.matches("FAILED: made from a changed tree").count();
+    assert!(printed.matches("FAILED").count() == changed, "{printed}");
+    assert!(code == Some(i32::from(changed > 0)), "{printed}");
 
-    let (code, said) = xtask(scratch.path(), &["compare", one_name, one_name]);
-    assert!(code == Some(0) && said.ends_with("the same in every figure\n"), "{said}");
-    let (code, said) = xtask(scratch.path(), &["compare", one_name, other_name]);
-    assert!(code == Some(1) && said.ends_with("they differ\n"), "{said}");
+    let (code, printed) = xtask(scratch.path(), &["compare", one_name, one_name]);
+    assert!(code == Some(0) && printed.ends_with("the same in every figure\n"), "{printed}");
+    let (code, printed) = xtask(scratch.path(), &["compare", one_name, other_name]);
+    assert!(code == Some(1) && printed.ends_with("they differ\n"), "{printed}");
 
     // rows of another run are not those that this one recorded
     std::fs::copy(other.join("results.parquet"), one.join("results.parquet")).unwrap();
-    let (_, said) = xtask(scratch.path(), &["verify", one_name, "--skip-smoke"]);
-    assert!(said.contains("they were changed since"), "{said}");
+    let (_, printed) = xtask(scratch.path(), &["verify", one_name, "--skip-smoke"]);
+    assert!(printed.contains("they were changed since"), "{printed}");
 }

@@ -9,12 +9,11 @@ use landmark_harness::config::{COLLECTION, DatasetConfig, Ranks, SECTIONS, top_k
 use landmark_yaml::{Entry, choice, schema_of};
 use serde_json::{Map, Value as Json, json};
 
-use super::{METHODS, ORACLES, catalogue, experiments};
+use super::{EXPERIMENTS, METHODS, ORACLES, registry};
 
 /// The committed schema, from the root of the repository.
 pub const FILE: &str = "docs/reference/landmark.schema.json";
 
-/// The properties of a configuration.
 fn properties() -> Map<String, Json> {
     let mut properties = Map::new();
     for keys in top_keys().map(|keys| keys.schema()) {
@@ -22,7 +21,7 @@ fn properties() -> Map<String, Json> {
     }
     let oracles: Vec<Entry> = ORACLES.iter().map(|oracle| oracle.entry).collect();
     let methods: Vec<Entry> = METHODS.iter().map(|method| method.in_a_list()).collect();
-    let experiments = catalogue().experiment_entries();
+    let experiments = registry().experiment_entries();
     let names: Vec<&str> = experiments.iter().map(|entry| entry.id).collect();
     properties.insert("experiment".to_owned(), json!({ "enum": names, "description": "what is measured" }));
     properties.insert("oracle".to_owned(), described(choice("kind", &oracles), "the score of a pair"));
@@ -61,7 +60,7 @@ pub fn schema() -> Json {
             "then": { "required": required },
         })
     };
-    let sweeps = experiments::EXPERIMENTS.iter().map(|experiment| experiment.entry().entry.id).collect();
+    let sweeps = EXPERIMENTS.iter().map(|experiment| experiment.entry().entry.id).collect();
     let properties = properties();
     let mut of_profile: Map<_, _> = properties.iter().map(|(key, schema)| (key.clone(), partial(schema))).collect();
     of_profile.remove("name");

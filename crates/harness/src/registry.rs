@@ -7,10 +7,8 @@ use crate::config::reading::Ingredients;
 use crate::experiment::Experiment;
 use crate::study::StudyEntry;
 
-/// The lists.
 #[derive(Clone, Copy)]
-pub struct Catalogue {
-    /// Methods and oracles.
+pub struct Registry {
     pub ingredients: Ingredients,
     /// Experiments over one matrix; the first is what a file of an unknown experiment is read as, to find its other faults.
     pub experiments: &'static [&'static dyn Experiment],
@@ -18,13 +16,12 @@ pub struct Catalogue {
     pub studies: &'static [StudyEntry],
 }
 
-impl Catalogue {
+impl Registry {
     /// The experiment over one matrix of this id.
     pub fn experiment(&self, id: &str) -> Option<&'static dyn Experiment> {
         self.experiments.iter().copied().find(|experiment| experiment.entry().entry.id == id)
     }
 
-    /// The study of this id.
     pub fn study(&self, id: &str) -> Option<&'static StudyEntry> {
         self.studies.iter().find(|study| study.entry.id == id)
     }
