@@ -62,6 +62,9 @@ pub struct FactorInfo {
     pub texts: Option<String>,
     /// γ, where the score is exp(−γ·d).
     pub gamma: Option<f64>,
+    /// Similarity of an item to itself and to its equals, if the score function states it and sees nothing of an item but its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagonal: Option<f64>,
     /// Relative error ‖K − K̃‖_F / ‖K‖_F as far as it is known, K̃ = Z · diag(signature) · Zᵀ as the files have it.
     pub error: Option<FactorError>,
     /// The same where the known entries, which have no low rank and are in no file, are put back; `None` where that is the same.
@@ -384,6 +387,7 @@ mod tests {
             oracle: "00".into(),
             texts: None,
             gamma: None,
+            diagonal: None,
             error: Some(FactorError { relative: 0.1, lower: Some(0.05), upper: Some(0.2) }),
             error_with_known: None,
             scattered: 0,

@@ -13,9 +13,8 @@ use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::nearest::Neighbor;
 use landmark_neighbors::recall::{AuditPath, KnownLists, Target};
 use landmark_report::amounts::count;
-use landmark_tasks::neighbors::{SignedVectors, top_k};
+use landmark_tasks::neighbors::top_k;
 use miette::{IntoDiagnostic, Report, Result};
-use ndarray::Axis;
 
 use crate::calls::checks;
 use crate::own::{Own, PAIRS_AT_A_TIME};
@@ -169,17 +168,11 @@ impl Own {
 
     /// The `depth` best of every item that is no landmark among the others, each pair once.
     fn candidate_pairs(&self, depth: usize) -> Vec<Pair> {
-        let is_landmark = self.places();
-        let others: Vec<usize> = (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect();
-        let vectors = self.factors.vectors.select(Axis(0), &others);
-        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
-        let vectors = SignedVectors {
-            vectors: vectors.view(),
-            signature: &self.factors.signature,
-            scattered: scattered.as_ref(),
-        };
+        let others = self.others();
         let (_progress, done) = self.progress("items done");
-        let lists = top_k(vectors, depth, done);
+        // as the held-out columns judged them: by the factors alone
+        let lists = top_k(others.vectors(), depth, done);
+        let others = others.items;
         let of = |(item, list): (usize, &Vec<landmark_tasks::neighbors::Neighbor>)| {
             list.iter().map(|near| (others[item.min(near.item)], others[item.max(near.item)])).collect::<Vec<_>>()
         };

@@ -11,6 +11,7 @@ mod calls;
 mod candidates;
 mod classify;
 mod cluster;
+mod estimates;
 mod export;
 pub mod factors;
 mod from_factors;

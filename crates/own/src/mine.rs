@@ -24,9 +24,8 @@ use landmark_neighbors::recall::Target;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::groups::connected;
-use landmark_tasks::neighbors::{ScoredPair, SignedVectors, best_pairs, top_k};
+use landmark_tasks::neighbors::{ScoredPair, best_pairs, top_k};
 use miette::{IntoDiagnostic, Result};
-use ndarray::Axis;
 
 use crate::calls::checks;
 use crate::named::Named;
@@ -221,8 +220,9 @@ impl Own {
         }
         if wanted.rescore.is_none() && wanted.target.is_none() && wanted.budget.is_none() {
             let (_progress, done) = self.progress("items done");
-            let found = best_pairs(self.vectors(), most(wanted), at_least, done);
-            let pairs = found.into_iter().map(|pair| Mined { pair, exact: false }).collect();
+            let found = best_pairs(self.estimates(), most(wanted), at_least, done);
+            let is_exact = |pair: ScoredPair| self.equal.as_ref()?.score(pair.first, pair.second);
+            let pairs = found.into_iter().map(|pair| Mined { pair, exact: is_exact(pair).is_some() }).collect();
             return Ok(Found { pairs, text: PAIRS_BY_ESTIMATES.to_owned(), ..Found::default() });
         }
         let budget = Budget { calls: wanted.budget, ..Budget::default() };
@@ -320,42 +320,20 @@ impl Own {
         Ok(pairs)
     }
 
-    /// Items that are no landmarks, with their factors.
-    fn others(&self) -> Vec<usize> {
-        let is_landmark = self.places();
-        (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect()
-    }
-
     /// The best pairs of two items that are no landmarks, by the factors.
-    fn best_of_others(&self, wanted: usize) -> Vec<ScoredPair> {
+    fn best_of_others(&self, wanted: usize) -> Vec<Pair> {
         let others = self.others();
-        let vectors = self.factors.vectors.select(Axis(0), &others);
-        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
-        let vectors = SignedVectors {
-            vectors: vectors.view(),
-            signature: &self.factors.signature,
-            scattered: scattered.as_ref(),
-        };
         let (_progress, done) = self.progress("items done");
-        let best = best_pairs(vectors, wanted, f64::NEG_INFINITY, done);
-        let among_all =
-            |pair: ScoredPair| ScoredPair { first: others[pair.first], second: others[pair.second], ..pair };
-        best.into_iter().map(among_all).collect()
+        let best = best_pairs(others.estimates(), wanted, f64::NEG_INFINITY, done);
+        best.iter().map(|pair| (others.items[pair.first], others.items[pair.second])).collect()
     }
 
     /// Pairs of two items that are no landmarks, to be scored: the nearest of each, places first.
     fn candidates(&self, wanted: Wanted) -> Vec<Pair> {
         let others = self.others();
-        let vectors = self.factors.vectors.select(Axis(0), &others);
-        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
-        let vectors = SignedVectors {
-            vectors: vectors.view(),
-            signature: &self.factors.signature,
-            scattered: scattered.as_ref(),
-        };
         let depth = wanted.rescore.unwrap_or(1);
         let (_progress, done) = self.progress("items done");
-        let lists = top_k(vectors, depth, done);
+        let lists = top_k(others.estimates(), depth, done);
         let mut seen = HashSet::new();
         let mut pairs = Vec::new();
         for place in 0..depth {
@@ -366,7 +344,7 @@ impl Own {
                 .collect();
             // a budget is to end at the worst
             of_place.sort_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
-            pairs.extend(of_place.into_iter().map(|(_, (i, j))| (others[i], others[j])));
+            pairs.extend(of_place.into_iter().map(|(_, (i, j))| (others.items[i], others.items[j])));
         }
         pairs
     }

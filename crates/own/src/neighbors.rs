@@ -51,7 +51,7 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
     let (progress, done) = own.progress("items done");
     let mut found = match (&given, approximate) {
         (Some(matrix), _) => most_similar(matrix.view(), wide, done),
-        (None, None) => most_similar(own.vectors(), wide, done),
+        (None, None) => most_similar(own.estimates(), wide, done),
         (None, Some(ef)) => {
             let params = ApproximateParams { ef, seed: own.config.run.seed, ..ApproximateParams::default() };
             let found = approximate_top_k(own.vectors(), wide, params, done).into_diagnostic()?;
@@ -60,7 +60,7 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
         }
     };
     drop(progress);
-    let exact = match rescore {
+    let mut exact = match rescore {
         _ if given.is_some() => {
             text += GIVEN;
             let pairs = |(i, list): (usize, &Vec<Neighbor>)| {
@@ -80,8 +80,14 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
             HashMap::new()
         }
     };
+    // of equal items no estimate is listed
+    for (item, near) in found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |near| (item, near.item)))
+    {
+        let score = own.equal.as_ref().filter(|_| given.is_none()).and_then(|equal| equal.score(item, near));
+        exact.extend(score.map(|score| (pair(item, near), score)));
+    }
     for (item, list) in found.iter_mut().enumerate() {
-        rank_anew(item, list, &exact);
+        rank_again(item, list, &exact);
         list.truncate(k);
     }
     let path = own.write(own_data::NEIGHBORS, own.named().neighbors(&marked(&found, &exact)))?;
@@ -163,7 +169,7 @@ impl Own {
 }
 
 /// Orders a list by what is known best: the oracle's score where there is one, else that of the factors.
-fn rank_anew(item: usize, list: &mut [Neighbor], exact: &Exact) {
+fn rank_again(item: usize, list: &mut [Neighbor], exact: &Exact) {
     if exact.is_empty() {
         return;
     }

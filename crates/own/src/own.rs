@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::estimates::EqualItems;
 use crate::factors::{Factors, FactorsError};
 use crate::own_data::{FACTORS, Statement};
 use landmark_core::oracle::block_of;
@@ -52,6 +53,8 @@ pub(crate) struct Own {
     pub(crate) folder: PathBuf,
     pub(crate) factors: Factors,
     pub(crate) items: Option<OwnItems>,
+    /// Equal items, if their score is known.
+    pub(crate) equal: Option<EqualItems>,
     out: Option<PathBuf>,
 }
 
@@ -74,7 +77,9 @@ impl Own {
         })?;
         let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
         let items = texts.transpose().map_err(UsageError::of)?;
-        let own = Self { config, matrix, options, folder, factors, items, out: invocation.out.clone() };
+        let equal = items.as_ref().zip(factors.info.diagonal);
+        let equal = equal.map(|(items, score)| EqualItems::of(items.texts.iter(), score));
+        let own = Self { config, matrix, options, folder, factors, items, equal, out: invocation.out.clone() };
         own.check_settings(&invocation.file)?;
         own.check_items()?;
         Ok(own)

@@ -384,6 +384,9 @@ fn write(
     // what a run before this one met is in the store still
     let failed_before = Factors::peek(&folder).filter(|info| info.oracle == oracle).map_or(0, |info| info.failed_pairs);
     let (scorer, failed) = (context.problem.scorer(), context.metered.failed_pairs());
+    // a program that does not state what it sees may see the id
+    let sees_texts = scorer.is_none() || context.problem.contents.is_some();
+    let diagonal = context.metered.similarities(gamma)?.known_diagonal().filter(|_| sees_texts);
     let info = FactorInfo {
         version: 1,
         items: embedding.vectors.nrows(),
@@ -399,6 +402,7 @@ fn write(
         oracle,
         texts: context.problem.texts().map(|items| items.identity().to_hex()),
         gamma,
+        diagonal,
         error: error(&errors.of_files),
         error_with_known: error(&errors.with_known),
         scattered: scattered.as_ref().map_or(0, ScatteredEntries::len),

@@ -54,7 +54,7 @@ impl Own {
             quiet: self.options.quiet,
             left: None,
             is_known: &|(i, j)| is_landmark[i] || is_landmark[j],
-            best: &|wanted| self.best_of_others(wanted).into_iter().map(|pair| (pair.first, pair.second)).collect(),
+            best: &|wanted| self.best_of_others(wanted),
             agreed,
             refused: None,
             query,

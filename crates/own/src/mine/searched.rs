@@ -70,8 +70,7 @@ impl Own {
             drop(progress);
         }
         let further = usize::try_from((allowed * price).saturating_sub(calls) / price).unwrap_or(usize::MAX);
-        let best = self.best_of_others(further.saturating_add(evaluated.len())).into_iter();
-        let mut best: Vec<Pair> = best.map(|pair| (pair.first, pair.second)).collect();
+        let mut best = self.best_of_others(further.saturating_add(evaluated.len()));
         best.retain(|&pair| !evaluated.contains_key(&ordered(pair)));
         best.truncate(further);
         let scores = self.as_far_as_allowed(oracle, &best)?;
