@@ -33,12 +33,14 @@ pub struct Selection {
     pub datasets: Vec<String>,
     /// Only these methods (display names), in this order; all when empty.
     pub methods: Vec<String>,
+    /// Methods (display names) that are never marked as the best.
+    pub unmarked: Vec<String>,
 }
 
 impl Selection {
     /// All rows of a metric.
     pub fn of(metric: Metric) -> Self {
-        Self { metric, comparison: None, datasets: Vec::new(), methods: Vec::new() }
+        Self { metric, comparison: None, datasets: Vec::new(), methods: Vec::new(), unmarked: Vec::new() }
     }
 
     /// All rows of a metric in one comparison.
