@@ -158,7 +158,10 @@ impl Sketch {
             ScoreKind::Program => {
                 let command: Vec<String> = self.command.iter().map(|word| value(word)).collect();
                 key("kind: subprocess".to_owned());
-                key(format!("command: [{}] # the protocol is in docs/reference/protocol.md", command.join(", ")));
+                key(format!(
+                    "command: [{}] # the documentation has it under \"Protocol of scorer programs\"",
+                    command.join(", ")
+                ));
                 key("processes: 2 # scorer processes that run in parallel".to_owned());
             }
             ScoreKind::CrossEncoder => {
@@ -222,7 +225,7 @@ impl Sketch {
         if method == "shift_ridge" && matches!(self.columns, Items::Texts { .. }) {
             let _ = writeln!(
                 out,
-                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a cheap proxy of the score, if there is one: see docs/how-to/proxy.md"
+                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a cheap proxy of the score, if there is one: `landmark list proxies`"
             );
         }
         let is_matrix = self.score == Some(ScoreKind::Matrix);
