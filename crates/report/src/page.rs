@@ -136,9 +136,12 @@ impl<'a> View<'a> {
         })
     }
 
-    /// True if a figure and a table have this title, so that links to them need more words.
+    /// True if two of the chapters, figures and tables have this title, so that links to them need more words.
     fn is_twice(&self, title: &str) -> bool {
-        self.figures.iter().any(|figure| figure.title == title) && self.tables.iter().any(|table| table.title == title)
+        let chapters = self.contents.iter().map(|(_, title)| *title);
+        let figures = self.figures.iter().map(|figure| figure.title);
+        let tables = self.tables.iter().map(|table| table.title.as_str());
+        chapters.chain(figures).chain(tables).filter(|other| *other == title).count() > 1
     }
 }
 

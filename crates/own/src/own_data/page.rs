@@ -430,6 +430,9 @@ fn drawn_marks(marks: Vec<Mark>) -> Vec<Mark> {
     marks.into_iter().filter(|mark| !is_empty(mark)).collect()
 }
 
+/// Lower end of the counts of a histogram: below 1, so that a bar of one pair is seen.
+const LEAST_BAR: f64 = 0.7;
+
 fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
     let bars = |of: fn(&Bin) -> u64| -> Vec<[f64; 3]> {
         bins.iter().filter(|bin| of(bin) > 0).map(|bin| [bin.from, bin.to, of(bin) as f64]).collect()
@@ -445,9 +448,13 @@ fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
         id: "similarities".to_owned(),
         title: "Similarities of all pairs".to_owned(),
         caption: match is_given {
-            true => format!("Similarities of all {} pairs of drawn items, read off the matrix.", count(all)),
+            true => format!(
+                "Similarities of all {} pairs of drawn items, read off the matrix. Counts are on a logarithmic scale.",
+                count(all)
+            ),
             false => format!(
-                "Similarities of all {} pairs of drawn items. {} of them were evaluated ({}); the factors estimate the others, which stand on top.",
+                "Similarities of all {} pairs of drawn items. {} of them were evaluated ({}); the factors estimate the others, which stand on top. Counts \
+                 are on a logarithmic scale.",
                 count(all),
                 count(exact),
                 share(exact, all)
@@ -456,7 +463,8 @@ fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
         plots: vec![Plot {
             title: "Histogram of similarities".to_owned(),
             x: PlotAxis::linear("similarity", Notation::Fixed(2)),
-            y: PlotAxis::linear("pairs", Notation::Whole).holding(&[0.0]),
+            // a single pair has a bar that is seen, next to millions
+            y: PlotAxis::linear("pairs", Notation::Whole).logarithmic().holding(&[LEAST_BAR]),
             marks: drawn_marks(vec![
                 whole,
                 Mark::Bars { name: "evaluated".to_owned(), ink: 0, bars: bars(|bin| bin.exact) },
@@ -473,7 +481,7 @@ fn pairs(pairs: &[(usize, usize, f64, bool)], drawn: &Drawn<'_>, is_given: bool)
     let lines: Vec<_> = pairs.iter().map(line).collect();
     (!lines.is_empty()).then(|| Chapter {
         id: "pairs".to_owned(),
-        title: "Most similar pairs".to_owned(),
+        title: "Most similar pairs on the map".to_owned(),
         caption: match is_given {
             true => "Read off the matrix; `landmark mine` lists more of them.",
             false => {
@@ -538,4 +546,21 @@ fn hubs(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
         }],
         ..Chapter::default()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_of_one_pair_is_seen_next_to_a_bar_of_millions() {
+        let bin = |place: usize, estimated| Bin { from: place as f64, to: place as f64 + 1.0, exact: 0, estimated };
+        let chapter = histogram(&[bin(0, 4_000_000), bin(1, 0), bin(2, 1)], false);
+        let plot = &chapter.plots[0];
+        let [Mark::Bars { bars, .. }] = plot.marks.as_slice() else { panic!("{:?}", plot.marks) };
+        assert_eq!(bars.len(), 2);
+        assert!(plot.y.is_logarithmic);
+        let [low, high, one] = [plot.y.holds[0], bars[0][2], bars[1][2]].map(f64::log10);
+        assert!((one - low) / (high - low) > 0.02, "a fiftieth of the height at least");
+    }
 }

@@ -169,7 +169,7 @@ fn mined(table: &Table, drawn: &Drawn<'_>) -> Option<Chapter> {
     let evaluated = exact.iter().filter(|&&exact| exact).count() as u64;
     Some(Chapter {
         id: "mine".to_owned(),
-        title: "Most similar pairs of all items (mine)".to_owned(),
+        title: "Most similar pairs (mine)".to_owned(),
         caption: format!(
             "{} are in `{PAIRS}`, the best {} of them below; {} were evaluated, the others are estimated.",
             counted(scores.len() as u64, "pair"),
