@@ -26,7 +26,6 @@ pub enum TorchError {
     #[error("cannot load `{}`, which lies next to libtorch; repair that installation, or point LIBTORCH at a CPU build", file.display())]
     CudaDoesNotLoad {
         file: PathBuf,
-        /// Error of the system's loader.
         #[source]
         source: libloading::Error,
     },
@@ -34,9 +33,6 @@ pub enum TorchError {
 
 impl Torch {
     /// Makes libtorch ready: opens its CUDA half where there is one. To be called before anything else of torch.
-    ///
-    /// # Errors
-    /// [`TorchError::CudaDoesNotLoad`].
     pub fn start() -> Result<Self, TorchError> {
         let folder = loaded_folder();
         if let Some(file) = folder.as_ref().map(|folder| folder.join("libtorch_cuda.so")).filter(|file| file.exists()) {
@@ -46,9 +42,6 @@ impl Torch {
     }
 
     /// The device that a configuration asks for.
-    ///
-    /// # Errors
-    /// [`TorchError::NoSuchGpu`].
     pub fn device(&self, choice: DeviceChoice) -> Result<Device, TorchError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::Cpu),

@@ -34,9 +34,6 @@ use crate::own::{one_list_only, own_matrix, target};
 const CALLS_PER_ITEM: usize = 100;
 
 /// Lists the `k` most similar items of every item, with a stated recall; [`Ended::BudgetExhausted`] where it is not reached.
-///
-/// # Errors
-/// A recall that can't be stated, and whatever stops a run.
 pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(String, Ended)> {
     let target = target(wanted.target, wanted.delta)?;
     let reason = "a recall is guaranteed for lists of one list (`mine --target-recall` guarantees one of pairs)";

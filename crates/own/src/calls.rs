@@ -47,9 +47,6 @@ pub enum Calls {
 
 impl Calls {
     /// A search with `calls_per_item` calls per item.
-    ///
-    /// # Errors
-    /// A share that is none.
     pub fn in_rounds(
         k: usize,
         calls_per_item: usize,
@@ -85,9 +82,6 @@ pub(crate) struct Answer {
 
 /// Lists the most similar items of every item, scored by the oracle itself; [`Ended::BudgetExhausted`] where a budget ends first: that of the
 /// configuration, or `budget` evaluations in its place.
-///
-/// # Errors
-/// A budget that pays for nothing, a proxy that is no bound, and whatever stops a run.
 pub fn top_k_by_calls(
     invocation: &Invocation,
     calls: &Calls,
@@ -334,7 +328,6 @@ impl Place {
         Ok(Self { matrix: MatrixSubject { budget: Budget::default(), ..place.matrix }, ..place })
     }
 
-    /// Names of the items.
     pub(crate) fn named(&self) -> Named<'_> {
         Named(self.items.as_ref())
     }

@@ -19,9 +19,6 @@ use ndarray_npy::{ReadNpyError, read_npy};
 
 /// The candidates of n items in a file: an array of indices (.npy, a row an item, −1 for none, as FAISS answers), or a table of pairs with the columns
 /// `first` and `second`.
-///
-/// # Errors
-/// A file that cannot be read, and candidates of other items.
 pub(crate) fn read(path: &Path, n: usize, items: Option<&OwnItems>) -> Result<Candidates> {
     let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     let candidates = if is_array {

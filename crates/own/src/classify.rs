@@ -28,9 +28,6 @@ pub struct LabelColumns<'a> {
 }
 
 /// Trains on the labelled items, or those of them that are to be learned from, with C by cross-validation among them, and labels the others.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>) -> Result<String> {
     let own = Own::open_for_table(invocation)?;
     let given = GivenLabels::read(&own, file, columns)?;
@@ -141,14 +138,12 @@ fn item_name<'a>(item_of: &HashMap<&str, usize>, cell: &'a str) -> &'a str {
     if item_of.contains_key(cell) { cell } else { cell.trim() }
 }
 
-/// A labelled item.
 struct GivenLabel {
     item: usize,
     label: String,
     is_test: bool,
 }
 
-/// Labels of some items.
 struct GivenLabels {
     rows: Vec<GivenLabel>,
     /// Rows whose label is to be found.

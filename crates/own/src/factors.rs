@@ -38,12 +38,9 @@ const PROJECTOR: &str = "projector.npy";
 const SCATTERED_PAIRS: &str = "scattered_pairs.npy";
 const SCATTERED_SCORES: &str = "scattered_scores.npy";
 
-/// Metadata of the factors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactorInfo {
-    /// Version of this layout.
     pub version: u32,
-    /// Number of items n.
     pub items: usize,
     /// Columns r of Z.
     pub columns: usize,
@@ -95,21 +92,16 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// An estimated relative error with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FactorError {
     /// The estimate; exact where all of K was read.
     pub relative: f64,
-    /// Lower end.
     pub lower: Option<f64>,
-    /// Upper end.
     pub upper: Option<f64>,
 }
 
-/// The factors themselves.
 #[derive(Debug, Clone)]
 pub struct Factors {
-    /// Metadata of the factors.
     pub info: FactorInfo,
     /// Z, n × r.
     pub vectors: Array2<f64>,
@@ -121,43 +113,26 @@ pub struct Factors {
     pub scattered: Option<ScatteredEntries>,
 }
 
-/// Why factors could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactorsError {
-    /// The file system refused.
     #[error("could not {action} `{}`: {source}", path.display())]
     File {
         /// `write`, `read` or `move`.
         action: &'static str,
         path: PathBuf,
-        /// Error of the system.
         source: std::io::Error,
     },
-    /// There are none.
     #[error("there are no factors in `{}`; run the configuration first", .0.display())]
     Missing(PathBuf),
-    /// A file that is not what it should be.
     #[error("`{}` is damaged ({reason}); run the configuration again with `--force`; it reuses stored scores", path.display())]
-    Damaged {
-        path: PathBuf,
-        /// Mismatch or fault that was found.
-        reason: String,
-    },
-    /// The Parquet library refused.
+    Damaged { path: PathBuf, reason: String },
     #[error("could not encode `{}`: {reason}", path.display())]
-    Parquet {
-        path: PathBuf,
-        /// Message of the library.
-        reason: String,
-    },
+    Parquet { path: PathBuf, reason: String },
 }
 
 impl Factors {
     /// Writes all files; `ids` name the rows.
-    ///
-    /// # Errors
-    /// A folder that cannot be written, or a full disk.
     pub fn write(&self, folder: &Path, ids: Option<&[String]>, formats: &[FactorFormat]) -> Result<(), FactorsError> {
         let part = whole_folder::part_of(folder);
         fs::create_dir_all(&part).map_err(file("write", &part))?;
@@ -274,9 +249,6 @@ impl Factors {
     }
 
     /// Reads the factors of a folder.
-    ///
-    /// # Errors
-    /// A folder without factors, or files that do not fit together.
     pub fn read(folder: &Path) -> Result<Self, FactorsError> {
         let folder = &*whole_folder::to_read(folder);
         let path = folder.join(INFO);
@@ -347,9 +319,6 @@ fn read_scattered(folder: &Path, n: usize, wanted: usize) -> Result<ScatteredEnt
 }
 
 /// One row an item: id and vector, in row groups.
-///
-/// # Errors
-/// A file that cannot be written.
 pub fn write_parquet(path: &Path, vectors: ArrayView2<'_, f64>, ids: Option<&[String]>) -> Result<(), FactorsError> {
     let out = fs::File::create(path).map_err(file("write", path))?;
     let group = |(group, rows): (usize, ArrayView2<'_, f64>)| {

@@ -25,7 +25,6 @@ const COLUMNS_AT_A_TIME: usize = 16;
 /// Lists wanted, their recall, and what they may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Recalled {
-    /// Neighbors of each item.
     pub k: usize,
     pub target: f64,
     /// δ: the probability with which the recall may be lower.
@@ -36,11 +35,9 @@ pub struct Recalled {
     pub audit: Option<usize>,
     /// Candidates from the factors, judged by held-out landmark columns, instead of a search in rounds.
     pub from_factors: bool,
-    /// Calls an item at most.
     pub calls_per_item: Option<usize>,
     /// Part of each round that goes to the proxy's best pairs.
     pub share: f64,
-    /// Calls that may be made.
     pub budget: Option<u64>,
     /// Reports what would be evaluated, without a call.
     pub dry_run: bool,

@@ -66,9 +66,6 @@ pub struct Wanted {
 
 impl Wanted {
     /// As a command has it.
-    ///
-    /// # Errors
-    /// A recall that is none, and a dry run of what makes no call.
     pub fn of(pairs: Option<usize>, at_least: Option<f64>, scoring: Scoring) -> Result<Self> {
         let target = scoring.target_recall.map(|recall| target(recall, scoring.delta)).transpose()?;
         let Scoring { rescore, budget, dry_run, .. } = scoring;
@@ -89,7 +86,6 @@ pub struct Scoring {
     pub target_recall: Option<f64>,
     /// δ: the probability with which that may fail.
     pub delta: f64,
-    /// Calls that may be made.
     pub budget: Option<u64>,
     /// Reports how many pairs would be scored, and scores none.
     pub dry_run: bool,
@@ -121,9 +117,6 @@ struct Found {
 }
 
 /// Lists the most similar pairs of all.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
     if own_matrix(&invocation.config()?)?.dataset.has_two_lists() {
         return across::mine(invocation, wanted);
@@ -155,9 +148,6 @@ fn listed(pairs: &[Mined], wanted: Wanted, path: &Path) -> String {
 }
 
 /// Groups items that pairs of at least `wanted.at_least` connect.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn groups(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
     let own = Own::open_for_table(invocation)?;
     let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;

@@ -20,7 +20,6 @@ use crate::own::{ESTIMATES, GIVEN, Own, PAIRS_AT_A_TIME, ended};
 /// Lists wanted of the factors, and what the oracle may be asked for them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lists {
-    /// Neighbors of each item.
     pub k: usize,
     /// Candidates of each item that the oracle scores.
     pub rescore: Option<usize>,
@@ -31,9 +30,6 @@ pub struct Lists {
 }
 
 /// Lists the `k` most similar items of every item.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> {
     let Lists { k, rescore, budget, approximate } = wanted;
     let own = Own::open_for_table(invocation)?;

@@ -45,7 +45,6 @@ pub(crate) fn target(recall: f64, delta: f64) -> Result<Target> {
     Target::new(recall, delta).map_err(refused)
 }
 
-/// A finished run of `own_data`.
 pub(crate) struct Own {
     pub(crate) config: Config,
     pub(crate) matrix: MatrixSubject,
@@ -165,7 +164,6 @@ impl Own {
         self.named().id(item)
     }
 
-    /// Names of the items in tables.
     pub(crate) fn named(&self) -> Named<'_> {
         Named(self.items.as_ref())
     }
@@ -181,7 +179,6 @@ impl Own {
         place
     }
 
-    /// Writes the answer and returns where.
     pub(crate) fn write(&self, default: &str, columns: Vec<Column>) -> Result<PathBuf> {
         let path = self.out.clone().unwrap_or_else(|| self.folder.join(default));
         write_table(&path, columns)?;
@@ -318,7 +315,6 @@ pub(crate) fn check_out(invocation: &Invocation) -> Result<()> {
     check_writable(path).map_err(|error| UsageError::of(error).into())
 }
 
-/// Form of a table.
 enum Form {
     Separated(u8),
     Parquet,

@@ -40,15 +40,10 @@ mod statement;
 pub use page::central_items;
 pub use statement::{GROUPS_RECALL, NEIGHBORS_RECALL, PAIRS_RECALL, Statement};
 
-/// The table of `topk`.
 pub const NEIGHBORS: &str = "neighbors.tsv";
-/// The table of `mine`.
 pub const PAIRS: &str = "pairs.tsv";
-/// The table of `mine --groups`.
 pub const GROUPS: &str = "groups.tsv";
-/// The table of `cluster`.
 pub const CLUSTERS: &str = "clusters.tsv";
-/// The table of `classify`.
 pub const LABELS: &str = "labels.tsv";
 /// Confusion and doubt of those labels.
 pub const LABELS_REPORT: &str = "labels.json";

@@ -54,9 +54,6 @@ pub(crate) struct Listed {
 }
 
 /// Lists K̃ at the pairs of a file.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, pairs of other items, and whatever stops a run.
 pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, Ended)> {
     if wanted.budget.is_some() && !wanted.rescore {
         let help = "add `--evaluate`".to_owned();

@@ -31,9 +31,6 @@ use ndarray_npy::WriteNpyExt;
 use crate::own::{Own, other_scorer, write_table};
 
 /// Embeds new items and lists their nearest.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, k: usize) -> Result<String> {
     let own = Own::open(invocation)?;
     let (Some(texts), Some(items)) = (own.matrix.dataset.texts(), &own.items) else {

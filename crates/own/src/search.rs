@@ -21,11 +21,9 @@ use crate::own::{never_run, write_table};
 /// The file of queries, their embeddings, and how each is searched for.
 #[derive(Debug, Clone, Copy)]
 pub struct Queries<'a> {
-    /// The queries.
     pub file: &'a Path,
     /// Their embeddings, where the proxy reads those of the items from a file.
     pub embeddings: Option<&'a Path>,
-    /// Calls a query.
     pub calls: usize,
     /// Items listed for each.
     pub k: usize,
@@ -34,9 +32,6 @@ pub struct Queries<'a> {
 }
 
 /// Lists the best items for every query.
-///
-/// # Errors
-/// An index that is not there, and whatever stops a run.
 pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     let config = invocation.config()?;
     let settings = match &config.subject {

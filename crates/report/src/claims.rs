@@ -31,7 +31,6 @@ pub struct Claims {
     /// Folder of the paper: `sms-nystrom`.
     pub paper: String,
     pub title: String,
-    /// Its tables and figures.
     pub shows: Vec<Exhibit>,
     pub claims: Vec<Claim>,
 }
@@ -54,14 +53,11 @@ pub struct Exhibit {
     pub reason: Option<String>,
 }
 
-/// One claim.
 #[derive(Debug, Clone)]
 pub struct Claim {
-    /// Its name.
     pub id: String,
     /// Place in the paper: `figure 3`.
     pub place: String,
-    /// The claim, in our words.
     pub says: String,
     /// Names of the runs whose rows decide it.
     pub runs: Vec<String>,
@@ -95,7 +91,6 @@ pub struct KnownNames {
 }
 
 impl KnownNames {
-    /// These methods and datasets.
     pub fn of(methods: Vec<String>, datasets: Vec<String>) -> Self {
         Self { is_anything: false, methods, datasets }
     }
@@ -106,25 +101,18 @@ impl KnownNames {
     }
 }
 
-/// Verdict on a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimVerdict {
-    /// The rows satisfy it.
     Holds,
-    /// They don't.
     DoesNotHold,
     /// Missing runs or rows, in words.
     Untested(String),
 }
 
-/// A claim with its verdict.
 #[derive(Debug, Clone)]
 pub struct JudgedClaim {
-    /// Its name.
     pub id: String,
-    /// Place in the paper.
     pub place: String,
-    /// The claim.
     pub says: String,
     pub verdict: ClaimVerdict,
     /// The numbers that decided it, with their interval.
@@ -134,7 +122,6 @@ pub struct JudgedClaim {
 }
 
 impl ClaimVerdict {
-    /// In the table.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -144,31 +131,21 @@ impl ClaimVerdict {
     }
 }
 
-/// Error of a claim.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimsError {
-    /// The file can't be read.
     #[error("could not read `{}`: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Message of the system.
-        source: std::io::Error,
-    },
-    /// It is no list of claims.
+    Read { path: PathBuf, source: std::io::Error },
     #[error("{}", .0.lines())]
     Yaml(#[from] ConfigError),
     /// A predicate that can't be read, or a name that nobody has.
     #[error("`{}`, claim `{claim}`: {complaint}", path.display())]
     Claim {
-        /// The file.
         path: PathBuf,
         claim: String,
         /// The fault, in words.
         complaint: String,
     },
-    /// Published rows that can't be read.
     #[error(transparent)]
     Results(#[from] ResultsError),
 }
@@ -199,9 +176,6 @@ struct Written {
 
 impl Claims {
     /// Reads `experiments/<paper>/claims.yaml`.
-    ///
-    /// # Errors
-    /// A missing file, an unknown key (with line and column), a predicate that can't be read (with its claim).
     pub fn read(path: &Path) -> Result<Self, ClaimsError> {
         let text = fs::read_to_string(path).map_err(|source| ClaimsError::Read { path: path.to_path_buf(), source })?;
         let name = path.display().to_string();
@@ -237,9 +211,6 @@ impl Claims {
     }
 
     /// The claims of a paper for a configuration, looked for as its reference numbers are.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read); `None` where there is no such file.
     pub fn find(paper: &str, config: &Path) -> Result<Option<Self>, ClaimsError> {
         let inside = Path::new("experiments").join(paper).join("claims.yaml");
         let above = config.ancestors().skip(1).map(|folder| folder.join(&inside));
@@ -268,9 +239,6 @@ impl Claims {
     }
 
     /// Verdicts of the claims that a run has a part in, or of all where it is `None`.
-    ///
-    /// # Errors
-    /// A method or dataset that no run, no reference and no catalog has.
     pub fn judge(
         &self,
         of: Option<&str>,

@@ -76,7 +76,6 @@ pub(super) fn rows() -> Vec<ResultRow> {
     rows
 }
 
-/// Two printed numbers: one near ours, one far.
 pub(super) fn reference() -> Reference {
     let value = |method: &str, rank, value, sd, not_comparable: Option<&str>| ReferenceValue {
         table: "table5".into(),

@@ -59,9 +59,6 @@ pub struct Rendered {
 
 impl Rendered {
     /// Writes all files into a folder, each whole or not at all; what is already there with the same bytes is left alone.
-    ///
-    /// # Errors
-    /// A disk that is full or read-only, named with the next step.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
         let write = |(name, bytes): &(String, Vec<u8>)| {
             let path = folder.join(name);
@@ -73,9 +70,6 @@ impl Rendered {
 }
 
 /// Renders a report: a pure function of its input.
-///
-/// # Errors
-/// A table whose lines have the wrong length, a figure without a row, two tables or figures of one id.
 pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
     let section = section(input)?;
     let verdicts = outcome::verdict_counts(&section.tables);
@@ -99,9 +93,6 @@ const LARGEST_PAGE: usize = 5_000_000;
 
 /// Renders one page for several configurations: a whole paper, below its title, all of its claims, and what is not run yet. A page above
 /// 5 MB links to `../NAME/report.html` of each configuration instead.
-///
-/// # Errors
-/// As [`render`].
 pub fn render_page(
     title: &str,
     claims: &[JudgedClaim],

@@ -11,7 +11,6 @@ use crate::matrix_page::{self, MatrixPage};
 use crate::spec::FigureSpec;
 use crate::table::{Mark, Table};
 
-/// One configuration on the page.
 pub(super) struct Section<'a> {
     pub(super) input: &'a ReportInput<'a>,
     pub(super) outcome: Option<String>,
@@ -80,7 +79,6 @@ struct FigureView<'a> {
     svg: &'a str,
 }
 
-/// Fills the page.
 pub(super) fn render(cover: Option<Cover<'_>>, sections: &[Section<'_>]) -> Result<String, ReportError> {
     let views = sections.iter().map(|section| View::of(section, cover.is_some())).collect::<Result<Vec<_>, _>>()?;
     let has_matrix = sections.iter().any(|section| section.input.matrix.is_some());
@@ -177,7 +175,6 @@ fn flatten(value: &serde_json::Value) -> Vec<(String, String)> {
 }
 
 impl JudgedClaim {
-    /// CSS class of its verdict.
     fn class(&self) -> &'static str {
         match self.verdict {
             ClaimVerdict::Holds => "good",
@@ -186,7 +183,6 @@ impl JudgedClaim {
         }
     }
 
-    /// The numbers, or what is missing.
     fn evidence(&self) -> &str {
         match &self.verdict {
             ClaimVerdict::Untested(why) => why,
@@ -196,7 +192,6 @@ impl JudgedClaim {
 }
 
 impl Mark {
-    /// CSS class.
     fn class(self) -> &'static str {
         match self {
             Self::None => "",

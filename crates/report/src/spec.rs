@@ -62,11 +62,9 @@ impl Selection {
 pub struct TableSpec {
     /// File stem and anchor: `table2`.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// One or two sentences for the reader.
     pub caption: String,
-    /// Kind and content.
     pub kind: TableKind,
 }
 
@@ -75,25 +73,21 @@ pub struct TableSpec {
 pub enum TableKind {
     /// A line per dataset, comparison, rank and method: rank, cells, paper ± sd, ours ± interval, Δ, verdict.
     Comparison {
-        /// Rows.
         select: Selection,
         /// Table of `reference.yaml` next to them (`table2`), if any.
         reference: Option<String>,
     },
     /// Methods down, dataset × size across: mean ± half the 95 % interval, the best of each column in bold.
     Grid {
-        /// Rows.
         select: Selection,
         /// Name of the axis that the columns lie on.
         across: &'static str,
     },
     /// Our methods against the best of the baselines at each size: the mean paired difference with its bootstrap interval.
     Paired {
-        /// Rows.
         select: Selection,
         /// Name of the axis whose places are compared apart.
         across: &'static str,
-        /// Display names of our methods.
         ours: Vec<String>,
         /// Display names of what they have to beat.
         baselines: Vec<String>,
@@ -119,24 +113,19 @@ pub enum TableKind {
 pub struct FigureSpec {
     /// File stem and anchor: `figure3`.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// Finding that the reader should see in it.
     pub caption: String,
-    /// Rows.
     pub select: Selection,
-    /// Kind of drawing.
     pub kind: FigureKind,
 }
 
 /// A graph with colored vertices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphPanel {
-    /// Heading.
     pub title: String,
     /// Label and color of each vertex, in their order around a circle.
     pub vertices: Vec<(String, usize)>,
-    /// Pairs of vertices.
     pub edges: Vec<(usize, usize)>,
 }
 
@@ -146,32 +135,24 @@ pub enum FigureKind {
     /// Mean over replicates against size, with the band of the 95 % interval, a line per method. A method that does not depend on
     /// size is a horizontal line.
     Curve {
-        /// Name of the x axis.
         across: &'static str,
-        /// Logarithmic y axis.
         log_y: bool,
-        /// Limits of the y axis, instead of the metric's own.
         y_limits: Option<(f64, f64)>,
     },
     /// Value by `position` (eigenvalues by magnitude), between these positions.
     Spectrum {
         /// First position shown: figure 1 of the paper starts at 2.
         first: u64,
-        /// Last position shown.
         last: u64,
     },
     /// Counts of values in equal bins, all replicates together.
     Histogram {
-        /// Number of bins.
         bins: usize,
-        /// Logarithmic counts.
         log_y: bool,
     },
     /// Every row a point, against size: trials of a search.
     Points {
-        /// Name of the x axis.
         across: &'static str,
     },
-    /// Graphs, whatever the rows are.
     Graphs(Vec<GraphPanel>),
 }

@@ -10,9 +10,7 @@ pub struct VerdictCounts {
     pub within: u64,
     /// Differences below the printed digit.
     pub even: u64,
-    /// Ours is better.
     pub better: u64,
-    /// Ours is worse.
     pub worse: u64,
     /// Ours differs, and neither side is good.
     pub different: u64,

@@ -34,7 +34,6 @@ mod sentences;
 mod unlabelled;
 mod work;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "intent",
@@ -102,7 +101,6 @@ impl Representation {
 pub(super) enum Labels {
     /// At most this number.
     Few(usize),
-    /// All of them.
     All(All),
 }
 
@@ -110,12 +108,10 @@ pub(super) enum Labels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum All {
-    /// `all`.
     All,
 }
 
 impl Labels {
-    /// Name in tables.
     pub(super) fn title(self) -> String {
         match self {
             Self::Few(count) => format!("{count} labels an intent"),

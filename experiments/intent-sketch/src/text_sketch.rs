@@ -30,7 +30,6 @@ mod stream;
 
 use stream::Stream;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "text_sketch",

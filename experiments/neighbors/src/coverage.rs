@@ -100,13 +100,11 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// The random stream of a purpose.
     fn stream(&self, purpose: &str) -> landmark_core::stream::Rng {
         stream(self.names.0, self.names.1, purpose, self.names.2)
     }
 }
 
-/// A way to state a recall.
 struct Way {
     id: &'static str,
     name: String,
@@ -127,7 +125,6 @@ struct Stated {
 
 /// Statements of a draw at one target.
 struct Statements {
-    /// By the truth.
     told: Stated,
     /// By each way; `None` where it refuses.
     by: Vec<(Way, Option<Stated>)>,

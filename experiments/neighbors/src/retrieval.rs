@@ -137,20 +137,14 @@ fn budgets(calls: &[usize], n: usize) -> Vec<usize> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
     pub rival: Rival,
-    /// Calls an item.
     pub calls: usize,
-    /// What is measured.
     pub metric: Metric,
     /// Its mean over the items.
     pub judged: Judgement,
-    /// Pairs that were paid for.
     pub spent: u64,
 }
 
 /// Findings of all methods at each number of `calls` an item that leaves something to be found.
-///
-/// # Errors
-/// Whatever error a method ends in.
 pub fn findings(setup: Setup<'_>, calls: &[usize]) -> Result<Vec<Finding>, JobError> {
     let truth = Truth::of(setup.matrix.view(), LONGEST);
     judged(setup, &truth, calls)

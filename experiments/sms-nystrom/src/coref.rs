@@ -31,7 +31,6 @@ mod layout;
 mod neighbors;
 mod work;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "coref",

@@ -19,7 +19,6 @@ use landmark_yaml::{Entry, Keys, Node, Problem, Value};
 use schemars::JsonSchema;
 use serde_json::{Value as Json, json};
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "corpora",

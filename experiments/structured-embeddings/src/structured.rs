@@ -27,7 +27,6 @@ use error::ErrorSettings;
 use p_model::PModelSettings;
 use speed::SpeedSettings;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "structured",
@@ -201,7 +200,6 @@ fn family_name(family: Family) -> String {
     }
 }
 
-/// A family on a panel, for items of n numbers.
 fn subject(panel: &str, family: Family, n: usize) -> Subject {
     Subject::new(panel, family.id()).called(family_name(family)).items(n)
 }
@@ -218,7 +216,6 @@ fn kernel_name(kernel: SphericalKernel) -> String {
     }
 }
 
-/// A figure of one metric.
 fn figure(id: &str, title: &str, caption: &str, metric: Metric, kind: FigureKind) -> FigureSpec {
     FigureSpec {
         id: id.to_owned(),

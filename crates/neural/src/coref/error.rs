@@ -16,19 +16,11 @@ pub enum CorefError {
     #[error("there is no {what} to learn from; {next}")]
     NothingToLearn { what: &'static str, next: &'static str },
     #[error("the loss of epoch {epoch} is {loss}; lower `learning_rate`")]
-    Diverged {
-        /// Epoch, from 1.
-        epoch: usize,
-        loss: f64,
-    },
+    Diverged { epoch: usize, loss: f64 },
     #[error("`{}` holds {seen} rows of states, wanted are {wanted}; remove it and run again", path.display())]
     States { path: PathBuf, seen: usize, wanted: usize },
     #[error("epoch {epoch} cannot be judged: {source}")]
-    Judge {
-        /// Epoch, from 1.
-        epoch: usize,
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    Judge { epoch: usize, source: Box<dyn std::error::Error + Send + Sync> },
 }
 
 impl From<ModelFileError> for CorefError {

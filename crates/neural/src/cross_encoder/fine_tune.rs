@@ -40,9 +40,6 @@ use trainable::Trainable;
 
 /// Trains, or resumes a training that was interrupted, or finds the result of one that was not. `on_progress` hears of
 /// each step and each epoch as it ends.
-///
-/// # Errors
-/// [`ModelError`]: the base model, the disk, libtorch; a loss that is no number.
 pub fn fine_tune(
     recipe: &FineTune<'_>,
     models: &Path,
@@ -67,9 +64,6 @@ pub fn fine_tune(
 
 /// Returns the seconds per step, measured on `steps` steps of the first epoch after one that warms up. Nothing is written, and
 /// every epoch seeds its own generators, so a later training is not affected.
-///
-/// # Errors
-/// [`ModelError`]: the base model, libtorch.
 pub fn time_training(recipe: &FineTune<'_>, device: Device, steps: usize) -> Result<f64, ModelError> {
     let mut training = Training::fresh(recipe, Path::new(""), device)?;
     let batches = training.batches(&mut training.draws_of_epoch(1));

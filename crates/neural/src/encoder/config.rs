@@ -84,9 +84,6 @@ fn gelu() -> String {
 
 impl EncoderConfig {
     /// Reads the bytes of a `config.json`; `path` is for error messages.
-    ///
-    /// # Errors
-    /// [`ModelError::Config`], [`ModelError::Architecture`].
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Config { path: path.to_owned(), why };
         let file: File = serde_json::from_slice(bytes).map_err(|error| {

@@ -12,11 +12,7 @@ pub enum ModelError {
     #[error("`{}` is not the configuration of an encoder: {why}", path.display())]
     Config { path: PathBuf, why: String },
     #[error("`{}` describes the architecture `{seen}`; want `bert` or `roberta`", path.display())]
-    Architecture {
-        path: PathBuf,
-        /// Its `model_type`.
-        seen: String,
-    },
+    Architecture { path: PathBuf, seen: String },
     #[error("`{}` is no whole safetensors file: {why}. Fetch it again", path.display())]
     Weights { path: PathBuf, why: String },
     #[error("`{}` has no tensor `{name}`, which the configuration calls for", path.display())]

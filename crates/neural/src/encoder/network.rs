@@ -214,9 +214,6 @@ pub struct Encoder {
 
 impl Encoder {
     /// Reads the weights of a model, for use as they are.
-    ///
-    /// # Errors
-    /// [`ModelError`] for a file that can't be read, is cut off, or does not fit the configuration.
     pub fn open(files: &ModelFiles, device: Device, precision: Precision) -> Result<Self, ModelError> {
         let config = read_config(files)?;
         let weights = Weights::of(files, device)?;
@@ -291,9 +288,6 @@ impl Encoder {
 
     /// The last layer's hidden states of a batch, sequence after sequence: tokens × hidden, in the encoder's precision, on its device,
     /// with gradients if they are asked of its weights.
-    ///
-    /// # Errors
-    /// [`ModelError::TooLong`], [`ModelError::Torch`].
     pub fn hidden_states(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
         Ok(self.last_states(batch, dropout, Tokens::All)?.f_narrow(0, 0, whole(batch.tokens()))?)
     }
@@ -326,9 +320,6 @@ impl Encoder {
 
     /// The last layer's hidden state of every token: for each sequence, in the order given, tokens × hidden. Without gradients;
     /// sequences of similar length are computed together.
-    ///
-    /// # Errors
-    /// As [`hidden_states`](Self::hidden_states), and [`ModelError::OutOfMemory`].
     pub fn token_states(&self, sequences: &[Sequence]) -> Result<Vec<Array2<f32>>, ModelError> {
         let hidden = usize::try_from(self.config.hidden).unwrap_or(0);
         let _no_gradients = tch::no_grad_guard();

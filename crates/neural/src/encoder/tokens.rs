@@ -35,10 +35,6 @@ pub struct Sequence {
 
 impl Tokenizer {
     /// Reads the tokenizer of a model.
-    ///
-    /// # Errors
-    /// [`ModelError::Tokenizer`] for a file that is none, lacks the special tokens of the architecture, or has more tokens
-    /// than the model has word embeddings.
     pub fn open(files: &ModelFiles) -> Result<Self, ModelError> {
         let config = EncoderConfig::parse(&files.config_bytes()?, &files.config())?;
         Self::parse(&files.tokenizer_bytes()?, &files.tokenizer(), &config)
@@ -76,9 +72,6 @@ impl Tokenizer {
     }
 
     /// The ids of a text, without special tokens; none for an empty text.
-    ///
-    /// # Errors
-    /// [`ModelError::Text`].
     pub fn text(&self, text: &str) -> Result<Vec<i64>, ModelError> {
         let encoding = self
             .inner
@@ -88,9 +81,6 @@ impl Tokenizer {
     }
 
     /// The ids of a sentence given word by word, and which of them each word became.
-    ///
-    /// # Errors
-    /// [`ModelError::Text`].
     pub fn words<W: AsRef<str>>(&self, words: &[W]) -> Result<Tokens, ModelError> {
         let mut tokens = Tokens { ids: Vec::new(), words: Vec::with_capacity(words.len()) };
         for word in words {

@@ -26,9 +26,6 @@ impl Weights {
     }
 
     /// Reads the bytes of a safetensors file; `path` is for error messages. What holds no floating-point numbers is left out.
-    ///
-    /// # Errors
-    /// [`ModelError::Weights`] for a file that is cut off, [`ModelError::Torch`].
     pub fn parse(bytes: &[u8], path: &Path, device: Device) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Weights { path: path.to_owned(), why };
         let file = contained(|| SafeTensors::deserialize(bytes)).map_err(wrong)?;
@@ -53,9 +50,6 @@ impl Weights {
     }
 
     /// Writes tensors to a safetensors file, atomically; the bytes depend on names and values alone.
-    ///
-    /// # Errors
-    /// [`ModelError::Io`], [`ModelError::Torch`].
     pub fn write(tensors: &BTreeMap<String, Tensor>, path: &Path) -> Result<(), ModelError> {
         Self::write_with(tensors, None, path)
     }
@@ -98,9 +92,6 @@ impl Weights {
     }
 
     /// A tensor of this shape.
-    ///
-    /// # Errors
-    /// [`ModelError::MissingTensor`], [`ModelError::WrongShape`].
     pub fn get(&self, name: &str, shape: &[i64]) -> Result<Tensor, ModelError> {
         // files of the first years call these gamma and beta
         let old = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta");

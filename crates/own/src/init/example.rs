@@ -18,9 +18,6 @@ const QUICKSTART: [(&str, &str); 6] = [
 ];
 
 /// Writes the example into `folder`, and returns the paths of its files.
-///
-/// # Errors
-/// A file that exists, unless `force`; a folder that cannot be written.
 pub fn write_example(folder: &Path, force: bool) -> Result<Vec<PathBuf>> {
     let files = QUICKSTART.map(|(name, text)| (folder.join(name), text));
     if let Some((existing, _)) = files.iter().find(|(path, _)| !force && path.exists()) {

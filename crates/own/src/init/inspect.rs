@@ -37,7 +37,6 @@ const COUPLES: [(&str, &str); 4] =
 /// Labels that nobody calls so are recognized by how few they are.
 const FEW_LABELS: usize = 50;
 
-/// A column as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ColumnFacts {
     pub(super) name: String,
@@ -75,7 +74,6 @@ impl ColumnFacts {
     }
 }
 
-/// What a file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Inspected {
     pub(super) rows: usize,
@@ -92,7 +90,6 @@ pub(super) struct Couple<'a> {
 }
 
 impl Inspected {
-    /// Reads all columns of a file.
     pub(super) fn of(path: &Path, layout: TextsFormat) -> Result<Self, TableError> {
         let file = TableFile { path, layout, delimiter: None };
         let head = file.head()?;

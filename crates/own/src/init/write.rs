@@ -13,7 +13,6 @@ const SMOKE_LANDMARKS: usize = 10;
 /// Largest number of its evaluations that estimate how good the factors are.
 const SMOKE_ESTIMATE: u64 = 100;
 
-/// Items of a configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Items {
     Texts { id: Option<String>, text: String, label: Option<String>, split: Option<String>, drops_empty: bool },
@@ -21,7 +20,6 @@ pub(super) enum Items {
     Matrix { is_asymmetric: bool, gamma: Option<f64> },
 }
 
-/// All that is known of a configuration.
 #[derive(Debug, Clone)]
 pub(super) struct Sketch {
     pub(super) name: String,
@@ -74,7 +72,6 @@ impl Sketch {
         if matches!(self.columns, Items::Pairs { .. }) { "glue" } else { "own_data" }
     }
 
-    /// The file.
     pub(super) fn yaml(&self) -> String {
         let mut out = format!(
             "# Written by `landmark init`. Paths start at the folder of this file.\nname: {}\nexperiment: {}\n\n",

@@ -122,7 +122,6 @@ pub(super) struct Source<'a, 'b> {
     pub(super) is_known: &'a dyn Fn(Pair) -> bool,
     /// The other pairs, best first.
     pub(super) best: &'a dyn Fn(usize) -> Vec<Pair>,
-    /// Calls that may be made.
     pub(super) agreed: Option<u64>,
     /// Why the search was not allowed to continue.
     pub(super) refused: Option<String>,

@@ -74,9 +74,6 @@ pub struct Exported {
 
 impl Export<'_> {
     /// Writes one form into a folder, which is made if it is missing.
-    ///
-    /// # Errors
-    /// A folder that cannot be written, a full disk.
     pub fn write(&self, form: Form, folder: &Path) -> Result<Exported, ExportError> {
         let module = folder.join(MODULE);
         let made = if form == Form::SentenceTransformers { &module } else { folder };

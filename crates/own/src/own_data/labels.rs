@@ -33,7 +33,6 @@ pub struct LabelsReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Doubtful {
     pub id: String,
-    /// Its predicted label.
     pub label: String,
     /// The label that came next.
     pub second: String,
@@ -48,21 +47,17 @@ pub struct Judgement<'a> {
     pub vectors: ArrayView2<'a, f64>,
     /// A label of each item, looked at only where it is given: in `train` and `tested`.
     pub labels: &'a [usize],
-    /// Names of the labels.
     pub names: &'a [&'a str],
-    /// Items learned from.
     pub train: &'a [usize],
     /// Items with a label that were not learned from.
     pub tested: &'a [usize],
     /// Items that were labelled now, the tested ones among them.
     pub predicted: &'a [usize],
-    /// Ids of all items.
     pub ids: &'a [String],
     /// The machine, its C chosen.
     pub machine: &'a LinearSvmParams,
     /// Folds where nothing is tested.
     pub folds: usize,
-    /// Seed of the folds and of the machine.
     pub seed: u64,
 }
 
@@ -77,9 +72,6 @@ struct Ranked {
 
 impl Judgement<'_> {
     /// Confusion over the tested items, or over those learned from by cross-validation; doubt over what was labelled now, or else the same.
-    ///
-    /// # Errors
-    /// Those of the machine.
     pub fn report(&self) -> Result<LabelsReport, TaskError> {
         let judged = match self.tested {
             [] => self.crossed()?,

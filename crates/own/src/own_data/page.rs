@@ -40,9 +40,7 @@ use survey::{Bin, Survey};
 const DRAWN: usize = 5_000;
 /// Neighbors listed of an item.
 const NEIGHBORS: usize = 10;
-/// Lines of a list.
 const LINES: usize = 20;
-/// Bars of a histogram.
 const BARS: usize = 48;
 /// Bytes of factors that are read for a page at most.
 const LARGEST: u64 = 2_000_000_000;
@@ -56,7 +54,6 @@ struct Gathered {
     of: (String, String),
     /// Numbers of the drawn items, ascending.
     items: Vec<usize>,
-    /// Ids of all items.
     ids: Vec<String>,
     /// Texts of the drawn items; empty if they have none.
     texts: Vec<String>,
@@ -65,7 +62,6 @@ struct Gathered {
     near: Vec<Vec<Near>>,
     /// Most similar pairs: places among the drawn items, score, and whether it was evaluated.
     pairs: Vec<(usize, usize, f64, bool)>,
-    /// Histogram of the similarities.
     bins: Option<Vec<Bin>>,
     /// Two principal axes, and the share of the variation that they hold.
     plane: (Vec<(f64, f64)>, f64),

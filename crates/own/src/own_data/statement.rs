@@ -26,21 +26,15 @@ pub struct Statement {
     pub delta: f64,
     /// True where the bound reaches ρ.
     pub reached: bool,
-    /// Estimated recall.
     pub recall: f64,
-    /// Its lower bound at confidence 1 − δ.
     pub lower: f64,
-    /// Kind of bound.
     pub bound: String,
     /// Items whose whole rows were compared: audited rows, or held-out landmarks.
     pub rows: usize,
-    /// Landmark columns.
     pub landmarks: usize,
-    /// Pairs that were scored for the answer.
     pub scored_pairs: u64,
     /// Calls that were made now; what the store had took none.
     pub evaluations: u64,
-    /// The same for each item.
     pub calls_per_item: f64,
     /// True if the bound is a guarantee by an audit; false if held-out columns estimate it, or an earlier version stated it.
     #[serde(default)]

@@ -8,16 +8,13 @@ use super::chart::{Chart, Panel, Series, Shape};
 use super::layout::{Layout, sample};
 use super::style::{Marker, Palette, SeriesStyle};
 
-/// Error of a backend.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// A drawing area with a scale.
 struct Canvas<'a, DB: DrawingBackend> {
     area: &'a DrawingArea<DB, Shift>,
     scale: f64,
 }
 
-/// Draws the whole chart.
 pub(super) fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, layout: &Layout, scale: f64) -> Result<(), Failure>
 where
     DB::ErrorType: 'static,

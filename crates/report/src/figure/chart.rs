@@ -20,7 +20,6 @@ pub(super) struct Chart {
     pub(super) caveat: String,
 }
 
-/// One plot.
 #[derive(Debug, Clone)]
 pub(super) struct Panel {
     pub(super) title: String,
@@ -33,19 +32,16 @@ pub(super) struct Panel {
     pub(super) above: Vec<(f64, f64, String, Option<usize>)>,
 }
 
-/// One method in one panel.
 #[derive(Debug, Clone)]
 pub(super) struct Series {
     pub(super) style: SeriesStyle,
     pub(super) shape: Shape,
 }
 
-/// Form in which it is drawn.
 #[derive(Debug, Clone)]
 pub(super) enum Shape {
     /// x, mean, low, high.
     Curve(Vec<(f64, f64, f64, f64)>),
-    /// Points only.
     Points(Vec<(f64, f64)>),
     /// left, right, height; from the bottom of the axis.
     Bars(Vec<(f64, f64, f64)>),
@@ -54,14 +50,12 @@ pub(super) enum Shape {
 }
 
 impl Panel {
-    /// Curves that are drawn with their interval.
     fn bands(&self) -> usize {
         self.series.iter().filter(|series| series.has_band()).count()
     }
 }
 
 impl Series {
-    /// True of a curve with an interval.
     pub(super) fn has_band(&self) -> bool {
         matches!(&self.shape, Shape::Curve(points) if points.len() > 1 && points.iter().any(|(_, _, low, high)| high > low))
     }

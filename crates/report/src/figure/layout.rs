@@ -6,7 +6,6 @@ use super::style::{Ink, Palette, SeriesStyle};
 use super::text::{Anchor, CAPITALS, Text, width};
 use crate::error::ReportError;
 
-/// Inks of the series.
 static SERIES: [Ink; 8] = Palette::SERIES;
 
 const SIDE: f64 = 14.0;
@@ -23,7 +22,6 @@ const TITLE: f64 = 14.0;
 const SMALL: f64 = 11.0;
 const CAVEAT_LINE: f64 = 16.0;
 
-/// The places of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layout {
     pub(super) width: f64,
@@ -102,14 +100,12 @@ impl Layout {
         })
     }
 
-    /// The top left corner of a plot.
     pub(super) fn corner(&self, panel: usize) -> (f64, f64) {
         let (row, column) = (panel / self.columns, panel % self.columns);
         let x = self.left + (self.plot.0 + GAP) * column as f64;
         (x, ABOVE + (ABOVE + self.plot.1 + BELOW) * row as f64)
     }
 
-    /// Every piece of type.
     pub(super) fn texts(&self, chart: &Chart) -> Vec<Text> {
         let mut all = Vec::new();
         for (index, panel) in chart.panels.iter().enumerate() {

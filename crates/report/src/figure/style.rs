@@ -34,7 +34,6 @@ impl Palette {
         ink("c8", (120, 94, 60), "#cdb08a"),
     ];
 
-    /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = &'static Ink> {
         const FIXED: [Ink; 5] = [Palette::PAPER, Palette::TEXT, Palette::MUTED, Palette::GRID, Palette::AXIS];
         const SERIES: [Ink; 8] = Palette::SERIES;
@@ -55,7 +54,6 @@ impl Ink {
     }
 }
 
-/// The shape of a data point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marker {
     Disc,
@@ -69,7 +67,6 @@ pub(super) enum Marker {
     None,
 }
 
-/// Style of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SeriesStyle {
     /// Index into [`Palette::SERIES`]; `None` is the gray of a cap.

@@ -20,7 +20,6 @@ pub(super) enum Anchor {
     End,
 }
 
-/// One line of type.
 #[derive(Debug, Clone)]
 pub(super) struct Text {
     pub(super) text: String,
@@ -35,7 +34,6 @@ pub(super) struct Text {
     pub(super) upright: bool,
 }
 
-/// The bundled font: regular or semi-bold.
 fn font(bold: bool) -> Result<&'static FontRef<'static>, ReportError> {
     static FONTS: OnceLock<Option<[FontRef<'static>; 2]>> = OnceLock::new();
     let parse = || Some([FontRef::try_from_slice(INTER_REGULAR).ok()?, FontRef::try_from_slice(INTER_SEMIBOLD).ok()?]);

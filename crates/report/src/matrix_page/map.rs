@@ -9,22 +9,16 @@ use serde_json::json;
 use super::cut;
 use crate::markup::base64;
 
-/// Width of the drawing.
 const WIDTH: f64 = 1000.0;
-/// Height of the drawing.
 const HEIGHT: f64 = 640.0;
-/// Room around the points.
 const MARGIN: f64 = 24.0;
 /// Bytes of all texts together, as they stand in the file.
 const TEXT_BYTES: usize = 2_000_000;
-/// Bytes of the longest text.
 const LONGEST: usize = 400;
-/// Bytes of the longest id.
 const LONGEST_ID: usize = 120;
 /// Place that marks that there is no neighbor.
 const NOBODY: u16 = u16::MAX;
 
-/// Items in the plane.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemMap {
     /// Sentences on what is drawn, and how.
@@ -57,18 +51,15 @@ pub struct MapLayout {
 pub struct Colouring {
     /// Name in the list of colors.
     pub name: String,
-    /// Labels.
     pub names: Vec<String>,
     /// Label of each item, where it has one.
     pub of: Vec<Option<usize>>,
 }
 
-/// A neighbor of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Near {
     /// Its place among the drawn items.
     pub place: usize,
-    /// Similarity.
     pub score: f64,
     /// True where the similarity was evaluated, false where the factors estimate it.
     pub is_exact: bool,
@@ -104,7 +95,6 @@ fn quantised(share: f64) -> u16 {
     (share.clamp(0.0, 1.0) * f64::from(u16::MAX)).round() as u16
 }
 
-/// Little-endian bytes.
 fn bytes(numbers: impl Iterator<Item = u16>) -> Vec<u8> {
     numbers.flat_map(u16::to_le_bytes).collect()
 }

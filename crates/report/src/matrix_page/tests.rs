@@ -72,7 +72,6 @@ pub(crate) fn page(count: usize) -> MatrixPage {
     MatrixPage { lead: "It took little.".into(), tiles: vec![tile], map: Some(map), chapters: vec![chapter] }
 }
 
-/// The whole page.
 pub(crate) fn html(page: &MatrixPage) -> String {
     let (rows, reference) = (fixture::rows(), fixture::reference());
     let input = crate::ReportInput { matrix: Some(page), ..fixture::input(&rows, &reference) };

@@ -12,15 +12,12 @@ use super::Notation;
 /// An axis: how it is labelled, and the heads of its places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
-    /// Name in rows: `rank`.
     pub name: &'static str,
-    /// Label in figures.
     pub label: &'static str,
     /// Head of a place in tables, which takes the value for `{}`.
     head: &'static str,
     /// Head of the place 0, where that is none.
     nowhere: Option<&'static str>,
-    /// Printed form of its ticks.
     pub notation: Notation,
     /// True where equal factors are equal lengths.
     pub is_logarithmic: bool,
@@ -31,11 +28,8 @@ pub struct Axis {
 /// Columns of the stored rows that hold the axes of many experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
-    /// `columns`.
     Columns,
-    /// `rank`.
     Rank,
-    /// `position`.
     Position,
 }
 
@@ -120,7 +114,6 @@ fn columns_of(name: &str) -> &'static [Column] {
     AXES.iter().find(|axis| axis.name == name).map_or(&[], |axis| axis.columns)
 }
 
-/// Place along an axis.
 #[derive(Debug, Clone)]
 pub enum Place {
     /// A number; whole ones are stored without a point.
@@ -243,7 +236,6 @@ impl<'de> Deserialize<'de> for Place {
 pub struct Axes(Vec<(String, Place)>);
 
 impl Axes {
-    /// Sets the place along an axis.
     pub fn set(&mut self, name: &str, place: impl Into<Place>) {
         let place = place.into();
         match self.0.iter_mut().find(|(known, _)| known == name) {
@@ -252,17 +244,14 @@ impl Axes {
         }
     }
 
-    /// True of a row that lies along none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Names and places, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Place)> {
         self.0.iter().map(|(name, place)| (name.as_str(), place))
     }
 
-    /// Place along the axis of this name.
     pub fn get(&self, name: &str) -> Option<&Place> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, place)| place)
     }
@@ -274,13 +263,11 @@ impl Axes {
         by_name.or_else(|| columns_of(name).iter().find_map(|&column| self.in_column(column)))
     }
 
-    /// Number in a stored column.
     fn in_column(&self, column: Column) -> Option<f64> {
         let held = self.0.iter().find(|(name, _)| columns_of(name).contains(&column));
         held.and_then(|(_, place)| place.number())
     }
 
-    /// Count in a stored column.
     pub(super) fn count(&self, column: Column) -> Option<u64> {
         self.in_column(column).and_then(whole)
     }

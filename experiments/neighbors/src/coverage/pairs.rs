@@ -25,7 +25,6 @@ use super::{Draw, Stated, Statements, Way};
 use landmark_harness::job::JobError;
 use landmark_own::own_data::held_out::{Positives, positives};
 
-/// What is drawn.
 pub(super) const DRAWN: &str = "Over draws of columns, of audited pairs and of labeled pairs. A label budget evaluates no columns and ranks pairs by the proxy. Its labeled \
      pairs are calls and count as found, so its price can be below 0.";
 

@@ -44,17 +44,13 @@ const RIDGE: f64 = 0.01;
 /// A way to spend calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rival {
-    /// The proxy alone.
     Proxy,
-    /// Retrieve and rerank.
     Rerank,
     /// Graph-based adaptive reranking.
     Gar,
-    /// Columns alone.
     Anncur,
     /// Half columns, half candidates.
     AnncurRescored,
-    /// Adaptive regression.
     Axn,
     /// Shift and ridge without a proxy.
     ShiftRidge,
@@ -69,11 +65,9 @@ pub enum Rival {
 /// Part that rounds go without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Without {
-    /// None.
     Nothing,
     /// The Gaussian process over pairs.
     Process,
-    /// Kriging of rows.
     Kriging,
     /// Hubness in the link.
     Popularity,
@@ -89,7 +83,6 @@ pub enum Without {
 
 /// State that the methods of one replicate share.
 pub struct Setup<'a> {
-    /// All of K.
     pub matrix: &'a Array2<f64>,
     /// Calls that an evaluation of it takes.
     pub shape: OracleShape,
@@ -99,7 +92,6 @@ pub struct Setup<'a> {
     pub landmarks: &'a Landmarks,
     /// Rounds of those that work in rounds.
     pub rounds: usize,
-    /// Seed and replicate.
     pub seed: (u64, u64),
 }
 
@@ -125,7 +117,6 @@ impl<'a> Setup<'a> {
 pub(super) struct Lists {
     /// The nearest of every item, best first.
     pub(super) lists: Vec<Vec<usize>>,
-    /// Pairs that were paid for.
     pub(super) spent: u64,
 }
 
@@ -198,12 +189,10 @@ impl Rival {
         Self::ALL.iter().find(|row| row.0 == self).map_or(("", ""), |&(_, id, name)| (id, name))
     }
 
-    /// Stable id in results.
     pub fn id(self) -> &'static str {
         self.row().0
     }
 
-    /// Name in tables.
     pub fn name(self) -> &'static str {
         self.row().1
     }

@@ -22,7 +22,6 @@ pub(super) struct Pooled {
     pub(super) calls: usize,
     pub(super) metric: Metric,
     pub(super) judged: Judgement,
-    /// Pairs that were paid for.
     pub(super) spent: u64,
     /// Mentions whose lists were judged.
     pub(super) mentions: usize,

@@ -162,7 +162,6 @@ enum Case {
 
 struct Classification {
     placed: PlacedDocuments,
-    /// n × d.
     vectors: Array2<f64>,
     split: SplitConfig,
     choices: Choices,

@@ -34,7 +34,6 @@ pub(super) enum Against {
 }
 
 impl Against {
-    /// Name of the axis.
     fn axis(self) -> &'static str {
         match self {
             Self::Features => "m",
@@ -171,7 +170,6 @@ impl ErrorSettings {
     }
 }
 
-/// One part.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Case {
     kernel: SphericalKernel,

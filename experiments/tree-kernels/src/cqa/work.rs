@@ -348,7 +348,6 @@ fn load_vectors(
 }
 
 impl Method {
-    /// Id in results.
     pub(super) fn id(self) -> &'static str {
         match self {
             Self::Nystrom => "nystrom",
@@ -360,7 +359,6 @@ impl Method {
         }
     }
 
-    /// Name in tables.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Nystrom => "Nyström",
