@@ -493,12 +493,12 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
         lines.push(line(name, &format!("{:.4}", row.value)));
     }
     lines.push(line("factors", &format!("{FACTORS}/")));
-    let table = TableSpec {
-        id: "table-factors".to_owned(),
-        title: "The factors".to_owned(),
-        caption: caption(is_given, find(Metric::OffDiagonalError), &error_level(matrix)),
-        kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
-    };
+    let table = TableSpec::new(
+        "table-factors",
+        "The factors",
+        caption(is_given, find(Metric::OffDiagonalError), &error_level(matrix)),
+        TableKind::plain(&["", ""], [1], lines),
+    );
     let failed = Factors::peek(&facts.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
     let mut notes = Vec::new();
     let estimate = find(Metric::EstimatedError).map(|row| row.value);

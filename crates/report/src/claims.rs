@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use crate::amounts::thousands;
 use crate::results::{Metric, Notation, ResultRow, ResultsError};
+use crate::spec::distinct;
 
 mod evaluate;
 mod index;
@@ -229,13 +230,7 @@ impl Claims {
     /// Every run that a claim or an exhibit names, each once.
     pub fn runs(&self) -> Vec<&str> {
         let all = self.claims.iter().flat_map(|claim| &claim.runs).chain(self.shows.iter().flat_map(|show| &show.runs));
-        let mut names: Vec<&str> = Vec::new();
-        for name in all {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        names
+        distinct(all.map(String::as_str))
     }
 
     /// Verdicts of the claims that a run has a part in, or of all where it is `None`.

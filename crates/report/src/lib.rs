@@ -45,7 +45,7 @@ pub use results::{
     AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,
     ResultStore, ResultsError, Subject, Variant, cell_key, check_writable, refuse_links, rows_from_parquet, write_file,
 };
-pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec};
+pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec, distinct};
 pub use verdict_counts::VerdictCounts;
 
 /// Everything a report is written as, in memory.

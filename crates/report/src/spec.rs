@@ -68,6 +68,12 @@ pub struct TableSpec {
     pub kind: TableKind,
 }
 
+impl TableSpec {
+    pub fn new(id: impl Into<String>, title: impl Into<String>, caption: impl Into<String>, kind: TableKind) -> Self {
+        Self { id: id.into(), title: title.into(), caption: caption.into(), kind }
+    }
+}
+
 /// The kinds of table.
 #[derive(Debug, Clone)]
 pub enum TableKind {
@@ -108,6 +114,14 @@ pub enum TableKind {
     },
 }
 
+impl TableKind {
+    /// Text as given, with figures in these columns; columns that are not there are ignored.
+    pub fn plain(head: &[impl AsRef<str>], figures: impl IntoIterator<Item = usize>, lines: Vec<Vec<String>>) -> Self {
+        let figures = figures.into_iter().take_while(|&column| column < head.len()).collect();
+        Self::Plain { head: head.iter().map(|text| text.as_ref().to_owned()).collect(), lines, figures }
+    }
+}
+
 /// One figure; a panel for each dataset and comparison.
 #[derive(Debug, Clone)]
 pub struct FigureSpec {
@@ -118,6 +132,18 @@ pub struct FigureSpec {
     pub caption: String,
     pub select: Selection,
     pub kind: FigureKind,
+}
+
+impl FigureSpec {
+    pub fn new(
+        id: impl Into<String>,
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        select: Selection,
+        kind: FigureKind,
+    ) -> Self {
+        Self { id: id.into(), title: title.into(), caption: caption.into(), select, kind }
+    }
 }
 
 /// A graph with colored vertices.
@@ -155,4 +181,27 @@ pub enum FigureKind {
         across: &'static str,
     },
     Graphs(Vec<GraphPanel>),
+}
+
+impl FigureKind {
+    /// A curve on linear axes.
+    pub fn curve(across: &'static str) -> Self {
+        Self::Curve { across, log_y: false, y_limits: None }
+    }
+
+    /// A curve on a logarithmic y axis.
+    pub fn log_curve(across: &'static str) -> Self {
+        Self::Curve { across, log_y: true, y_limits: None }
+    }
+}
+
+/// The distinct ones, in the order of their first appearance.
+pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
 }

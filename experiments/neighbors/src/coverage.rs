@@ -210,24 +210,26 @@ fn layout(settings: &CoverageConfig, rows: &[ResultRow]) -> Layout {
          beyond those of a search that knows the truth. Bold marks the best of the ways whose guarantee holds at every target."
     );
     let unmarked = without_guarantee(&settings.targets, rows);
-    let table = |metric: Metric| TableSpec {
-        id: format!("table-{}", metric.id().replace('_', "-")),
-        title: metric.spec().label.to_owned(),
-        caption: caption.clone(),
-        kind: TableKind::Grid {
-            select: Selection { unmarked: unmarked.clone(), ..Selection::of(metric) },
-            across: "recall",
-        },
+    let table = |metric: Metric| {
+        TableSpec::new(
+            format!("table-{}", metric.id().replace('_', "-")),
+            metric.spec().label,
+            &caption,
+            TableKind::Grid {
+                select: Selection { unmarked: unmarked.clone(), ..Selection::of(metric) },
+                across: "recall",
+            },
+        )
     };
     let shown = [Metric::Coverage, Metric::TrueRecall, Metric::CallsPerItem, Metric::Price, Metric::Refused];
     let is_there = |metric: &Metric| rows.iter().any(|row| row.metric == *metric);
-    let figure = FigureSpec {
-        id: "figure-coverage".to_owned(),
-        title: "share of statements that hold".to_owned(),
-        caption: caption.clone(),
-        select: Selection::of(Metric::Coverage),
-        kind: FigureKind::Curve { across: "recall", log_y: false, y_limits: Some((0.0, 1.0)) },
-    };
+    let figure = FigureSpec::new(
+        "figure-coverage",
+        "share of statements that hold",
+        caption.clone(),
+        Selection::of(Metric::Coverage),
+        FigureKind::Curve { across: "recall", log_y: false, y_limits: Some((0.0, 1.0)) },
+    );
     let tables = shown.into_iter().filter(is_there).map(table).collect();
     Layout { tables, figures: vec![figure], ..Layout::default() }
 }

@@ -368,25 +368,24 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
         if !rows.iter().any(|row| paper.matches(row)) {
             continue;
         }
-        tables.push(TableSpec {
-            id: format!("table3-{}", spec.id),
-            title: of_paper("Table 3", format!("{} at the labelled pairs", spec.label)),
-            caption: "Approximated scores read at the labelled pairs, beside the model's own and their symmetrisation."
-                .to_owned(),
-            kind: TableKind::Comparison { select: paper, reference: Some("table3".to_owned()) },
-        });
+        tables.push(TableSpec::new(
+            format!("table3-{}", spec.id),
+            of_paper("Table 3", format!("{} at the labelled pairs", spec.label)),
+            "Approximated scores read at the labeled pairs, next to the model's own and their symmetrization.",
+            TableKind::Comparison { select: paper, reference: Some("table3".to_owned()) },
+        ));
         for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
             let select = Selection::compared_at(metric, comparison.id());
             if !rows.iter().any(|row| select.matches(row)) {
                 continue;
             }
-            figures.push(FigureSpec {
-                id: format!("figure-{}-{}", spec.id, comparison.id()),
-                title: format!("{} against the share of landmarks, {words}", spec.label),
-                caption: "Mean over replicates at the labelled pairs; the band is the 95 % interval.".to_owned(),
+            figures.push(FigureSpec::new(
+                format!("figure-{}-{}", spec.id, comparison.id()),
+                format!("{} against the share of landmarks, {words}", spec.label),
+                "Mean over replicates at the labelled pairs; the band is the 95 % interval.",
                 select,
-                kind: FigureKind::Curve { across: "fraction", log_y: false, y_limits: None },
-            });
+                FigureKind::curve("fraction"),
+            ));
         }
     }
     tables.extend(description(run.facts, has_paper));
@@ -394,15 +393,15 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
     for (_, heading, words) in AGAINST {
         let select = Selection::compared_at(Metric::RelativeError, heading);
         if restated.iter().any(|row| select.matches(row)) {
-            tables.push(TableSpec {
-                id: format!("table5-{heading}").replace('_', "-"),
-                title: of_paper("Table 5", format!("Relative error against {words}")),
-                caption: match has_paper {
+            tables.push(TableSpec::new(
+                format!("table5-{heading}").replace('_', "-"),
+                of_paper("Table 5", format!("Relative error against {words}")),
+                match has_paper {
                     true => "‖K − K̃‖_F / ‖K‖_F. The paper's table mixes both references.".to_owned(),
                     false => "‖K − K̃‖_F / ‖K‖_F.".to_owned(),
                 },
-                kind: TableKind::Comparison { select, reference: Some("table5".to_owned()) },
-            });
+                TableKind::Comparison { select, reference: Some("table5".to_owned()) },
+            ));
         }
     }
     tables.extend(proxy_study(rows));
@@ -416,12 +415,7 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
 /// Table 4 and the curve of the training.
 fn description(facts: &Facts, has_paper: bool) -> Vec<TableSpec> {
     let Some(pairs) = facts.pairs else { return Vec::new() };
-    let plain = |id: &str, title: &str, caption: &str, head: &[&str], lines: Vec<Vec<String>>, figures: Vec<usize>| {
-        let head = head.iter().map(|text| (*text).to_owned()).collect();
-        let (id, title, caption) = (id.to_owned(), title.to_owned(), caption.to_owned());
-        TableSpec { id, title, caption, kind: TableKind::Plain { head, lines, figures } }
-    };
-    let mut tables = vec![plain(
+    let mut tables = vec![TableSpec::new(
         "table4",
         if has_paper { "Table 4 of the paper. The pairs" } else { "The pairs" },
         match has_paper {
@@ -430,9 +424,16 @@ fn description(facts: &Facts, has_paper: bool) -> Vec<TableSpec> {
             }
             false => "Items are the distinct sentences of the pairs to judge by.",
         },
-        &["dataset", "pairs to learn from", "pairs to judge by", "items"],
-        vec![vec![facts.dataset.clone(), pairs.train.to_string(), pairs.judged.to_string(), facts.items.to_string()]],
-        vec![1, 2, 3],
+        TableKind::plain(
+            &["dataset", "pairs to learn from", "pairs to judge by", "items"],
+            1..,
+            vec![vec![
+                facts.dataset.clone(),
+                pairs.train.to_string(),
+                pairs.judged.to_string(),
+                facts.items.to_string(),
+            ]],
+        ),
     )];
     if !facts.fine_tuned.is_empty() {
         let score = if pairs.are_graded { "Pearson" } else { "accuracy" };
@@ -445,13 +446,15 @@ fn description(facts: &Facts, has_paper: bool) -> Vec<TableSpec> {
                 format!("{:.0}", epoch.seconds),
             ]
         };
-        tables.push(plain(
+        tables.push(TableSpec::new(
             "table-fine-tuning",
             "How the model was fine-tuned",
             "Mean loss on the pairs to learn from; on all pairs to judge by, the score of the pairs as given, by which the best epoch is chosen, and of the mean of both orders; wall seconds.",
-            &["epoch", "loss", score, "both orders", "seconds"],
-            facts.fine_tuned.iter().map(line).collect(),
-            vec![0, 1, 2, 3, 4],
+            TableKind::plain(
+                &["epoch", "loss", score, "both orders", "seconds"],
+                0..,
+                facts.fine_tuned.iter().map(line).collect(),
+            ),
         ));
     }
     tables
@@ -492,16 +495,16 @@ fn proxy_study<'a>(rows: &'a [ResultRow]) -> Option<TableSpec> {
             show(mean(method, columns, Metric::RelativeError)),
         ]
     };
-    Some(TableSpec {
-        id: "table-proxy".to_owned(),
-        title: "What the proxy adds".to_owned(),
-        caption: "Relative error of q(P) alone, of the same method without the proxy (where it is in the sweep), and of both: q(P) plus the approximated residual. Mean over replicates.".to_owned(),
-        kind: TableKind::Plain {
-            head: ["method", "s", "proxy alone", "columns alone", "both"].map(String::from).to_vec(),
-            lines: cells.iter().map(line).collect(),
-            figures: vec![1, 2, 3, 4],
-        },
-    })
+    Some(TableSpec::new(
+        "table-proxy",
+        "What the proxy adds",
+        "Relative error of q(P) alone, of the same method without the proxy (where it is in the sweep), and of both: q(P) plus the approximated residual. Mean over replicates.",
+        TableKind::plain(
+            &["method", "s", "proxy alone", "columns alone", "both"],
+            [1, 2, 3, 4],
+            cells.iter().map(line).collect(),
+        ),
+    ))
 }
 
 fn notes(run: &FinishedRun<'_>) -> Vec<String> {

@@ -7,7 +7,7 @@ use crate::error::ReportError;
 use crate::groups::{Group, Order, comparison_words, groups, panels};
 use crate::input::ReportInput;
 use crate::results::{Axis as Along, Direction, Notation, ResultRow};
-use crate::spec::{Caveat, FigureKind, FigureSpec};
+use crate::spec::{Caveat, FigureKind, FigureSpec, distinct};
 
 /// A figure before it is drawn.
 #[derive(Debug, Clone)]
@@ -73,13 +73,13 @@ impl Chart {
             return Err(ReportError::EmptyFigure { figure: spec.id.clone(), metric: spec.select.metric.id() });
         }
         let styles = Styles::of(input.rows);
-        let mut has_half_bands = false;
+        let (mut has_half_bands, mut caveats) = (false, caveats(input, &groups));
         let mut chart = Self {
             panels: Vec::new(),
             x_label: String::new(),
             y_label: spec.select.metric.spec().axis.to_string(),
             legend: Vec::new(),
-            caveat: caveats(input, &groups).join(" · "),
+            caveat: String::new(),
         };
         for part in panels(&groups) {
             let panel = match spec.kind {
@@ -108,18 +108,16 @@ impl Chart {
             chart.panels.push(panel);
         }
         if has_half_bands {
-            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
-            chart.caveat = format!("{so_far}of an interval that reaches 0, which a logarithm lacks, the upper half");
+            caveats.push("of an interval that reaches 0, which a logarithm lacks, the upper half".to_owned());
         }
         if let Some(most) = chart.panels.iter().map(Panel::bands).max().filter(|most| *most > 0) {
             let of = if most > 1 { " of the two curves that end best" } else { "" };
-            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
-            chart.caveat = format!("{so_far}shaded: 95 % interval{of}");
+            caveats.push(format!("shaded: 95 % interval{of}"));
         }
         if chart.legend.iter().any(|(_, style)| style.has_rim()) {
-            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
-            chart.caveat = format!("{so_far}pale rim: another curve coincides with this one");
+            caveats.push("pale rim: another curve coincides with this one".to_owned());
         }
+        chart.caveat = caveats.join(" · ");
         // one entry states what the heading states already
         if chart.legend.len() == 1 && !matches!(spec.kind, FigureKind::Curve { .. }) {
             chart.legend.clear();
@@ -178,13 +176,7 @@ fn remember(legend: &mut Vec<(String, SeriesStyle)>, name: &str, style: SeriesSt
 
 /// The methods of a part, in the order of their groups.
 fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for group in part {
-        if !names.contains(&group.row.subject.method.as_str()) {
-            names.push(&group.row.subject.method);
-        }
-    }
-    names
+    distinct(part.iter().map(|group| group.row.subject.method.as_str()))
 }
 
 /// A mean this number of times the middle one has exploded: it is cut, and an arrow shows where it is.

@@ -5,7 +5,7 @@ use crate::error::ReportError;
 use crate::groups::{Group, groups, panels};
 use crate::input::ReportInput;
 use crate::results::{Axis, Direction, Subject};
-use crate::spec::Selection;
+use crate::spec::{Selection, distinct};
 
 pub(super) fn blocks(
     input: &ReportInput<'_>,
@@ -35,13 +35,9 @@ fn block(
     let mut head = vec![Head::text("method")];
     head.extend(places.iter().map(|&place| Head::figures(Axis::of(across).head(place))));
     // methods in the order of the selection, else of the rows
-    let mut methods: Vec<&str> = Vec::new();
-    for method in select.methods.iter().chain(input.rows.iter().map(|row| &row.subject.method)) {
-        let is_here = part.iter().any(|group| group.row.subject.method == *method);
-        if is_here && !methods.contains(&method.as_str()) {
-            methods.push(method);
-        }
-    }
+    let of_rows = input.rows.iter().map(|row| &row.subject.method);
+    let mut methods = distinct(select.methods.iter().chain(of_rows).map(String::as_str));
+    methods.retain(|method| part.iter().any(|group| group.row.subject.method == *method));
     let best_at = |&at: &f64| best_of(part, |group| place(group) == at && may_be_best(group));
     let best: Vec<Option<f64>> = places.iter().map(best_at).collect();
     let lines = methods.into_iter().map(|method| {

@@ -1,8 +1,6 @@
 //! Tables and figures of recall against calls.
 
-use std::collections::HashSet;
-
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, distinct};
 
 use super::METRICS;
 use super::rivals::Rival;
@@ -14,21 +12,22 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
                    pair and serves both of its items. Perfect candidates are the best pairs of K itself: no choice of candidates finds more.";
     let is_there = |metric: Metric| rows.iter().any(|row| row.metric == metric);
     let shown: Vec<Metric> = METRICS.iter().map(|(metric, _)| *metric).filter(|metric| is_there(*metric)).collect();
-    let table = |metric: Metric, begins: &str, ends: &str, methods: &[String]| TableSpec {
-        id: format!("{begins}-{}", metric.id().replace('_', "-")),
-        title: format!("{} {ends}", metric.spec().label),
-        caption: caption.to_owned(),
-        kind: TableKind::Grid {
-            select: Selection { methods: methods.to_vec(), ..Selection::of(metric) },
-            across: "calls",
-        },
+    let table = |metric: Metric, begins: &str, ends: &str, methods: &[String]| {
+        TableSpec::new(
+            format!("{begins}-{}", metric.id().replace('_', "-")),
+            format!("{} {ends}", metric.spec().label),
+            caption,
+            TableKind::Grid {
+                select: Selection { methods: methods.to_vec(), ..Selection::of(metric) },
+                across: "calls",
+            },
+        )
     };
     // the search and what a reader chooses among come first; ablations and weaker baselines have tables of their own
     let named = |id: &str| rows.iter().find(|row| row.subject.id == id).map(|row| row.subject.method.clone());
     let chosen: Vec<String> = Rival::RIVALS.iter().filter_map(|rival| named(rival.id())).collect();
-    let mut others: Vec<String> = rows.iter().map(|row| row.subject.method.clone()).collect();
-    let mut seen: HashSet<String> = chosen.iter().cloned().collect();
-    others.retain(|method| seen.insert(method.clone()));
+    let mut others = distinct(rows.iter().map(|row| row.subject.method.clone()));
+    others.retain(|method| !chosen.contains(method));
     let mut tables: Vec<TableSpec> =
         shown.iter().map(|&metric| table(metric, "table", "against calls per item", &chosen)).collect();
     if !others.is_empty() {
@@ -36,15 +35,17 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
             shown.iter().map(|&metric| table(metric, "table-others", "of ablations and further baselines", &others)),
         );
     }
-    let figure = |id: &str, title: &str, rivals: &[Rival]| FigureSpec {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        caption: caption.to_owned(),
-        select: Selection {
-            methods: rivals.iter().map(|rival| rival.name().to_owned()).collect(),
-            ..Selection::of(Metric::RecallAt10)
-        },
-        kind: FigureKind::Curve { across: "calls", log_y: false, y_limits: Some((0.0, 1.0)) },
+    let figure = |id: &str, title: &str, rivals: &[Rival]| {
+        FigureSpec::new(
+            id,
+            title,
+            caption,
+            Selection {
+                methods: rivals.iter().map(|rival| rival.name().to_owned()).collect(),
+                ..Selection::of(Metric::RecallAt10)
+            },
+            FigureKind::Curve { across: "calls", log_y: false, y_limits: Some((0.0, 1.0)) },
+        )
     };
     let mut figures = Vec::new();
     if is_there(Metric::RecallAt10) {
