@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::own_data;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleShape};
+use landmark_core::oracle::{Oracle, OracleError, OracleShape};
 use landmark_harness::config::{Budget, Config, MatrixSubject, ProxyConfig, ProxyKind};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
@@ -28,7 +28,7 @@ use serde_json::json;
 use crate::candidates;
 use crate::known::{Basis, SearchScores, basis, with_stored};
 use crate::named::Named;
-use crate::own::{check_out, draw_again, ended, one_list_only, own_matrix, write_table};
+use crate::own::{check_out, draw_again, ended, one_list_only, own_matrix, refused, write_table};
 
 /// Pairs asked of the oracle at a time where no budget may end in their midst.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -93,12 +93,12 @@ pub fn top_k_by_calls(
     let found = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let found = match calls {
             Calls::Rounds(rounds, candidates) if dry_run => place.dry(&context, rounds, candidates.as_deref()),
-            Calls::Proven(k) if dry_run => Ok(Err(dry_bounds(&context, *k))),
+            Calls::Proven(k) if dry_run => Err(dry_bounds(&context, *k)),
             Calls::Rounds(rounds, candidates) => place.search(&context, rounds, candidates.as_deref()),
             Calls::Proven(k) => place.prove(&context, *k),
         };
         context.metered.flush()?;
-        found
+        Ok(found)
     });
     match found? {
         Ok((answer, ended)) => Ok((place.write(answer)?, ended)),
@@ -118,10 +118,30 @@ enum NoAnswer {
 }
 
 /// Lists, and whether a budget ended before they were finished.
-type Found = Result<Result<(Answer, Ended), NoAnswer>, RunError>;
+type Found = Result<(Answer, Ended), NoAnswer>;
 
-fn failed(error: NeighborError) -> Found {
-    Ok(Err(NoAnswer::Failed(Report::from_err(error))))
+impl From<Report> for NoAnswer {
+    fn from(report: Report) -> Self {
+        Self::Failed(report)
+    }
+}
+
+impl From<RunError> for NoAnswer {
+    fn from(error: RunError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<OracleError> for NoAnswer {
+    fn from(error: OracleError) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+impl From<NeighborError> for NoAnswer {
+    fn from(error: NeighborError) -> Self {
+        Self::Failed(Report::from_err(error))
+    }
 }
 
 /// Proxies as the configuration names them, and as similarities.
@@ -292,11 +312,7 @@ impl Place {
 
     /// The call estimate; not one call is made.
     fn dry(&self, context: &SweepContext<'_>, rounds: &Rounds, candidates: Option<&Path>) -> Found {
-        if let Some(path) = candidates
-            && let Err(report) = candidates::read(path, context.problem.items(), self.items.as_ref())
-        {
-            return Ok(Err(NoAnswer::Failed(report)));
-        }
+        candidates.map(|path| candidates::read(path, context.problem.items(), self.items.as_ref())).transpose()?;
         let (wanted, proxies) = proxies(context)?;
         let Basis { known, note } = basis(context)?;
         let (shape, (_, rounds)) = (context.metered.shape(), SearchScores::of(context, context.fixed_gamma(), rounds)?);
@@ -307,10 +323,7 @@ impl Place {
         let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
         let items = self.items_in_words(context.problem.items());
         let mut text = format!("{items}, {by}\n{note}{}{}{}", known_in_words(&known), lines(&planned), checks(context));
-        match own_work(context.problem.items(), &proxies) {
-            Ok(work) => work.into_iter().for_each(|work| text += &format!("{work}\n")),
-            Err(error) => return failed(error),
-        }
+        own_work(context.problem.items(), &proxies)?.into_iter().for_each(|work| text += &format!("{work}\n"));
         let limit = context.matrix.budget.limit().filter(|&limit| limit < planned.calls);
         if let Some(limit) = limit {
             text += &format!(
@@ -319,7 +332,7 @@ impl Place {
                 count(limit / (self.named().left().unwrap_or(context.problem.items()) as u64).max(1))
             );
         }
-        Ok(Err(NoAnswer::DryRun(text)))
+        Err(NoAnswer::DryRun(text))
     }
 
     /// Without a budget: for a command whose calls are few and known before the first.
@@ -337,9 +350,7 @@ impl Place {
         let gamma = context.fixed_gamma();
         let (scores, rounds) = SearchScores::of(context, gamma, rounds)?;
         let (wanted, proxies) = proxies(context)?;
-        if let Err(error) = announce(context, &proxies, self.options.quiet) {
-            return failed(error);
-        }
+        announce(context, &proxies, self.options.quiet)?;
         let n = context.problem.items();
         let landmarks = context.problem.uniform_landmarks(self.config.run.seed, 0);
         let Basis { known, note } = basis(context)?;
@@ -347,34 +358,21 @@ impl Place {
         let (known_pairs, given) = (known.distinct(), proxies.len());
         let shape = OracleShape::of(scores.wanted());
         let looked_through: Vec<_> = proxies.first().into_iter().chain(&known.seed).cloned().collect();
-        let begun = opened(rounds.clone(), shape, proxies, &landmarks, known).and_then(|search| {
-            if rounds.params().left.is_some() || !candidates::are_indexed(n, &looked_through) {
-                return Ok(search);
-            }
-            let (indexed, told) = candidates::indexed(&looked_through, rounds.width(n), self.config.run.seed)?;
-            text += &told;
-            search.within(indexed)
-        });
-        let begun = match candidates.map(|path| candidates::read(path, n, self.items.as_ref())).transpose() {
-            Ok(Some(given)) => begun.and_then(|search| search.with_candidates(given, shape)),
-            Ok(None) => begun,
-            Err(report) => return Ok(Err(NoAnswer::Failed(report))),
-        };
-        let mut search = match begun {
-            Ok(search) => search,
-            Err(error) => return failed(error),
-        };
+        let mut search = opened(rounds.clone(), shape, proxies, &landmarks, known)?;
+        if rounds.params().left.is_none() && candidates::are_indexed(n, &looked_through) {
+            let (indexed, words) = candidates::indexed(&looked_through, rounds.width(n), self.config.run.seed)?;
+            text += &words;
+            search = search.within(indexed)?;
+        }
+        if let Some(path) = candidates {
+            search = search.with_candidates(candidates::read(path, n, self.items.as_ref())?, shape)?;
+        }
         let progress =
             Progress::start(search.call_plan().calls, "evaluations", self.options.quiet, context.metered.counter());
         let is_limited = context.matrix.budget.limit().is_some() || context.matrix.budget.seconds.is_some();
         let at_a_time = if is_limited { PAIRS_UNDER_A_BUDGET } else { PAIRS_AT_A_TIME };
         let mut is_cut_short = false;
-        'search: loop {
-            let batch = match search.next_batch() {
-                Ok(Some(batch)) => batch,
-                Ok(None) => break,
-                Err(error) => return failed(error),
-            };
+        'search: while let Some(batch) = search.next_batch()? {
             for pairs in batch.pairs.chunks(at_a_time) {
                 match scores.ask(&mut search, &batch, pairs) {
                     Ok(_) => {}
@@ -388,10 +386,7 @@ impl Place {
         }
         drop(progress);
         let planned = search.call_plan().clone();
-        let mut found = match search.finish() {
-            Ok(found) => found,
-            Err(error) => return failed(error),
-        };
+        let mut found = search.finish()?;
         let params = rounds.params();
         with_stored(context, &mut found.lists, (params.k, params.left), is_known || planned.is_plain)?;
         let spent = context.metered.spent().evaluations;
@@ -433,7 +428,7 @@ impl Place {
             "oracle": context.problem.raw.identity().to_hex(),
             "gamma": gamma,
         });
-        Ok(Ok((Answer { lists: found.lists, text, info }, ended(is_cut_short))))
+        Ok((Answer { lists: found.lists, text, info }, ended(is_cut_short)))
     }
 
     /// The exact neighbors, by the bounds among the proxies; a budget that ends first leaves none.
@@ -446,7 +441,7 @@ impl Place {
         if kinds.is_empty() || !kinds.iter().all(is_bound) || !is_distance {
             let message = "cannot find exact neighbors: `--mode exact` requires proxies that bound the score";
             let help = "use `oracle: wmd` with `proxy: [rwmd, wcd]`, or `--calls-per-item` instead";
-            return Ok(Err(NoAnswer::Failed(UsageError::new(message, Some(help.to_owned())).into())));
+            return Err(refused(message, help).into());
         }
         let oracle = context.similarities(gamma)?;
         let bounds = context.problem.proxies(wanted, gamma)?;
@@ -460,14 +455,14 @@ impl Place {
         let found = match found {
             Ok(found) => found,
             Err(NeighborError::Oracle(error)) if error.is_exhausted() => {
-                return Ok(Err(NoAnswer::CutShort(format!(
+                return Err(NoAnswer::CutShort(format!(
                     "the budget ended before the {k} nearest of each item were proven: nothing is listed\n\
-                     {} evaluations made now, which are kept: with more budget it goes on from there\n",
+                     {} new calls, which are stored: a larger budget continues from there\n",
                     count(context.metered.spent().evaluations)
-                ))));
+                )));
             }
             Err(NeighborError::Oracle(error)) => return Err(error.into()),
-            Err(error) => return failed(error),
+            Err(error) => return Err(error.into()),
         };
         let spent = context.metered.spent().evaluations;
         // counts far below 2^52
@@ -490,7 +485,7 @@ impl Place {
             "oracle": context.problem.raw.identity().to_hex(),
             "gamma": gamma,
         });
-        Ok(Ok((Answer { lists: found.lists, text, info }, Ended::Done)))
+        Ok((Answer { lists: found.lists, text, info }, Ended::Done))
     }
 
     /// Writes the lists, and next to them what they took.

@@ -12,9 +12,9 @@ use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::classification::{self, ClassificationParams};
 use landmark_tasks::linear_svm::LinearSvmParams;
-use miette::{IntoDiagnostic, Report, Result};
+use miette::{IntoDiagnostic, Result};
 
-use crate::own::Own;
+use crate::own::{Own, refused};
 
 /// Columns of the file of labels.
 #[derive(Debug, Clone, Copy)]
@@ -155,28 +155,26 @@ fn refuse_too_few(names: &[&str], train: &[usize], labels: &[usize]) -> Result<(
     let rows = |class: usize| train.iter().filter(|&&item| labels[item] == class).count();
     let classes: Vec<(&str, usize)> =
         names.iter().enumerate().map(|(class, name)| (*name, rows(class))).filter(|(_, rows)| *rows > 0).collect();
-    let refuse = |message: String, help: &str| Err(UsageError::new(message, Some(help.to_owned())).into());
     match classes[..] {
-        [(name, rows)] => refuse(
-            format!("cannot classify: all {rows} labelled items are `{name}` (expected at least two labels)"),
+        [(name, rows)] => Err(refused(
+            format!("cannot classify: all {rows} labeled items are `{name}` (expected at least two labels)"),
             "label items of another class as well",
-        ),
+        )),
         // a fold that holds the only item of a class out leaves one class to learn from
-        [(name, 1), _] | [_, (name, 1)] => refuse(
+        [(name, 1), _] | [_, (name, 1)] => Err(refused(
             format!("cannot cross-validate: `{name}` is the label of a single item (expected at least two per label)"),
-            &format!("label another item as `{name}`, or leave that row out"),
-        ),
+            format!("label another item as `{name}`, or leave that row out"),
+        )),
         _ => Ok(()),
     }
 }
 
 impl GivenLabels {
     fn read(own: &Own, file: &Path, columns: LabelColumns<'_>) -> Result<Self> {
-        let refused = |message: String, help: String| Report::from(UsageError::new(message, Some(help)));
         let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
         let layout = layout.ok_or_else(|| {
             let message = format!("cannot tell the format of `{}` from its extension", file.display());
-            refused(message, "use .tsv, .csv, .jsonl or .parquet".to_owned())
+            refused(message, "use .tsv, .csv, .jsonl or .parquet")
         })?;
         let texts = own.matrix.dataset.texts();
         let of_items = texts.and_then(|texts| texts.id.as_deref());
@@ -208,14 +206,11 @@ impl GivenLabels {
                     file.display(),
                     own.config.run.name
                 );
-                return Err(refused(
-                    message,
-                    "remove the row, correct the id, or name the column of ids by `--id`".to_owned(),
-                ));
+                return Err(refused(message, "remove the row, correct the id, or name the column of ids by `--id`"));
             };
             if let Some(first) = seen.insert(item, row) {
                 let message = format!("`{}` has the id `{name}` in row {first} and again in row {row}", file.display());
-                return Err(refused(message, "remove one of them".to_owned()));
+                return Err(refused(message, "remove one of them"));
             }
             let is_test = match columns.split.and_then(|_| cell(1)) {
                 _ if columns.split.is_none() => false,
@@ -224,7 +219,7 @@ impl GivenLabels {
                 other => {
                     let (column, seen) = (columns.split.unwrap_or_default(), other.unwrap_or_default());
                     let message = format!("`{column}` of `{name}` in `{}` is `{seen}`", file.display());
-                    return Err(refused(message, "write `train` or `test`".to_owned()));
+                    return Err(refused(message, "write `train` or `test`"));
                 }
             };
             any_test |= is_test;
@@ -235,7 +230,7 @@ impl GivenLabels {
         }
         if let Some(column) = columns.split.filter(|_| !any_test) {
             let message = format!("cannot test: no row of `{}` is `test` in its column `{column}`", file.display());
-            return Err(refused(message, "mark some, or leave out `--split`".to_owned()));
+            return Err(refused(message, "mark some, or leave out `--split`"));
         }
         Ok(given)
     }

@@ -38,7 +38,7 @@ const PROJECTOR: &str = "projector.npy";
 const SCATTERED_PAIRS: &str = "scattered_pairs.npy";
 const SCATTERED_SCORES: &str = "scattered_scores.npy";
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FactorInfo {
     pub version: u32,
     pub items: usize,
@@ -346,26 +346,11 @@ mod tests {
 
     fn factors() -> Factors {
         let info = FactorInfo {
-            version: 1,
             items: 3,
             columns: 2,
-            method: "nystrom".into(),
-            rank: 2,
             landmarks: vec![2, 0],
-            landmark_contents: Vec::new(),
-            oracle: "00".into(),
-            texts: None,
-            gamma: None,
-            diagonal: None,
             error: Some(FactorError { relative: 0.1, lower: Some(0.05), upper: Some(0.2) }),
-            error_with_known: None,
-            scattered: 0,
-            proxy: false,
-            cut_short: false,
-            failed_pairs: 0,
-            job: None,
-            scorer: None,
-            config: None,
+            ..FactorInfo::default()
         };
         let (vectors, signature) = (array![[1.0, 2.0], [0.1, -4.0], [5.0, 6.0]], array![1.0, -1.0]);
         Factors { info, vectors, signature, projector: Some(array![[1.0, 0.0], [0.5, 2.0]]), scattered: None }

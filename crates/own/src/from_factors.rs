@@ -6,7 +6,7 @@
 use crate::own_data::{self, Statement, held_out};
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::invocation::Invocation;
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_harness::sweep::context::SweepContext;
@@ -17,7 +17,7 @@ use landmark_tasks::neighbors::top_k;
 use miette::{IntoDiagnostic, Report, Result};
 
 use crate::calls::checks;
-use crate::own::{Own, PAIRS_AT_A_TIME};
+use crate::own::{Own, PAIRS_AT_A_TIME, refused};
 
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
@@ -53,14 +53,15 @@ enum Answer {
 pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: Target) -> Result<String> {
     let own = Own::open_for_table(invocation)?;
     if let Some(reason) = held_out::not_uniform(&own.matrix) {
-        let help = "leave out `--from-factors`, or make the factors with `landmarks: uniform`".to_owned();
-        return Err(UsageError::new(format!("cannot guarantee a recall from the factors: {reason}"), Some(help)).into());
+        return Err(refused(
+            format!("cannot guarantee a recall from the factors: {reason}"),
+            "leave out `--from-factors`, or make the factors with `landmarks: uniform`",
+        ));
     }
     if wanted.is_strict {
         let message =
             "cannot use `--bound strict` with `--from-factors`: held-out columns allow no theorem about other items";
-        let help = "leave out `--from-factors`, or `--bound strict`".to_owned();
-        return Err(UsageError::new(message, Some(help)).into());
+        return Err(refused(message, "leave out `--from-factors`, or `--bound strict`"));
     }
     let budget = Budget { calls: wanted.budget, ..Budget::default() };
     let matrix = MatrixSubject { budget, ..own.matrix.clone() };
@@ -92,9 +93,8 @@ impl Own {
         let (k, budget) = (wanted.k, wanted.budget);
         let info = &self.factors.info;
         let (n, s) = (info.items, info.landmarks.len());
-        let refused = |message: String, help: String| Report::from(UsageError::new(message, Some(help)));
         let path = AuditPath::of_landmarks(k.min(n.saturating_sub(1)).max(1), n, s, target)
-            .map_err(|error| refused(error.to_string(), "raise `ranks`, or leave out `--from-factors`".to_owned()))?;
+            .map_err(|error| refused(error.to_string(), "raise `ranks`, or leave out `--from-factors`"))?;
         let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
         let depths = judged.depths(context, k).map_err(failed)?;
         let mut last = None;
@@ -108,7 +108,7 @@ impl Own {
             let (lower, rows) = (last.map_or(0.0, |recall| recall.lower), path.rows_needed(shares, 64));
             let enough = rows.map_or_else(String::new, |rows| format!("; about {rows} are needed"));
             let message = format!("{s} landmark columns can guarantee a recall of at most {lower:.3}{enough}");
-            return Err(refused(message, "raise `ranks`, or leave out `--from-factors`".to_owned()));
+            return Err(refused(message, "raise `ranks`, or leave out `--from-factors`"));
         };
         let pairs = self.candidate_pairs(depth);
         let mut entries = context.metered.entries();

@@ -16,7 +16,9 @@ use landmark_harness::run::{self, RunOptions};
 use landmark_harness::table_file::TableFile;
 use landmark_report::amounts::{count, counted};
 use landmark_report::write_file;
-use miette::{IntoDiagnostic, Report, Result};
+use miette::{IntoDiagnostic, Result};
+
+use crate::own::refused;
 
 mod example;
 mod inspect;
@@ -87,10 +89,6 @@ pub struct Wanted {
     /// Landmarks; by the number of items where absent.
     pub landmarks: Option<usize>,
     pub force: bool,
-}
-
-fn refused(message: impl Into<String>, help: &str) -> Report {
-    UsageError::new(message, Some(help.to_owned())).into()
 }
 
 /// Writes a configuration for a file, and reports what it costs and how to continue.

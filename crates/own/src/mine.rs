@@ -17,7 +17,7 @@ use crate::own_data::{self, Statement};
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_core::rank::RankCmp;
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::invocation::Invocation;
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::recall::Target;
@@ -29,7 +29,7 @@ use miette::{IntoDiagnostic, Result};
 
 use crate::calls::checks;
 use crate::named::Named;
-use crate::own::{GIVEN, Own, PAIRS_AT_A_TIME, ended, own_matrix, target};
+use crate::own::{GIVEN, Own, PAIRS_AT_A_TIME, ended, own_matrix, refused};
 
 mod across;
 mod audited;
@@ -65,30 +65,14 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// As a command has it.
-    pub fn of(pairs: Option<usize>, at_least: Option<f64>, scoring: Scoring) -> Result<Self> {
-        let target = scoring.target_recall.map(|recall| target(recall, scoring.delta)).transpose()?;
-        let Scoring { rescore, budget, dry_run, .. } = scoring;
-        if rescore.is_none() && target.is_none() && budget.is_none() && dry_run {
-            let help = "add `--budget CALLS`, `--rerank ITEMS` or `--target-recall RECALL`".to_owned();
-            return Err(UsageError::new("cannot estimate the calls: this command makes none", Some(help)).into());
+    /// Refuses a dry run of what makes no call.
+    fn check(self) -> Result<Self> {
+        if self.dry_run && self.rescore.is_none() && self.target.is_none() && self.budget.is_none() {
+            let help = "add `--budget CALLS`, `--rerank ITEMS` or `--target-recall RECALL`";
+            return Err(refused("cannot estimate the calls: this command makes none", help));
         }
-        Ok(Self { pairs, at_least, rescore, target, budget, dry_run })
+        Ok(self)
     }
-}
-
-/// What pairs may cost, and what is to be known of their recall.
-#[derive(Debug, Clone, Copy)]
-pub struct Scoring {
-    /// Candidates of each item that are scored by the oracle.
-    pub rescore: Option<usize>,
-    /// ρ: share of all pairs from a similarity on that is to be found.
-    pub target_recall: Option<f64>,
-    /// δ: the probability with which that may fail.
-    pub delta: f64,
-    pub budget: Option<u64>,
-    /// Reports how many pairs would be scored, and scores none.
-    pub dry_run: bool,
 }
 
 /// A pair, and whether its score is the oracle's.
@@ -118,6 +102,7 @@ struct Found {
 
 /// Lists the most similar pairs of all.
 pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
+    let wanted = wanted.check()?;
     if own_matrix(&invocation.config()?)?.dataset.has_two_lists() {
         return across::mine(invocation, wanted);
     }
@@ -149,6 +134,7 @@ fn listed(pairs: &[Mined], wanted: Wanted, path: &Path) -> String {
 
 /// Groups items that pairs of at least `wanted.at_least` connect.
 pub fn groups(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
+    let wanted = wanted.check()?;
     let own = Own::open_for_table(invocation)?;
     let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {

@@ -6,7 +6,7 @@ use crate::own_data;
 use landmark_core::oracle::Pair;
 use landmark_core::rank::RankCmp;
 use landmark_harness::config::Budget;
-use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::invocation::Invocation;
 use landmark_harness::run::{self, Ended};
 use landmark_neighbors::nearest::Neighbor as Listed;
 use landmark_report::amounts::{count, counted};
@@ -15,7 +15,7 @@ use landmark_tasks::neighbors::{
 };
 use miette::{IntoDiagnostic, Result};
 
-use crate::own::{ESTIMATES, GIVEN, Own, PAIRS_AT_A_TIME, ended};
+use crate::own::{ESTIMATES, GIVEN, Own, PAIRS_AT_A_TIME, ended, refused};
 
 /// Lists wanted of the factors, and what the oracle may be asked for them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,12 +35,10 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
     let own = Own::open_for_table(invocation)?;
     let given = own.given()?;
     if given.is_some() && approximate.is_some() {
-        let help = "leave out `--mode graph`".to_owned();
-        return Err(UsageError::new(
+        return Err(refused(
             "cannot use a graph: a given matrix has every score, and its lists are exact",
-            Some(help),
-        )
-        .into());
+            "leave out `--mode graph`",
+        ));
     }
     let wide = if given.is_some() { k } else { rescore.unwrap_or(k).max(k) };
     let (mut text, mut is_cut_short) = (String::new(), false);

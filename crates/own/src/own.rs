@@ -20,7 +20,7 @@ use landmark_report::amounts::count;
 use landmark_report::columns::{Column, write_parquet, write_separated};
 use landmark_report::{check_writable, write_file};
 use landmark_tasks::neighbors::SignedVectors;
-use miette::{IntoDiagnostic, Result};
+use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Array2;
 use serde_json::json;
 
@@ -34,15 +34,20 @@ pub(crate) const GIVEN: &str = "read from the given matrix: exact and complete\n
 /// Pairs asked of the oracle at a time: a budget cuts off no more than that.
 pub(crate) const PAIRS_AT_A_TIME: usize = 256;
 
+/// Error of the command line, and what to do about it.
+pub(crate) fn refused(message: impl Into<String>, help: impl Into<String>) -> Report {
+    UsageError::new(message, Some(help.into())).into()
+}
+
 /// A recall to be reached, as a command has it.
-pub(crate) fn target(recall: f64, delta: f64) -> Result<Target> {
-    let refused = |error| {
+pub fn target(recall: f64, delta: f64) -> Result<Target> {
+    let fail = |error| {
         let is_percent = recall > 1.0 && recall <= 100.0;
         let help =
             is_percent.then(|| format!("a recall is a number between 0 and 1: `--target-recall {}`", recall / 100.0));
         UsageError::new(format!("cannot guarantee a recall: {error}"), help).into()
     };
-    Target::new(recall, delta).map_err(refused)
+    Target::new(recall, delta).map_err(fail)
 }
 
 pub(crate) struct Own {
@@ -106,7 +111,7 @@ impl Own {
         let help = format!(
             "run it first: `{again}`, which makes only the calls that are not stored; or pass the flags of the run that made the factors"
         );
-        Err(UsageError::new(message, Some(help)).into())
+        Err(refused(message, help))
     }
 
     /// Refuses factors of other items than those of the file now.
@@ -122,8 +127,7 @@ impl Own {
             (then, now) => format!("there were {} and are {}", count(then as u64), count(now as u64)),
         };
         let message = format!("cannot use the factors: the items have changed since they were made ({how})");
-        let help = "run the configuration again; stored scores of unchanged items are reused";
-        Err(UsageError::new(message, Some(help.to_owned())).into())
+        Err(refused(message, "run the configuration again; stored scores of unchanged items are reused"))
     }
 
     /// Refuses another oracle than the one that the factors approximate.
@@ -267,12 +271,11 @@ pub(crate) fn ended(is_cut_short: bool) -> Ended {
 }
 
 /// Scores of one oracle do not apply to the factors of another.
-pub(crate) fn other_scorer(then: &str, now: &str) -> miette::Report {
+pub(crate) fn other_scorer(then: &str, now: &str) -> Report {
     let message = format!(
         "cannot use the factors: they were built with the scorer `{then}`, but the configuration now uses `{now}`"
     );
-    let help = "run the configuration again, or undo the change of the scorer or of `oracle`".to_owned();
-    UsageError::new(message, Some(help)).into()
+    refused(message, "run the configuration again, or undo the change of the scorer or of `oracle`")
 }
 
 /// The command that runs a configuration with the flags of this one.
@@ -292,8 +295,10 @@ pub(crate) fn one_list_only(matrix: &MatrixSubject, reason: &str) -> Result<()> 
     if !matrix.dataset.has_two_lists() {
         return Ok(());
     }
-    let help = "use `landmark topk --calls-per-item CALLS`, `landmark mine --budget CALLS` or `landmark audit`";
-    Err(UsageError::new(format!("cannot use two lists here: {reason}"), Some(help.to_owned())).into())
+    Err(refused(
+        format!("cannot use two lists here: {reason}"),
+        "use `landmark topk --calls-per-item CALLS`, `landmark mine --budget CALLS` or `landmark audit`",
+    ))
 }
 
 /// The matrix of a configuration whose experiment is `own_data`.
@@ -302,8 +307,7 @@ pub(crate) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
         Subject::Matrix(matrix, _) if matrix.experiment.makes_factors() => Ok(matrix),
         other => {
             let message = format!("cannot use `{}`: `experiment: {}` writes no factors", config.run.name, other.id());
-            let help = "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`".to_owned();
-            Err(UsageError::new(message, Some(help)).into())
+            Err(refused(message, "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`"))
         }
     }
 }
@@ -329,7 +333,7 @@ impl Form {
             "parquet" => Ok(Self::Parquet),
             _ => {
                 let message = format!("cannot write `{}`: unknown file extension", path.display());
-                Err(UsageError::new(message, Some("use .tsv, .csv or .parquet".to_owned())).into())
+                Err(refused(message, "use .tsv, .csv or .parquet"))
             }
         }
     }

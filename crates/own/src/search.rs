@@ -16,7 +16,7 @@ use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use miette::{IntoDiagnostic, Result};
 
-use crate::own::{never_run, write_table};
+use crate::own::{never_run, refused, write_table};
 
 /// The file of queries, their embeddings, and how each is searched for.
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +41,10 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     let Some((matrix, queries)) = settings else {
         let message =
             format!("cannot search `{}`: `experiment: {}` builds no index", config.run.name, config.subject.id());
-        let help = "use a configuration with `experiment: search`, such as `configs/own_search.yaml`".to_owned();
-        return Err(UsageError::new(message, Some(help)).into());
+        return Err(refused(
+            message,
+            "use a configuration with `experiment: search`, such as `configs/own_search.yaml`",
+        ));
     };
     let options = invocation.options.clone();
     let new = queries.texts.beside(asked.file).read(1).map_err(UsageError::of)?;

@@ -122,6 +122,27 @@ pub(crate) fn render(
     Ok(Part { name, page, map, chapters: chapters.collect::<Result<_, _>>()? }.render()?)
 }
 
+impl Tile {
+    pub fn new(label: impl Into<String>, value: impl Into<String>, note: impl Into<String>) -> Self {
+        Self { label: label.into(), value: value.into(), note: note.into() }
+    }
+}
+
+impl Chapter {
+    /// A heading with a caption, and nothing below it yet.
+    pub fn new(id: &str, title: &str, caption: impl Into<String>) -> Self {
+        Self { id: id.to_owned(), title: title.to_owned(), caption: caption.into(), ..Self::default() }
+    }
+
+    /// With a list below it.
+    #[must_use]
+    pub fn listing(mut self, heading: &str, head: &[&str], lines: Vec<Vec<Listed>>) -> Self {
+        let head = head.iter().map(|&text| text.to_owned()).collect();
+        self.listings.push(Listing { heading: heading.to_owned(), head, lines });
+        self
+    }
+}
+
 impl MatrixPage {
     /// Anchor and title of each part, for the list of contents.
     pub(crate) fn contents(&self) -> Vec<(&str, &str)> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Result};
 
-use super::refused;
+use crate::own::refused;
 
 /// Files of the example `quickstart`, by their paths in the folder that they are written to.
 const QUICKSTART: [(&str, &str); 6] = [

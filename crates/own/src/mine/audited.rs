@@ -6,7 +6,6 @@
 use crate::own_data::Statement;
 use landmark_core::oracle::{Oracle, Pair};
 use landmark_core::stream::stream;
-use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::recall::{
@@ -18,14 +17,16 @@ use miette::{IntoDiagnostic, Report, Result};
 
 use super::{Found, Mined, Own, Wanted, all_pairs, missing};
 use crate::calls::checks;
-use crate::own::{PAIRS_AT_A_TIME, progress_over};
+use crate::own::{PAIRS_AT_A_TIME, progress_over, refused};
 
 impl Own {
     /// Pairs of at least `wanted.at_least`, with a guaranteed recall.
     pub(super) fn audited_pairs(&self, context: &SweepContext<'_>, wanted: Wanted, target: Target) -> Result<Found> {
         let Some(at_least) = wanted.at_least else {
-            let help = "add a minimum similarity, such as `--at-least 0.8`".to_owned();
-            return Err(UsageError::new("cannot guarantee a recall of all pairs", Some(help)).into());
+            return Err(refused(
+                "cannot guarantee a recall of all pairs",
+                "add a minimum similarity, such as `--at-least 0.8`",
+            ));
         };
         let info = &self.factors.info;
         let oracle = context.similarities(info.gamma).into_diagnostic()?;

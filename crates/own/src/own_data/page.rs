@@ -10,8 +10,8 @@ use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
 use landmark_report::amounts::{count, counted};
 use landmark_report::{
-    Chapter, Colouring, Interval, ItemMap, Listed, Listing, MapLayout, Mark, MatrixPage, Metric, Near, Notation, Plot,
-    PlotAxis, ResultRow, Tile, write_file,
+    Chapter, Colouring, Interval, ItemMap, Listed, MapLayout, Mark, MatrixPage, Metric, Near, Notation, Plot, PlotAxis,
+    ResultRow, Tile, write_file,
 };
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
@@ -322,11 +322,8 @@ fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
     if let Some(calls) = facts.calls {
         let spent = calls.fit + calls.estimate;
         let label = if facts.is_given { "entries read" } else { "calls" };
-        tiles.push(Tile {
-            label: label.to_owned(),
-            value: count(spent),
-            note: format!("{} of the {} of all pairs", share(spent, calls.all), count(calls.all)),
-        });
+        let note = format!("{} of the {} of all pairs", share(spent, calls.all), count(calls.all));
+        tiles.push(Tile::new(label, count(spent), note));
     }
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     if let Some(error) = find(Metric::OffDiagonalError) {
@@ -336,15 +333,10 @@ fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
             }
             None => "exact, against all of K".to_owned(),
         };
-        tiles.push(Tile {
-            label: "relative error off the diagonal".to_owned(),
-            value: format!("{:.3}", error.value),
-            note,
-        });
+        tiles.push(Tile::new("relative error off the diagonal", format!("{:.3}", error.value), note));
     } else {
-        let note =
-            "not measured; `error_estimate: 1000` in the configuration evaluates 1,000 pairs for it".replace('`', "");
-        tiles.push(Tile { label: "relative error".to_owned(), value: "unknown".to_owned(), note });
+        let note = "not measured; error_estimate: 1000 in the configuration evaluates 1,000 pairs for it";
+        tiles.push(Tile::new("relative error", "unknown", note));
     }
     if let Some(recall) = curve::best_recall(rows) {
         let interval = recall.interval.map_or_else(String::new, |Interval { lower, upper }| {
@@ -356,18 +348,12 @@ fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
         };
         let proxy = curve::proxy_recall(rows)
             .map_or_else(String::new, |proxy| format!("; the proxy alone finds {:.0} %", 100.0 * proxy));
-        tiles.push(Tile {
-            label: "recall of the ten nearest".to_owned(),
-            value: format!("{:.0} %", 100.0 * recall.value),
-            note: judged + &proxy,
-        });
+        let value = format!("{:.0} %", 100.0 * recall.value);
+        tiles.push(Tile::new("recall of the ten nearest", value, judged + &proxy));
     }
     if let Some(correlation) = find(Metric::ScoreCorrelation) {
-        tiles.push(Tile {
-            label: "correlation with the exact score".to_owned(),
-            value: format!("{:.3}", correlation.value),
-            note: "at sampled pairs that the fit did not use".to_owned(),
-        });
+        let note = "at sampled pairs that the fit did not use";
+        tiles.push(Tile::new("correlation with the exact score", format!("{:.3}", correlation.value), note));
     }
     tiles
 }
@@ -399,17 +385,15 @@ fn spectrum(eigenvalues: &[f64], n: usize, drawn: usize) -> Option<Chapter> {
             100.0 * squares(&negative) / squares(&values)
         ),
     };
+    let caption = format!("Eigenvalues of the approximation, the largest first. {words}.{scaled}");
     Some(Chapter {
-        id: "spectrum".to_owned(),
-        title: "Spectrum of the factors".to_owned(),
-        caption: format!("Eigenvalues of the approximation, the largest first. {words}.{scaled}"),
         plots: vec![Plot {
             title: "Size of the eigenvalues of the factors, the largest first".to_owned(),
             x: PlotAxis::linear("place by size", Notation::Whole),
             y: PlotAxis::linear("size of the eigenvalue", Notation::Fixed(2)).logarithmic(),
             marks: drawn_marks(vec![dots("positive", 0, 1.0), dots("negative", 1, -1.0)]),
         }],
-        ..Chapter::default()
+        ..Chapter::new("spectrum", "Spectrum of the factors", caption)
     })
 }
 
@@ -440,22 +424,20 @@ fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
         ink: 5,
         bars: if exact < all { bars(|bin| bin.exact + bin.estimated) } else { Vec::new() },
     };
-    Chapter {
-        id: "similarities".to_owned(),
-        title: "Similarities of all pairs".to_owned(),
-        caption: match is_given {
-            true => format!(
-                "Similarities of all {} pairs of drawn items, read off the matrix. Counts are on a logarithmic scale.",
-                count(all)
-            ),
-            false => format!(
-                "Similarities of all {} pairs of drawn items. {} of them were evaluated ({}); the factors estimate the others, which stand on top. Counts \
+    let caption = match is_given {
+        true => format!(
+            "Similarities of all {} pairs of drawn items, read off the matrix. Counts are on a logarithmic scale.",
+            count(all)
+        ),
+        false => format!(
+            "Similarities of all {} pairs of drawn items. {} of them were evaluated ({}); the factors estimate the others, which stand on top. Counts \
                  are on a logarithmic scale.",
-                count(all),
-                count(exact),
-                share(exact, all)
-            ),
-        },
+            count(all),
+            count(exact),
+            share(exact, all)
+        ),
+    };
+    Chapter {
         plots: vec![Plot {
             title: "Histogram of similarities".to_owned(),
             x: PlotAxis::linear("similarity", Notation::Fixed(2)),
@@ -466,7 +448,7 @@ fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
                 Mark::Bars { name: "evaluated".to_owned(), ink: 0, bars: bars(|bin| bin.exact) },
             ]),
         }],
-        ..Chapter::default()
+        ..Chapter::new("similarities", "Similarities of all pairs", caption)
     }
 }
 
@@ -475,23 +457,12 @@ fn pairs(pairs: &[(usize, usize, f64, bool)], drawn: &Drawn<'_>, is_given: bool)
         vec![Listed::Score { value: score, is_exact }, drawn.listed(first), drawn.listed(second)]
     };
     let lines: Vec<_> = pairs.iter().map(line).collect();
-    (!lines.is_empty()).then(|| Chapter {
-        id: "pairs".to_owned(),
-        title: "Most similar pairs on the map".to_owned(),
-        caption: match is_given {
-            true => "Read off the matrix; `landmark mine` lists more of them.",
-            false => {
-                "By the factors and the stored scores; `landmark mine` searches all items and scores what it finds."
-            }
-        }
-        .to_owned(),
-        listings: vec![Listing {
-            head: ["similarity", "first", "second"].map(str::to_owned).to_vec(),
-            lines,
-            ..Listing::default()
-        }],
-        ..Chapter::default()
-    })
+    let caption = match is_given {
+        true => "Read off the matrix; `landmark mine` lists more of them.",
+        false => "By the factors and the stored scores; `landmark mine` searches all items and scores what it finds.",
+    };
+    let chapter = Chapter::new("pairs", "Most similar pairs on the map", caption);
+    (!lines.is_empty()).then(|| chapter.listing("", &["similarity", "first", "second"], lines))
 }
 
 fn alone(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
@@ -506,17 +477,9 @@ fn alone(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
         ]
     };
     let lines: Vec<_> = nearest.iter().take(LINES / 2).map(line).collect();
-    (!lines.is_empty()).then(|| Chapter {
-        id: "alone".to_owned(),
-        title: "Outliers".to_owned(),
-        caption: "Items whose nearest neighbor is least similar: outliers, other languages, broken texts.".to_owned(),
-        listings: vec![Listing {
-            head: ["similarity to the nearest", "item", "its nearest neighbor"].map(str::to_owned).to_vec(),
-            lines,
-            ..Listing::default()
-        }],
-        ..Chapter::default()
-    })
+    let caption = "Items whose nearest neighbor is least similar: outliers, other languages, broken texts.";
+    let head = ["similarity to the nearest", "item", "its nearest neighbor"];
+    (!lines.is_empty()).then(|| Chapter::new("alone", "Outliers", caption).listing("", &head, lines))
 }
 
 fn hubs(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
@@ -527,21 +490,13 @@ fn hubs(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
     order.sort_by_key(|&item| (std::cmp::Reverse(met[item]), item));
     let line = |&item: &usize| vec![Listed::Number(count(met[item]), met[item] as f64), drawn.listed(item)];
     let never = met.iter().filter(|&&times| times == 0).count() as u64;
-    Some(Chapter {
-        id: "hubs".to_owned(),
-        title: "Hubs".to_owned(),
-        caption: format!(
-            "Items that are in the most lists of {width} nearest neighbors. The mean is {width} lists per item, and {} items are in none. A hub \
-             without content (boilerplate, a very short text) spoils lists of neighbors.",
-            count(never)
-        ),
-        listings: vec![Listing {
-            head: ["lists it is in", "item"].map(str::to_owned).to_vec(),
-            lines: order.iter().take(LINES / 2).filter(|&&item| met[item] > 0).map(line).collect(),
-            ..Listing::default()
-        }],
-        ..Chapter::default()
-    })
+    let caption = format!(
+        "Items that are in the most lists of {width} nearest neighbors. The mean is {width} lists per item, and {} items are in none. A hub \
+         without content (boilerplate, a very short text) spoils lists of neighbors.",
+        count(never)
+    );
+    let lines = order.iter().take(LINES / 2).filter(|&&item| met[item] > 0).map(line).collect();
+    Some(Chapter::new("hubs", "Hubs", caption).listing("", &["lists it is in", "item"], lines))
 }
 
 #[cfg(test)]
