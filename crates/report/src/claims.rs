@@ -5,10 +5,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use landmark_yaml::{ConfigError, Problems, Sources, parse};
+use landmark_yaml::ConfigError;
 use serde::Deserialize;
 
 use crate::amounts::thousands;
+use crate::reference::{file_of_paper, read_yaml};
 use crate::results::{Metric, Notation, ResultRow, ResultsError};
 use crate::spec::distinct;
 
@@ -179,13 +180,7 @@ impl Claims {
     /// Reads `experiments/<paper>/claims.yaml`.
     pub fn read(path: &Path) -> Result<Self, ClaimsError> {
         let text = fs::read_to_string(path).map_err(|source| ClaimsError::Read { path: path.to_path_buf(), source })?;
-        let name = path.display().to_string();
-        let (mut sources, problems) = (Sources::default(), Problems::default());
-        let root = parse(&text, sources.add(&name, &text));
-        let file = problems.keep(root).and_then(|root| problems.read::<File>(&root, "claims"));
-        let Some(file) = file.filter(|_| problems.is_empty()) else {
-            return Err(ConfigError::new(&name, &sources, problems.into_vec()).into());
-        };
+        let file: File = read_yaml(&path.display().to_string(), &text, "claims")?;
         let fail = |claim: &str, complaint: String| ClaimsError::Claim {
             path: path.to_path_buf(),
             claim: claim.to_owned(),
@@ -213,16 +208,11 @@ impl Claims {
 
     /// The claims of a paper for a configuration, looked for as its reference numbers are.
     pub fn find(paper: &str, config: &Path) -> Result<Option<Self>, ClaimsError> {
-        let inside = Path::new("experiments").join(paper).join("claims.yaml");
-        let above = config.ancestors().skip(1).map(|folder| folder.join(&inside));
-        match std::iter::once(inside.clone()).chain(above).find(|path| path.is_file()) {
-            Some(path) => Self::read(&path).map(Some),
-            None => Ok(None),
-        }
+        file_of_paper(paper, "claims.yaml", config).map(|path| Self::read(&path)).transpose()
     }
 
     /// Every run that decides a claim that this run has a part in, or any claim.
-    pub fn runs_beside(&self, of: Option<&str>) -> Vec<&str> {
+    pub fn runs_with(&self, of: Option<&str>) -> Vec<&str> {
         let has_part = |claim: &&Claim| of.is_none_or(|run| claim.runs.iter().any(|name| name == run));
         self.claims.iter().filter(has_part).flat_map(|claim| &claim.runs).map(String::as_str).collect()
     }

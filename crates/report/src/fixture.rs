@@ -146,7 +146,7 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
         tables: vec![
             table(
                 "table5",
-                "Error beside the paper",
+                "Error next to the paper",
                 TableKind::Comparison { select: tweets(at_rank()), reference: Some("table5".into()) },
             ),
             table("table_rank", "Error at equal rank", TableKind::Grid { select: at_rank(), across: "rank" }),

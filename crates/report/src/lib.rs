@@ -38,7 +38,7 @@ pub use claims::{
 pub use error::ReportError;
 pub use groups::half_width;
 pub use input::ReportInput;
-pub use matrix_page::{Chapter, Colouring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile};
+pub use matrix_page::{Chapter, Coloring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile};
 pub use plot::{Mark, Plot, PlotAxis};
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{

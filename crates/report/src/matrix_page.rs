@@ -11,7 +11,7 @@ use crate::plot::Plot;
 
 mod map;
 
-pub use map::{Colouring, ItemMap, MapLayout, Near};
+pub use map::{Coloring, ItemMap, MapLayout, Near};
 
 pub(crate) const STYLE: &str = include_str!("../templates/matrix.css");
 pub(crate) const SCRIPT: &str = include_str!("../templates/matrix.js");

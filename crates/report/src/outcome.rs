@@ -11,17 +11,17 @@ pub(super) fn sentence(input: &ReportInput<'_>, tables: &[Table]) -> Option<Stri
     (!parts.is_empty()).then(|| parts.join(". ") + ".")
 }
 
-/// `Of 12 published numbers beside ours 9 are within, 1 better, 2 worse; 4 can't be held against ours, 30 were not run`.
+/// `Of 12 published numbers next to ours: 9 within, 1 better, 2 worse; 4 are not comparable; 30 were not run`.
 fn numbers(tables: &[Table]) -> Option<String> {
     let counts = verdict_counts(tables);
     let VerdictCounts { not_comparable: apart, not_run, .. } = counts;
     let compared = VerdictCounts { not_comparable: 0, not_run: 0, ..counts };
-    let beside: u64 = compared.named().iter().map(|(count, _)| count).sum();
+    let compared_count: u64 = compared.named().iter().map(|(count, _)| count).sum();
     let listed = compared.in_words();
-    let mut text = match beside {
-        0 => "No published number can be held against ours".to_owned(),
-        1 => format!("One published number stands beside ours: {listed}"),
-        n => format!("Of {n} published numbers beside ours: {listed}"),
+    let mut text = match compared_count {
+        0 => "No published number can be compared with ours".to_owned(),
+        1 => format!("One published number is next to ours: {listed}"),
+        n => format!("Of {n} published numbers next to ours: {listed}"),
     };
     if apart > 0 {
         text += &format!("; {apart} {} not comparable", if apart == 1 { "is" } else { "are" });
@@ -29,7 +29,7 @@ fn numbers(tables: &[Table]) -> Option<String> {
     if not_run > 0 {
         text += &format!("; {not_run} {} not run", if not_run == 1 { "was" } else { "were" });
     }
-    (beside + apart + not_run > 0).then_some(text)
+    (compared_count + apart + not_run > 0).then_some(text)
 }
 
 /// Verdicts of all comparisons with the paper, by the cells that hold them.

@@ -246,7 +246,7 @@ mod tests {
             picture.pixels.iter().filter(|pixel| is_it(**pixel)).count() as f64 / picture.pixels.len() as f64
         };
         let brightness = |pixel: [u8; 3]| pixel.map(u32::from).iter().sum::<u32>() / 3;
-        let is_coloured = |pixel: [u8; 3]| pixel.iter().max().zip(pixel.iter().min()).is_some_and(|(a, b)| a - b > 90);
+        let is_colored = |pixel: [u8; 3]| pixel.iter().max().zip(pixel.iter().min()).is_some_and(|(a, b)| a - b > 90);
         for (size, is_dark) in [((1280, 9000), false), ((1280, 9000), true), ((420, 9000), false)] {
             let seen = browser.photograph(&page, size, is_dark);
             assert_eq!(seen.size, size);
@@ -257,8 +257,8 @@ mod tests {
             assert!((0.002..0.3).contains(&ink), "{size:?}, dark {is_dark}: {ink} is ink");
             // what has colors besides verdicts and warnings is figures
             let bare = browser.photograph(&without_figures, size, is_dark);
-            let [coloured, bare] = [&seen, &bare].map(|picture| share(picture, &is_coloured));
-            assert!(coloured > 1.5 * bare, "{size:?}, dark {is_dark}: {coloured} is coloured, {bare} without figures");
+            let [colored, bare] = [&seen, &bare].map(|picture| share(picture, &is_colored));
+            assert!(colored > 1.5 * bare, "{size:?}, dark {is_dark}: {colored} is colored, {bare} without figures");
         }
     }
 

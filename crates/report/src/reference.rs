@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use landmark_yaml::{ConfigError, Problems, Sources, parse};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::results::Metric;
 
@@ -56,7 +57,7 @@ impl Reference {
     pub fn read(path: &Path) -> Result<Self, ReferenceError> {
         let text =
             fs::read_to_string(path).map_err(|source| ReferenceError::Read { path: path.to_path_buf(), source })?;
-        let file = File::parse(&path.display().to_string(), &text)?;
+        let file: File = read_yaml(&path.display().to_string(), &text, "reference")?;
         let mut values = Vec::new();
         for table in &file.tables {
             for row in &table.rows {
@@ -69,12 +70,7 @@ impl Reference {
     /// The numbers of a paper for a configuration: `experiments/<paper>/reference.yaml` in the working directory, or next to or above the
     /// configuration's folder.
     pub fn find(paper: &str, config: &Path) -> Result<Option<Self>, ReferenceError> {
-        let inside = Path::new("experiments").join(paper).join("reference.yaml");
-        let above = config.ancestors().skip(1).map(|folder| folder.join(&inside));
-        match std::iter::once(inside.clone()).chain(above).find(|path| path.is_file()) {
-            Some(path) => Self::read(&path).map(Some),
-            None => Ok(None),
-        }
+        file_of_paper(paper, "reference.yaml", config).map(|path| Self::read(&path)).transpose()
     }
 
     pub fn table(&self, id: &str) -> impl Iterator<Item = &ReferenceValue> {
@@ -91,15 +87,20 @@ struct File {
     facts: Vec<Fact>,
 }
 
-impl File {
-    fn parse(name: &str, text: &str) -> Result<Self, ConfigError> {
-        let (mut sources, problems) = (Sources::default(), Problems::default());
-        let root = parse(text, sources.add(name, text));
-        let file = problems.keep(root).and_then(|root| problems.read::<Self>(&root, "reference"));
-        match file {
-            Some(file) if problems.is_empty() => Ok(file),
-            _ => Err(ConfigError::new(name, &sources, problems.into_vec())),
-        }
+/// The file of a paper: in the working directory, or next to or above the folder of a configuration.
+pub(crate) fn file_of_paper(paper: &str, name: &str, config: &Path) -> Option<PathBuf> {
+    let inside = Path::new("experiments").join(paper).join(name);
+    let above = config.ancestors().skip(1).map(|folder| folder.join(&inside));
+    std::iter::once(inside.clone()).chain(above).find(|path| path.is_file())
+}
+
+/// The content of a YAML file whose keys begin with `root` in messages.
+pub(crate) fn read_yaml<T: DeserializeOwned>(name: &str, text: &str, root: &str) -> Result<T, ConfigError> {
+    let (mut sources, problems) = (Sources::default(), Problems::default());
+    let parsed = problems.keep(parse(text, sources.add(name, text)));
+    match parsed.and_then(|parsed| problems.read(&parsed, root)) {
+        Some(file) if problems.is_empty() => Ok(file),
+        _ => Err(ConfigError::new(name, &sources, problems.into_vec())),
     }
 }
 

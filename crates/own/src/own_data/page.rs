@@ -10,7 +10,7 @@ use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
 use landmark_report::amounts::{count, counted};
 use landmark_report::{
-    Chapter, Colouring, Interval, ItemMap, Listed, MapLayout, Mark, MatrixPage, Metric, Near, Notation, Plot, PlotAxis,
+    Chapter, Coloring, Interval, ItemMap, Listed, MapLayout, Mark, MatrixPage, Metric, Near, Notation, Plot, PlotAxis,
     ResultRow, Tile, write_file,
 };
 use rand::seq::index;
@@ -167,8 +167,8 @@ pub(super) fn page(run: &FinishedRun<'_>) -> Option<MatrixPage> {
 fn show(run: &FinishedRun<'_>, landmarks: &[usize], gathered: Gathered, page: &mut MatrixPage) {
     let (n, is_given) = (gathered.ids.len(), run.facts.is_given);
     let drawn = Drawn::new(&gathered);
-    let mut colourings = answers::colourings(&run.facts.folder, &drawn, gathered.classes.as_deref());
-    colourings.push(landmark_colours(landmarks, &gathered.items));
+    let mut colorings = answers::colorings(&run.facts.folder, &drawn, gathered.classes.as_deref());
+    colorings.push(landmark_colors(landmarks, &gathered.items));
     let all = if n > gathered.items.len() {
         format!(
             "{} of {} items, drawn at random, and neighbors among them",
@@ -188,7 +188,7 @@ fn show(run: &FinishedRun<'_>, landmarks: &[usize], gathered: Gathered, page: &m
         ids: drawn.ids(),
         texts: gathered.texts.clone(),
         layouts: layouts(&gathered),
-        colourings,
+        colorings,
         near: gathered.near.clone(),
     });
     page.chapters.extend(spectrum(&gathered.eigenvalues, n, gathered.items.len()));
@@ -217,9 +217,9 @@ fn layouts(gathered: &Gathered) -> Vec<MapLayout> {
     layouts
 }
 
-fn landmark_colours(landmarks: &[usize], items: &[usize]) -> Colouring {
+fn landmark_colors(landmarks: &[usize], items: &[usize]) -> Coloring {
     let landmarks: std::collections::HashSet<usize> = landmarks.iter().copied().collect();
-    Colouring {
+    Coloring {
         name: "landmarks".to_owned(),
         names: vec!["landmark: compared with every item".to_owned(), "other item".to_owned()],
         of: items.iter().map(|item| Some(usize::from(!landmarks.contains(item)))).collect(),

@@ -292,7 +292,7 @@ const SAME_PLACE: f64 = 0.015;
 /// Leaves the intervals of the two curves that end best: more of them hide each other.
 fn keep_two_bands(series: &mut [Series], better: Direction) {
     let mut ends: Vec<(usize, f64)> = Vec::new();
-    for (place, one) in series.iter().enumerate().filter(|(_, one)| one.style.colour.is_some()) {
+    for (place, one) in series.iter().enumerate().filter(|(_, one)| one.style.color.is_some()) {
         if let Shape::Curve(points) = &one.shape {
             ends.extend(points.last().filter(|_| one.has_band()).map(|point| (place, point.1)));
         }
@@ -342,7 +342,7 @@ fn above(series: &[Series], x: &Axis, y: &Axis, notation: Notation) -> Vec<(f64,
         let lines = all.iter().filter(|(other, ..)| near(other)).count();
         // decimals of thousands carry no information
         let value = if highest.1 < 1000.0 { notation.show(highest.1) } else { count(highest.1.round() as u64) };
-        all.push((highest.0, lines as f64, format!("↑ {value}"), one.style.colour));
+        all.push((highest.0, lines as f64, format!("↑ {value}"), one.style.color));
     }
     all
 }
@@ -385,8 +385,8 @@ fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String,
         ("negative", 1, Marker::Triangle, shown.iter().filter(|(_, value)| *value < 0.0).collect()),
     ];
     let mut series = Vec::new();
-    for (name, colour, marker, points) in signs {
-        let style = SeriesStyle::marks(colour, marker);
+    for (name, color, marker, points) in signs {
+        let style = SeriesStyle::marks(color, marker);
         let points: Vec<_> = points.into_iter().map(|(position, value)| (*position as f64, *value)).collect();
         if !points.is_empty() {
             remember(legend, name, style);
@@ -431,7 +431,7 @@ fn histogram(
         let bars = bars.map(|(bin, &count)| (left(bin), left(bin + 1), f64::from(count))).collect();
         let mut style = SeriesStyle { marker: Marker::Square, width: 0.0, ..styles.of_method(method) };
         // alone in its figure, the exact matrix needs no gray
-        style.colour = style.colour.or((methods(part).len() == 1).then_some(0));
+        style.color = style.color.or((methods(part).len() == 1).then_some(0));
         remember(legend, method, style);
         series.push(Series { style, shape: Shape::Bars(bars) });
     }

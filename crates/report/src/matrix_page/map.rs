@@ -30,7 +30,7 @@ pub struct ItemMap {
     /// Arrangements, the first shown first.
     pub layouts: Vec<MapLayout>,
     /// Colors, the first shown first.
-    pub colourings: Vec<Colouring>,
+    pub colorings: Vec<Coloring>,
     /// Nearest of each item, best first.
     pub near: Vec<Vec<Near>>,
 }
@@ -48,7 +48,7 @@ pub struct MapLayout {
 
 /// Labels of the items that are shown as colors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Colouring {
+pub struct Coloring {
     /// Name in the list of colors.
     pub name: String,
     pub names: Vec<String>,
@@ -119,11 +119,11 @@ impl ItemMap {
         let shares = cells().map(|near| near.map_or(0, |near| quantised((near.score - low) / extent)));
         let exact: Vec<u8> = cells().map(|near| u8::from(near.is_some_and(|near| near.is_exact))).collect();
         let longest = self.longest_text();
-        let colourings = self.colourings.iter().map(|colouring| {
+        let colorings = self.colorings.iter().map(|coloring| {
             let of =
-                colouring.of.iter().map(|label| label.and_then(|label| u16::try_from(label).ok()).unwrap_or(NOBODY));
-            let names: Vec<String> = colouring.names.iter().map(|name| cut(name, LONGEST_ID)).collect();
-            json!({ "name": colouring.name, "names": names, "of": base64(&bytes(of)) })
+                coloring.of.iter().map(|label| label.and_then(|label| u16::try_from(label).ok()).unwrap_or(NOBODY));
+            let names: Vec<String> = coloring.names.iter().map(|name| cut(name, LONGEST_ID)).collect();
+            json!({ "name": coloring.name, "names": names, "of": base64(&bytes(of)) })
         });
         let layouts = self
             .layouts
@@ -133,7 +133,7 @@ impl ItemMap {
             "ids": self.ids.iter().map(|id| cut(id, LONGEST_ID)).collect::<Vec<_>>(),
             "texts": self.texts.iter().map(|text| cut(text, longest)).collect::<Vec<_>>(),
             "layouts": layouts.collect::<Vec<_>>(),
-            "colourings": colourings.collect::<Vec<_>>(),
+            "colorings": colorings.collect::<Vec<_>>(),
             "width": width,
             "near": base64(&bytes(places)),
             "scores": base64(&bytes(shares)),

@@ -35,7 +35,7 @@ pub(crate) fn page(count: usize) -> MatrixPage {
                 points: points.iter().map(|&(x, y)| (y, x)).collect(),
             },
         ],
-        colourings: vec![Colouring {
+        colorings: vec![Coloring {
             name: "kinds".into(),
             names: vec!["even".into(), "odd <b>".into()],
             of: (0..count).map(|item| (item != 3).then_some(item % 2)).collect(),

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap as _;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value as Json};
 
 use super::Notation;
 
@@ -114,7 +114,8 @@ fn columns_of(name: &str) -> &'static [Column] {
     AXES.iter().find(|axis| axis.name == name).map_or(&[], |axis| axis.columns)
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
 pub enum Place {
     /// A number; whole ones are stored without a point.
     Number(f64),
@@ -164,29 +165,16 @@ impl fmt::Display for Place {
     }
 }
 
-impl From<f64> for Place {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
+macro_rules! place_of {
+    ($($number:ty),*) => {
+        $(impl From<$number> for Place {
+            fn from(number: $number) -> Self {
+                Self::Number(number as f64)
+            }
+        })*
+    };
 }
-
-impl From<i32> for Place {
-    fn from(number: i32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl From<u64> for Place {
-    fn from(number: u64) -> Self {
-        Self::Number(number as f64)
-    }
-}
-
-impl From<usize> for Place {
-    fn from(number: usize) -> Self {
-        Self::Number(number as f64)
-    }
-}
+place_of!(f64, i32, u64, usize);
 
 impl From<&str> for Place {
     fn from(word: &str) -> Self {
@@ -213,21 +201,6 @@ impl Serialize for Place {
                 None => serializer.serialize_f64(*number),
             },
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Place {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Stored {
-            Number(f64),
-            Word(String),
-        }
-        Ok(match Stored::deserialize(deserializer)? {
-            Stored::Number(number) => Self::Number(number),
-            Stored::Word(word) => Self::Word(word),
-        })
     }
 }
 
@@ -305,31 +278,15 @@ impl fmt::Display for Axes {
 
 impl Serialize for Axes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.iter().try_for_each(|(name, place)| map.serialize_entry(name, place))?;
-        map.end()
+        serializer.collect_map(self.iter())
     }
 }
 
 impl<'de> Deserialize<'de> for Axes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Axes;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of axes by name")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Axes, A::Error> {
-                let mut axes = Axes::default();
-                while let Some((name, place)) = map.next_entry::<String, Place>()? {
-                    axes.set(&name, place);
-                }
-                Ok(axes)
-            }
-        }
-        deserializer.deserialize_map(InOrder)
+        let places = Map::<String, Json>::deserialize(deserializer)?;
+        let place = |(name, place)| Ok((name, Place::deserialize(place).map_err(D::Error::custom)?));
+        places.into_iter().map(place).collect::<Result<_, _>>().map(Self)
     }
 }
 

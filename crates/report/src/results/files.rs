@@ -32,7 +32,7 @@ fn next_step(error: &io::Error) -> &'static str {
         }
         io::ErrorKind::InvalidInput => "it is a link: remove it, so that results are not written elsewhere",
         io::ErrorKind::NotFound => "check the path: something on it is missing",
-        _ => "run the same command again once this is mended: finished jobs are kept",
+        _ => "fix this and run the same command again: finished jobs are kept",
     }
 }
 

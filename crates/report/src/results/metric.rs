@@ -107,7 +107,7 @@ metrics! {
     /// Calls an item above those of a search that is given the truth.
     Price: "price", "price of not knowing", "calls per item above knowing the truth", Lower, Fixed(1), SCORE;
     /// 1 where nothing was stated, 0 elsewhere.
-    Refused: "refused", "refused", "refused (%)", Lower, Percent, POSITIVE;
+    Refused: "refused", "no statement", "no statement (%)", Lower, Percent, POSITIVE;
     F1: "f1", "F1", "F1 (%)", Higher, Percent, SCORE;
     /// Mean of MUC, B³ and CEAFe.
     ConllF1: "conll_f1", "CoNLL F1", "CoNLL F1 (%)", Higher, Percent, SCORE;
@@ -174,7 +174,7 @@ metrics! {
     Coherence: "coherence", "μ", "coherence μ", Lower, Fixed(3), POSITIVE;
     Unicoherence: "unicoherence", "μ̃", "unicoherence μ̃", Lower, Fixed(3), POSITIVE;
     /// By how much a squared norm of a column of a P-model departs from 1, at most.
-    NormalisationError: "normalisation_error", "normalisation error", "normalisation error", Lower, Fixed(3), POSITIVE;
+    NormalisationError: "normalisation_error", "normalization error", "normalization error", Lower, Fixed(3), POSITIVE;
     /// Largest departure from orthogonality of columns of one matrix of a P-model.
     OrthogonalityError: "orthogonality_error", "orthogonality error", "orthogonality error", Lower, Fixed(3), POSITIVE;
     /// ‖XᵀX − YᵀY‖₂ of a sketch Y of X.

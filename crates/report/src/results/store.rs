@@ -72,8 +72,8 @@ impl ResultStore {
         log.read_to_end(&mut text).map_err(FileError::new("read", &path))?;
         let Parsed { cells, whole, warning } = parse(&path, &text)?;
         if whole < text.len() {
-            log.set_len(whole as u64).map_err(FileError::new("mend", &path))?;
-            log.seek(SeekFrom::End(0)).map_err(FileError::new("mend", &path))?;
+            log.set_len(whole as u64).map_err(FileError::new("repair", &path))?;
+            log.seek(SeekFrom::End(0)).map_err(FileError::new("repair", &path))?;
         }
         Ok(Self { folder: folder.to_path_buf(), log, cells, warnings: warning.into_iter().collect() })
     }

@@ -144,7 +144,7 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     // the border is between 29 and 30
     let doubtful: i32 = report["doubtful"][0]["id"].as_str().unwrap()[1..].parse().unwrap();
     assert!((25..35).contains(&doubtful), "{report}");
-    let names: Vec<String> = map(&scratch)["colourings"]
+    let names: Vec<String> = map(&scratch)["colorings"]
         .as_array()
         .unwrap()
         .iter()

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use landmark_core::rank::RankCmp;
 use landmark_report::amounts::{count, counted};
-use landmark_report::{Chapter, Colouring, Confusion, Listed};
+use landmark_report::{Chapter, Coloring, Confusion, Listed};
 use landmark_tasks::neighbors::SignedVectors;
 use ndarray::{Array1, Array2};
 
@@ -92,21 +92,21 @@ fn labels(drawn: &Drawn<'_>, table: &Table, column: &str) -> Option<Vec<String>>
 }
 
 /// Colors of the drawn items: clusters, labels, and classes of the dataset, as far as there are any.
-pub(super) fn colourings(folder: &Path, drawn: &Drawn<'_>, classes: Option<&[String]>) -> Vec<Colouring> {
+pub(super) fn colorings(folder: &Path, drawn: &Drawn<'_>, classes: Option<&[String]>) -> Vec<Coloring> {
     let of_table = |file: &str, column: &str, name: &str| {
         let table = Table::read(&folder.join(file))?;
         let labels = labels(drawn, &table, column)?;
         let of_drawn = drawn.0.items.iter().map(|&item| labels.get(item).map_or("", String::as_str));
-        Some(colouring(name, of_drawn))
+        Some(coloring(name, of_drawn))
     };
     let clusters = of_table(CLUSTERS, "name", "clusters").or_else(|| of_table(CLUSTERS, "cluster", "clusters"));
     let labels = of_table(LABELS, "label", "labels");
-    let classes = classes.map(|classes| colouring("classes", classes.iter().map(String::as_str)));
+    let classes = classes.map(|classes| coloring("classes", classes.iter().map(String::as_str)));
     [clusters, labels, classes].into_iter().flatten().collect()
 }
 
 /// Colors by name; an empty name is none.
-fn colouring<'a>(name: &str, labels: impl Iterator<Item = &'a str>) -> Colouring {
+fn coloring<'a>(name: &str, labels: impl Iterator<Item = &'a str>) -> Coloring {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut names: Vec<String> = Vec::new();
     let mut place = |label: &'a str| {
@@ -116,7 +116,7 @@ fn colouring<'a>(name: &str, labels: impl Iterator<Item = &'a str>) -> Colouring
         })
     };
     let of = labels.map(|label| (!label.is_empty()).then(|| place(label))).collect();
-    Colouring { name: name.to_owned(), names, of }
+    Coloring { name: name.to_owned(), names, of }
 }
 
 /// The parts about what was made from the factors.
@@ -307,10 +307,10 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_numbered_as_they_are_met_and_an_empty_name_is_none() {
-        let colouring = colouring("labels", ["b", "", "a", "b"].into_iter());
+    fn colors_are_numbered_as_they_are_met_and_an_empty_name_is_none() {
+        let coloring = coloring("labels", ["b", "", "a", "b"].into_iter());
         assert_eq!(
-            (colouring.names, colouring.of),
+            (coloring.names, coloring.of),
             (vec!["b".to_owned(), "a".to_owned()], vec![Some(0), None, Some(1), Some(0)])
         );
     }
