@@ -17,7 +17,7 @@ pub enum CorefError {
     NothingToLearn { what: &'static str, next: &'static str },
     #[error("the loss of epoch {epoch} is {loss}; lower `learning_rate`")]
     Diverged { epoch: usize, loss: f64 },
-    #[error("`{}` holds {seen} rows of states, wanted are {wanted}; remove it and run again", path.display())]
+    #[error("`{}` holds {seen} rows of states (expected {wanted}); remove it and run again", path.display())]
     States { path: PathBuf, seen: usize, wanted: usize },
     #[error("epoch {epoch} cannot be judged: {source}")]
     Judge { epoch: usize, source: Box<dyn std::error::Error + Send + Sync> },

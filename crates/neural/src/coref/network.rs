@@ -14,7 +14,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::CorefError;
 use super::dropout::Dropout;
-use crate::encoder::{ModelError, Weights};
+use crate::encoder::{ModelError, Weights, to_vec};
 
 /// Spans represented at a time: bounds the padded copy of their states.
 const SPANS_AT_A_TIME: usize = 1024;
@@ -204,7 +204,7 @@ impl Network {
 
     /// The layers of the pair scorer as numbers.
     pub fn pair_layers(&self) -> Result<PairLayers, CorefError> {
-        let values = |name: &str, part: &str| to_vec(self.weight(&format!("{name}.{part}"))?);
+        let values = |name: &str, part: &str| Ok::<_, CorefError>(to_vec(self.weight(&format!("{name}.{part}"))?)?);
         let layer = |name: &str| Ok::<_, CorefError>((values(name, "weight")?, values(name, "bias")?));
         Ok(PairLayers { first: layer("pair.0")?, hidden: layer("pair.1")?, output: layer("pair.2")? })
     }
@@ -212,11 +212,4 @@ impl Network {
     pub(super) fn leaves(&self) -> Vec<Tensor> {
         self.weights.values().map(Tensor::shallow_clone).collect()
     }
-}
-
-fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, CorefError> {
-    let tensor = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
-    let mut values = vec![0.0_f32; tensor.numel()];
-    tensor.f_copy_data(&mut values, tensor.numel())?;
-    Ok(values)
 }

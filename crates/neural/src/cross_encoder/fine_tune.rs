@@ -249,7 +249,7 @@ impl<'a> Training<'a> {
     fn gradients(&self, batch: &[(usize, bool)]) -> Result<(f64, Vec<Tensor>), ModelError> {
         match self.gradients_at_once(batch) {
             Err(error) if error.is_out_of_memory() && batch.len() > 1 => {
-                warn(&format!("no memory to train on {} pairs at once; going on in halves", batch.len()));
+                warn(&format!("no memory to train on {} pairs at once; continues in halves", batch.len()));
                 let (left, right) = batch.split_at(batch.len() / 2);
                 let share = |part: &[(usize, bool)]| part.len() as f64 / batch.len() as f64;
                 let (a, b) = (self.gradients(left)?, self.gradients(right)?);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use landmark_core::oracle::Identity;
 use landmark_oracles::neural::{ModelFiles, Precision};
 use ndarray::Array2;
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use super::batches::{Run, whole};
 use super::linear::{Linear, kind};
@@ -277,10 +277,6 @@ impl Encoder {
         self.device
     }
 
-    pub fn precision(&self) -> Precision {
-        self.precision
-    }
-
     /// A digest of weights, configuration, tokenizer and precision.
     pub fn identity(&self) -> Identity {
         self.identity
@@ -362,8 +358,8 @@ pub(super) fn identity(files: &ModelFiles, precision: Precision) -> Result<Ident
 }
 
 /// The values of a tensor in f32, row by row.
-pub(super) fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, ModelError> {
-    let tensor = tensor.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
+pub(crate) fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, TchError> {
+    let tensor = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
     let mut values = vec![0.0_f32; tensor.numel()];
     tensor.f_copy_data(&mut values, tensor.numel())?;
     Ok(values)

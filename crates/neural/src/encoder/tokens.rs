@@ -1,7 +1,7 @@
 //! `tokenizer.json`: from texts to token ids, and from ids to sequences with their special tokens.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use landmark_data::contained;
 use landmark_oracles::neural::ModelFiles;
@@ -15,7 +15,6 @@ pub struct Tokenizer {
     architecture: Architecture,
     first: i64,
     separator: i64,
-    path: PathBuf,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,11 +63,7 @@ impl Tokenizer {
                 config.vocabulary
             )));
         }
-        Ok(Self { inner, architecture: config.architecture, first, separator, path: path.to_owned() })
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
+        Ok(Self { inner, architecture: config.architecture, first, separator })
     }
 
     /// The ids of a text, without special tokens; none for an empty text.

@@ -12,6 +12,7 @@ use safetensors::{Dtype, SafeTensors};
 use tch::{Device, Kind, Tensor};
 
 use super::ModelError;
+use super::network::to_vec;
 
 /// The tensors of a file, in f32, on one device.
 #[derive(Debug)]
@@ -61,9 +62,7 @@ impl Weights {
     ) -> Result<(), ModelError> {
         let mut held = Vec::with_capacity(tensors.len());
         for (name, tensor) in tensors {
-            let tensor = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
-            let mut values = vec![0.0_f32; tensor.numel()];
-            tensor.f_copy_data(&mut values, tensor.numel())?;
+            let values = to_vec(tensor)?;
             let shape: Vec<usize> = tensor.size().iter().map(|&side| usize::try_from(side).unwrap_or(0)).collect();
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
             held.push((name.as_str(), shape, bytes));
@@ -81,14 +80,6 @@ impl Weights {
         let unfinished = path.with_extension("unfinished");
         std::fs::write(&unfinished, bytes).map_err(ModelError::io(&unfinished))?;
         std::fs::rename(&unfinished, path).map_err(ModelError::io(path))
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub fn has(&self, name: &str) -> bool {
-        self.tensors.contains_key(name)
     }
 
     /// A tensor of this shape.
