@@ -269,7 +269,7 @@ impl Factors {
         };
         if vectors.dim() != (info.items, info.columns) || signature.len() != info.columns {
             let reason = format!(
-                "it is {} × {} with {} signs, but `{INFO}` says {} × {}",
+                "it is {} × {} with {} signs (expected {} × {} from `{INFO}`)",
                 vectors.nrows(),
                 vectors.ncols(),
                 signature.len(),
@@ -300,7 +300,8 @@ fn read_scattered(folder: &Path, n: usize, wanted: usize) -> Result<ScatteredEnt
     let pairs: Array2<u64> = read_array(&pairs_path)?;
     let scores: Array1<f64> = read_array(&scores_path)?;
     if pairs.dim() != (wanted, 2) || scores.len() != wanted {
-        let reason = format!("it has {} rows and {} scores, but `{INFO}` says {wanted}", pairs.nrows(), scores.len());
+        let reason =
+            format!("it has {} rows and {} scores (expected {wanted} from `{INFO}`)", pairs.nrows(), scores.len());
         return Err(damaged(&pairs_path, reason));
     }
     let mut seen = std::collections::HashSet::new();
@@ -367,7 +368,7 @@ mod tests {
         }
         let read = Factors::read(&place).unwrap();
         assert_eq!((&read.info, &read.vectors, &read.projector), (&factors.info, &factors.vectors, &factors.projector));
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left next to it");
         let error = Factors::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("there are no factors") && error.contains("run the configuration first"), "{error}");
     }

@@ -519,7 +519,7 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
     }
     if find(Metric::LargeScoreError).is_some() && find(Metric::ScoreCorrelation).is_none() {
         notes.push(
-            "all sampled scores are the same, or the factors give the same for all of them: a small error says nothing then of who is alike. \
+            "all sampled scores are the same, or the factors give the same for all of them: a small error then shows nothing about which items are similar. \
              Look at the score of a few pairs (`landmark score`)"
                 .to_owned(),
         );

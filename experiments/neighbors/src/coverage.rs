@@ -125,7 +125,7 @@ struct Stated {
 
 /// Statements of a draw at one target.
 struct Statements {
-    told: Stated,
+    by_truth: Stated,
     /// By each way; `None` where it refuses.
     by: Vec<(Way, Option<Stated>)>,
 }
@@ -162,9 +162,10 @@ fn measure(
     };
     let mut rows = Vec::new();
     for (target, statements) in targets.into_iter().zip(statements) {
-        let Some(Statements { told, by }) = statements else { continue };
-        let truth = told.calls as f64 / oracle.len() as f64;
-        for (Way { id, name }, stated) in by.into_iter().chain([(Way::new("truth", "told the truth"), Some(told))]) {
+        let Some(Statements { by_truth, by }) = statements else { continue };
+        let truth = by_truth.calls as f64 / oracle.len() as f64;
+        for (Way { id, name }, stated) in by.into_iter().chain([(Way::new("truth", "told the truth"), Some(by_truth))])
+        {
             let row = |metric, value: f64| {
                 let subject = context.subject(id).called(&name);
                 context.row_of(subject, metric, value).at("recall", target.recall()).replicate(replicate)

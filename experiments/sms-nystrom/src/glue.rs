@@ -39,7 +39,7 @@ const HALF: f64 = 0.5;
 /// Id and name of the row of the threshold.
 const THRESHOLD: (&str, &str) = ("threshold", "threshold of a yes");
 /// Title of the job that measures the scores themselves.
-const UNAPPROXIMATED: &str = "scores at the labelled pairs";
+const UNAPPROXIMATED: &str = "scores at the labeled pairs";
 /// Id and name of the rows of the model's own scores.
 const RAW: (&str, &str) = ("exact_asymmetric", "scores as given");
 /// Id and name of the rows of their symmetrisation.
@@ -48,13 +48,13 @@ const SYMMETRISED: (&str, &str) = ("exact", "symmetrised scores");
 const ONE_ORDER: (&str, &str) = ("one_order", "one order a pair");
 /// Headings of table 5 under which relative errors are restated.
 const AGAINST: [(Metric, &str, &str); 3] = [
-    (Metric::OffDiagonalError, "off_diagonal", "their symmetrisation, off the diagonal"),
+    (Metric::OffDiagonalError, "off_diagonal", "their symmetrization, off the diagonal"),
     (Metric::RawError, "against_raw", "the scores as the model gives them"),
-    (Metric::RelativeError, "against_symmetrised", "their symmetrisation"),
+    (Metric::RelativeError, "against_symmetrised", "their symmetrization"),
 ];
 
 fn sentences<'a>(context: &'a SweepContext<'_>) -> Result<&'a Sentences, JobError> {
-    let missing = || JobError::from("`glue` needs labelled pairs of sentences");
+    let missing = || JobError::from("`glue` needs labeled pairs of sentences");
     context.problem.sentences().ok_or_else(missing)
 }
 
@@ -63,7 +63,7 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
     ..ExperimentEntry::new(
         Entry {
             id: "glue",
-            summary: "correlation, F1 or accuracy of approximated scores at labelled pairs of sentences, and relative errors",
+            summary: "correlation, F1 or accuracy of approximated scores at labeled pairs of sentences, and relative errors",
             keys: Keys::NONE,
             source: "SMS-Nyström paper, tables 3 to 5",
         },
@@ -74,7 +74,7 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
 fn check(matrix: &MatrixSubject, section: &Section<'_>) {
     let dataset = &matrix.dataset;
     if !dataset.has_pairs() {
-        let message = format!("`glue` needs labelled pairs of sentences, but the dataset `{}` has none", dataset.name);
+        let message = format!("`glue` needs labeled pairs of sentences, but the dataset `{}` has none", dataset.name);
         let problem = Problem::new(message).at(dataset.place);
         section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`, or pairs of yours: `{ name: pairs, path: pairs.tsv, first: …, second: …, score: … }`"));
     }
@@ -370,7 +370,7 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
         }
         tables.push(TableSpec::new(
             format!("table3-{}", spec.id),
-            of_paper("Table 3", format!("{} at the labelled pairs", spec.label)),
+            of_paper("Table 3", format!("{} at the labeled pairs", spec.label)),
             "Approximated scores read at the labeled pairs, next to the model's own and their symmetrization.",
             TableKind::Comparison { select: paper, reference: Some("table3".to_owned()) },
         ));
@@ -382,7 +382,7 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
             figures.push(FigureSpec::new(
                 format!("figure-{}-{}", spec.id, comparison.id()),
                 format!("{} against the share of landmarks, {words}", spec.label),
-                "Mean over replicates at the labelled pairs; the band is the 95 % interval.",
+                "Mean over replicates at the labeled pairs; the band is the 95 % interval.",
                 select,
                 FigureKind::curve("fraction"),
             ));

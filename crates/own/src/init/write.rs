@@ -117,7 +117,7 @@ impl Sketch {
             Items::Pairs { first, second, target, is_graded, split: column } => {
                 key("first", &value(first), "");
                 key("second", &value(second), "");
-                key(if *is_graded { "score" } else { "label" }, &value(target), "what people said");
+                key(if *is_graded { "score" } else { "label" }, &value(target), "the judgment of people");
                 match column {
                     Some(column) => key("split", &split(column), ""),
                     None if !is_graded => {

@@ -43,10 +43,7 @@ pub fn not_uniform(matrix: &MatrixSubject) -> Option<String> {
     }
     match &matrix.landmarks {
         LandmarkConfig::Uniform => None,
-        other => Some(format!(
-            "landmarks are `{}`, and only uniform ones say with what probability the other items are like them",
-            other.id()
-        )),
+        other => Some(format!("landmarks are `{}`, and only uniform ones represent the other items", other.id())),
     }
 }
 

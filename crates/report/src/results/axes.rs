@@ -81,7 +81,7 @@ pub const AXES: [Axis; 16] = [
     Axis { name: "batches", label: "batches", head: "{} batches", columns: &[Column::Rank], ..PLAIN },
     Axis {
         name: "share",
-        label: "share of the unlabelled text (%)",
+        label: "share of the unlabeled text (%)",
         head: "{} % of the text",
         columns: &[Column::Position],
         ..PLAIN

@@ -92,12 +92,12 @@ impl Classifying {
         let utterances: usize = domains.iter().map(|domain| domain.documents.len()).sum();
         let description = format!("{} domains, {utterances} utterances, {used} texts without labels", domains.len());
         notes.push(format!(
-            "The unlabelled text is {used} of {} texts of `{}`; the paper has 17,032,086,719 queries of a search engine and a sketch of 1,000,000 rows of as many columns.",
+            "The unlabeled text is {used} of {} texts of `{}`; the paper has 17,032,086,719 queries of a search engine and a sketch of 1,000,000 rows of as many columns.",
             unlabelled.len(),
             settings.unlabelled,
         ));
         notes.push(
-            "SENT+ in this project: features of the first two words are part of the counts and of the sketch; the predicted intent is a feature of labelled \
+            "SENT+ in this project: features of the first two words are part of the counts and of the sketch; the predicted intent is a feature of labeled \
              utterances only, predicted out of fold on the training side. The paper does not say more than that both are used."
                 .to_owned(),
         );

@@ -130,7 +130,7 @@ impl Pairs {
                 let name = format!("{} labels an item (SUPG)", labels.sample.records.len() / self.items);
                 by.push((Way::new("labels", name), Some(labels.stated(target, self.wanted))));
             }
-            Some(Statements { told: self.above(self.truth(target.recall())), by })
+            Some(Statements { by_truth: self.above(self.truth(target.recall())), by })
         };
         targets.iter().map(of).collect()
     }

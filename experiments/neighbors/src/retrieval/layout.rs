@@ -3,7 +3,7 @@
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, distinct};
 
 use super::METRICS;
-use super::rivals::Rival;
+use super::methods::SearchMethod;
 use landmark_harness::layout::Layout;
 
 /// Layout of rows of recall against calls, of a score of which an unordered pair takes `calls_per_pair` calls.
@@ -25,7 +25,7 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
     };
     // the search and what a reader chooses among come first; ablations and weaker baselines have tables of their own
     let named = |id: &str| rows.iter().find(|row| row.subject.id == id).map(|row| row.subject.method.clone());
-    let chosen: Vec<String> = Rival::RIVALS.iter().filter_map(|rival| named(rival.id())).collect();
+    let chosen: Vec<String> = SearchMethod::CHOICES.iter().filter_map(|method| named(method.id())).collect();
     let mut others = distinct(rows.iter().map(|row| row.subject.method.clone()));
     others.retain(|method| !chosen.contains(method));
     let mut tables: Vec<TableSpec> =
@@ -35,13 +35,13 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
             shown.iter().map(|&metric| table(metric, "table-others", "of ablations and further baselines", &others)),
         );
     }
-    let figure = |id: &str, title: &str, rivals: &[Rival]| {
+    let figure = |id: &str, title: &str, methods: &[SearchMethod]| {
         FigureSpec::new(
             id,
             title,
             caption,
             Selection {
-                methods: rivals.iter().map(|rival| rival.name().to_owned()).collect(),
+                methods: methods.iter().map(|method| method.name().to_owned()).collect(),
                 ..Selection::of(Metric::RecallAt10)
             },
             FigureKind::Curve { across: "calls", log_y: false, y_limits: Some((0.0, 1.0)) },
@@ -49,8 +49,8 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
     };
     let mut figures = Vec::new();
     if is_there(Metric::RecallAt10) {
-        figures.push(figure("figure-recall-at-10", "recall@10 against calls per item", Rival::RIVALS));
-        figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", &Rival::parts()));
+        figures.push(figure("figure-recall-at-10", "recall@10 against calls per item", SearchMethod::CHOICES));
+        figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", &SearchMethod::parts()));
     }
     let mut notes = Vec::new();
     if calls_per_pair > 1 {
@@ -67,10 +67,10 @@ mod tests {
 
     #[test]
     fn the_first_table_has_the_search_and_its_baselines_and_every_other_method_is_in_the_second() {
-        let row = |&(_, id, name): &(Rival, &str, &str)| {
+        let row = |&(_, id, name): &(SearchMethod, &str, &str)| {
             ResultRow::new(Subject::new("records", id).called(name), Metric::RecallAt10, 0.5).at("calls", 5_usize)
         };
-        let rows: Vec<ResultRow> = Rival::ALL.iter().map(row).collect();
+        let rows: Vec<ResultRow> = SearchMethod::ALL.iter().map(row).collect();
         let methods = |table: &TableSpec| match &table.kind {
             TableKind::Grid { select, .. } => select.methods.clone(),
             _ => Vec::new(),
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(ids, ["table-recall-at-10", "table-others-recall-at-10"]);
         let [first, second] = [0, 1].map(|place| methods(&layout.tables[place]));
         assert_eq!(first[..2], ["rounds", "proxy + rescore"]);
-        assert!(first.len() == 8 && second.len() == Rival::ALL.len() - 8, "{first:?} {second:?}");
+        assert!(first.len() == 8 && second.len() == SearchMethod::ALL.len() - 8, "{first:?} {second:?}");
         assert!(
             second.contains(&"rounds without kriging".to_owned()) && !second.iter().any(|name| first.contains(name))
         );
