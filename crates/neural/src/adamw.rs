@@ -36,7 +36,7 @@ impl Default for AdamWParams {
     }
 }
 
-/// Optimiser of some tensors, with both moments of each.
+/// Optimizer of some tensors, with both moments of each.
 #[derive(Debug)]
 pub(crate) struct AdamW {
     params: AdamWParams,

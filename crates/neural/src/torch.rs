@@ -97,7 +97,7 @@ fn is_torch(path: &str) -> bool {
 #[cfg(unix)]
 fn open_for_all(file: &Path) -> Result<(), libloading::Error> {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-    // SAFETY: loading runs the initialisers of libtorch's own CUDA library, which are made to be run by loading it; it is
+    // SAFETY: loading runs the initializers of libtorch's own CUDA library, which are made to be run by loading it; it is
     // never unloaded, so nothing that refers into it can dangle
     let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_GLOBAL) }?;
     std::mem::forget(library);

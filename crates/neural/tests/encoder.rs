@@ -210,7 +210,7 @@ fn an_identity_moves_with_every_file_and_the_precision() {
 }
 
 #[test]
-fn minilm_says_what_transformers_says() {
+fn minilm_gives_what_transformers_gives() {
     let Ok(files) = ModelFiles::find("all-MiniLM-L6-v2", None) else {
         eprintln!("skipped: all-MiniLM-L6-v2 is not among the models (`landmark model fetch`)");
         return;

@@ -496,11 +496,11 @@ impl Place {
         write_table(&self.table, Named(self.items.as_ref()).neighbors(&lists))?;
         info["listed"] = json!(entries);
         info["listed_exactly"] = json!(proven);
-        let beside = self.table.with_extension("json");
+        let summary = self.table.with_extension("json");
         let mut bytes = serde_json::to_vec_pretty(&info).into_diagnostic()?;
         bytes.push(b'\n');
-        write_file(&beside, &bytes).into_diagnostic()?;
-        [&self.table, &beside].into_iter().for_each(|path| self.options.record.file(path));
+        write_file(&summary, &bytes).into_diagnostic()?;
+        [&self.table, &summary].into_iter().for_each(|path| self.options.record.file(path));
         self.options.record.fact("search", &info);
         let listed = lists.first().map_or(0, Vec::len);
         let drawn = match self.page.as_ref().filter(|page| page.exists()) {
@@ -529,7 +529,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_of_many_items_says_how_long_its_own_work_takes() {
+    fn a_search_of_many_items_states_how_long_its_own_work_takes() {
         let proxy = |items: usize| -> Vec<Arc<dyn Oracle>> {
             let vectors = Array2::from_shape_fn((items, 2), |(i, j)| (i + j) as f64 / items as f64);
             vec![Arc::new(VectorKernel::new(vectors, VectorFunction::Rbf { gamma: 1.0 }).unwrap())]

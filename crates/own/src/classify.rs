@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use crate::own_data::{self, labels::Judgement};
+use crate::own_data::{self, labels::Judgment};
 use landmark_harness::config::{TextsFormat, Tuned};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::progress::Progress;
@@ -27,7 +27,7 @@ pub struct LabelColumns<'a> {
     pub split: Option<&'a str>,
 }
 
-/// Trains on the labelled items, or those of them that are to be learned from, with C by cross-validation among them, and labels the others.
+/// Trains on the labeled items, or those of them that are to be learned from, with C by cross-validation among them, and labels the others.
 pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>) -> Result<String> {
     let own = Own::open_for_table(invocation)?;
     let given = GivenLabels::read(&own, file, columns)?;
@@ -79,7 +79,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         format!("; test accuracy {share:.1}% of {}", count(tested.len() as u64))
     };
     let tested: Vec<usize> = rest.iter().copied().filter(|item| tested.contains(item)).collect();
-    let judgement = Judgement {
+    let judgment = Judgment {
         vectors,
         labels: &labels,
         names: &names,
@@ -91,7 +91,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         folds,
         seed,
     };
-    own.write_beside(&path, own_data::LABELS_REPORT, &judgement.report().into_diagnostic()?)?;
+    own.write_facts(&path, own_data::LABELS_REPORT, &judgment.report().into_diagnostic()?)?;
     drop(busy);
     let record = &own.options.record;
     record.fact("classes", &names);
@@ -101,12 +101,12 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
     record.fact("c", best.c);
     record.fact("accuracy", best.accuracy.mean);
     let drawn = own.draw_again();
-    let unlabelled = match given.unlabelled {
+    let unlabeled = match given.unlabeled {
         0 => String::new(),
         rows => format!("{} rows have no label and get one\n", count(rows as u64)),
     };
     Ok(format!(
-        "{unlabelled}{} labeled items in {} classes, {} labeled now; accuracy {:.1}% by {folds}-fold cross-validation at C = {}{test}\nwritten: `{}`\n{drawn}",
+        "{unlabeled}{} labeled items in {} classes, {} labeled now; accuracy {:.1}% by {folds}-fold cross-validation at C = {}{test}\nwritten: `{}`\n{drawn}",
         count(train.len() as u64),
         names.len(),
         count(rest.len() as u64),
@@ -147,7 +147,7 @@ struct GivenLabel {
 struct GivenLabels {
     rows: Vec<GivenLabel>,
     /// Rows whose label is to be found.
-    unlabelled: usize,
+    unlabeled: usize,
 }
 
 /// Refuses labels of which a cross-validation can learn nothing, by their names.
@@ -189,7 +189,7 @@ impl GivenLabels {
         let read = table.read(&wanted).map_err(|error| lacking(error, columns))?;
         let ids = own.ids();
         let item_of: HashMap<&str, usize> = ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect();
-        let mut given = Self { rows: Vec::new(), unlabelled: 0 };
+        let mut given = Self { rows: Vec::new(), unlabeled: 0 };
         let (mut seen, mut any_test) = (HashMap::new(), false);
         for (at, row) in read.rows.into_iter().enumerate() {
             let cell =
@@ -225,7 +225,7 @@ impl GivenLabels {
             any_test |= is_test;
             match cell(0) {
                 Some(label) => given.rows.push(GivenLabel { item, label: label.to_owned(), is_test }),
-                None => given.unlabelled += 1,
+                None => given.unlabeled += 1,
             }
         }
         if let Some(column) = columns.split.filter(|_| !any_test) {

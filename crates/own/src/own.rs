@@ -191,7 +191,7 @@ impl Own {
     }
 
     /// Writes what the page is to report of a table next to it, where the table lies next to the results.
-    pub(crate) fn write_beside(&self, table: &Path, name: &str, facts: &impl serde::Serialize) -> Result<()> {
+    pub(crate) fn write_facts(&self, table: &Path, name: &str, facts: &impl serde::Serialize) -> Result<()> {
         self.options.record.fact(name.trim_end_matches(".json"), facts);
         if self.out.is_some() {
             return Ok(());

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn links_to_a_figure_and_a_table_of_one_title_are_told_apart() {
+    fn links_to_a_figure_and_a_table_of_one_title_get_distinct_names() {
         let (rows, reference) = (fixture::rows(), fixture::reference());
         let mut input = fixture::input(&rows, &reference);
         input.figures[0].title.clone_from(&input.tables[0].title);

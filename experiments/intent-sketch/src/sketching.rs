@@ -132,7 +132,7 @@ impl Study for Sketching {
             format!("The buffered form holds {} rows before it shrinks.", self.buffer.unwrap_or(buffer)),
             "The paper prints `‖XᵀX − YᵀY‖₂ ≤ ‖X‖²_F / l`, and 100,014,503.16 as its value. That number is ‖X‖²_F itself (10⁸ numbers of mean \
              square 1); divided by l = 100 it is 1,000,145, which the printed errors of 1,019,700 exceed. What the algorithm of figure 1 \
-             guarantees is 2‖X‖²_F / l, as the caption of the figure says, and that bound (2,000,290) holds."
+             guarantees is 2‖X‖²_F / l, as in the caption of the figure, and that bound (2,000,290) holds."
                 .to_owned(),
         ];
         if sketch_rows >= columns && self.forms.contains(&Form::Buffered) {

@@ -1,8 +1,8 @@
-//! `experiment: glue` — what approximated scores are worth at labelled pairs of sentences: tables 3, 4 and 5 of the
+//! `experiment: glue` — what approximated scores are worth at labeled pairs of sentences: tables 3, 4 and 5 of the
 //! SMS-Nyström paper.
 //!
-//! All distinct sentences of the pairs are the items. The model's own scores, their symmetrisation and every K̃ are read at
-//! the labelled pairs: Pearson and Spearman against grades, F1 and accuracy against labels. A pair is called positive above one
+//! All distinct sentences of the pairs are the items. The model's own scores, their symmetrization and every K̃ are read at
+//! the labeled pairs: Pearson and Spearman against grades, F1 and accuracy against labels. A pair is called positive above one
 //! threshold, the same for all, that is best for the model's own scores of a sample of the pairs it learned from; no label of a
 //! pair that is judged is seen by any method.
 
@@ -42,8 +42,8 @@ const THRESHOLD: (&str, &str) = ("threshold", "threshold of a yes");
 const UNAPPROXIMATED: &str = "scores at the labeled pairs";
 /// Id and name of the rows of the model's own scores.
 const RAW: (&str, &str) = ("exact_asymmetric", "scores as given");
-/// Id and name of the rows of their symmetrisation.
-const SYMMETRISED: (&str, &str) = ("exact", "symmetrised scores");
+/// Id and name of the rows of their symmetrization.
+const SYMMETRIZED: (&str, &str) = ("exact", "symmetrised scores");
 /// Id and name of the rows of one order a pair.
 const ONE_ORDER: (&str, &str) = ("one_order", "one order a pair");
 /// Headings of table 5 under which relative errors are restated.
@@ -80,7 +80,7 @@ fn check(matrix: &MatrixSubject, section: &Section<'_>) {
     }
 }
 
-/// Approximated scores at labelled pairs.
+/// Approximated scores at labeled pairs.
 pub struct Glue;
 
 impl Experiment for Glue {
@@ -111,17 +111,17 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let errors = Errors::of(context);
     let n = context.problem.items();
     let mut jobs = Vec::new();
-    let labelled = match errors {
+    let labeled = match errors {
         Errors::Exact => {
             jobs.push(reference(context)?);
             whole(n)
         }
-        Errors::Estimated(_) | Errors::Unknown => labelled_plan(&sentences(context)?.pairs),
+        Errors::Estimated(_) | Errors::Unknown => labeled_plan(&sentences(context)?.pairs),
     };
     if let Some(calibration) = &sentences(context)?.calibration {
         let title = THRESHOLD.1.to_owned();
         let (requests, extra) = match &calibration.oracle {
-            None => (context.requests(labelled_plan(&calibration.pairs)), ExtraCalls::NONE),
+            None => (context.requests(labeled_plan(&calibration.pairs)), ExtraCalls::NONE),
             Some(oracle) => {
                 let price = OracleShape::of(oracle.as_ref()).evaluations_per_pair;
                 let pairs = "training pairs, from which the threshold is chosen";
@@ -142,7 +142,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         key: context.key("unapproximated", None, &more(context)?)?,
         title: title.clone(),
         group: title,
-        requests: context.requests(labelled),
+        requests: context.requests(labeled),
         extra: ExtraCalls::NONE,
         work: Box::new(|results, _| unapproximated(context, results)),
     });
@@ -150,8 +150,8 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     Ok(jobs)
 }
 
-/// The entries at the labelled pairs.
-fn labelled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
+/// The entries at the labeled pairs.
+fn labeled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
     let block = |&(i, j): &(usize, usize)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
     EntryPlan::exact(pairs.iter().map(block).collect())
 }
@@ -217,13 +217,13 @@ fn chosen_threshold(context: &SweepContext<'_>, results: &ResultStore, title: &s
     row.map(|row| row.value).ok_or_else(missing)
 }
 
-/// The model's own scores and their symmetrisation, at the labelled pairs and, where all of K is there, in whole.
+/// The model's own scores and their symmetrization, at the labeled pairs and, where all of K is there, in whole.
 fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
     let (sentences, threshold) = (sentences(context)?, chosen_threshold(context, results, UNAPPROXIMATED)?);
-    let (raw, symmetrised) = (context.metered.as_given(), context.metered.wanted());
+    let (raw, symmetrized) = (context.metered.as_given(), context.metered.wanted());
     let mut rows = Vec::new();
     let one_order = context.metered.other_order().map(|_| context.metered.scores());
-    let all = [(RAW, Some(&raw)), (SYMMETRISED, Some(&symmetrised)), (ONE_ORDER, one_order.as_ref())];
+    let all = [(RAW, Some(&raw)), (SYMMETRIZED, Some(&symmetrized)), (ONE_ORDER, one_order.as_ref())];
     for ((id, name), oracle) in all.into_iter().filter_map(|(row, oracle)| Some((row, oracle?))) {
         let mut scores = vec![0.0; sentences.pairs.len()];
         oracle.evaluate(&sentences.pairs, &mut scores)?;
@@ -233,10 +233,10 @@ fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<V
     }
     if Errors::of(context) == Errors::Exact {
         rows.push(blank(context, RAW.0, RAW.1, Metric::RawError, 0.0));
-        let error = difference(raw.as_ref(), symmetrised.as_ref())?;
-        rows.push(blank(context, SYMMETRISED.0, SYMMETRISED.1, Metric::RawError, error));
+        let error = difference(raw.as_ref(), symmetrized.as_ref())?;
+        rows.push(blank(context, SYMMETRIZED.0, SYMMETRIZED.1, Metric::RawError, error));
         if let Some(one_order) = one_order {
-            let error = difference(symmetrised.as_ref(), one_order.as_ref())?;
+            let error = difference(symmetrized.as_ref(), one_order.as_ref())?;
             rows.push(blank(context, ONE_ORDER.0, ONE_ORDER.1, Metric::RelativeError, error));
         }
     }
@@ -276,7 +276,7 @@ fn difference(a: &dyn Oracle, b: &dyn Oracle) -> Result<f64, JobError> {
     Ok(if below > 0.0 { (above / below).sqrt() } else { 0.0 })
 }
 
-/// The metrics of scores at the labelled pairs.
+/// The metrics of scores at the labeled pairs.
 fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec<(Metric, f64)>, JobError> {
     let targets = &sentences.targets;
     if sentences.are_graded {
@@ -296,7 +296,7 @@ fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec
 
 fn blank(context: &SweepContext<'_>, id: &str, name: &str, metric: Metric, value: f64) -> ResultRow {
     let n = context.problem.items();
-    let subject = Subject { is_cap: id == SYMMETRISED.0, ..context.subject(id).called(name) };
+    let subject = Subject { is_cap: id == SYMMETRIZED.0, ..context.subject(id).called(name) };
     let row = context.row_of(subject, metric, value).compared_at(Comparison::Rank.id());
     row.at("columns", n).at("rank", n).cost((n * n) as u64, Spent::default().evaluations)
 }
@@ -333,8 +333,8 @@ fn error_rows(
     blank: &dyn Fn(Metric, f64) -> ResultRow,
 ) -> Result<Vec<ResultRow>, JobError> {
     let errors = Errors::of(context);
-    let symmetrised = errors::rows(context, errors, cell, None, approximation, blank)?;
-    let mut rows: Vec<ResultRow> = with_seconds(symmetrised, approximation).collect();
+    let symmetrized = errors::rows(context, errors, cell, None, approximation, blank)?;
+    let mut rows: Vec<ResultRow> = with_seconds(symmetrized, approximation).collect();
     if errors == Errors::Exact {
         let raw = context.metered.as_given();
         rows.push(blank(Metric::RawError, error_estimate::relative_errors(raw.as_ref(), approximation)?.raw));

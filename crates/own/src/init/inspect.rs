@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_told_by_what_they_hold() {
+    fn columns_are_recognized_by_what_they_hold() {
         let rows: String = (0..20)
             .map(|i| {
                 format!("k{i}\t{}\tthe text number {i} of all\t{}\n", ["a", "b"][i % 2], ["train", "test"][i / 12])
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_told_by_the_names_of_their_sides() {
+    fn pairs_are_recognized_by_the_names_of_their_sides() {
         let rows: String = (0..9).map(|i| format!("one {i}\tother {i}\t{i}.5\n")).collect();
         let seen = looked_at(&format!("sentence1\tsentence2\tscore\n{rows}"));
         let couple = seen.couple().unwrap();

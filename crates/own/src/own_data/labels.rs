@@ -42,7 +42,7 @@ pub struct Doubtful {
 
 /// Labelled and other items of factors, and the machine that learns from some of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Judgement<'a> {
+pub struct Judgment<'a> {
     /// Z, n × r.
     pub vectors: ArrayView2<'a, f64>,
     /// A label of each item, looked at only where it is given: in `train` and `tested`.
@@ -51,7 +51,7 @@ pub struct Judgement<'a> {
     pub train: &'a [usize],
     /// Items with a label that were not learned from.
     pub tested: &'a [usize],
-    /// Items that were labelled now, the tested ones among them.
+    /// Items that were labeled now, the tested ones among them.
     pub predicted: &'a [usize],
     pub ids: &'a [String],
     /// The machine, its C chosen.
@@ -70,8 +70,8 @@ struct Ranked {
     margin: f64,
 }
 
-impl Judgement<'_> {
-    /// Confusion over the tested items, or over those learned from by cross-validation; doubt over what was labelled now, or else the same.
+impl Judgment<'_> {
+    /// Confusion over the tested items, or over those learned from by cross-validation; doubt over what was labeled now, or else the same.
     pub fn report(&self) -> Result<LabelsReport, TaskError> {
         let judged = match self.tested {
             [] => self.crossed()?,
@@ -145,7 +145,7 @@ mod tests {
         let labels: Vec<usize> = (0..20).map(|item| usize::from(item >= 10 || item == 3)).collect();
         let ids: Vec<String> = (0..20).map(|item| format!("n{item}")).collect();
         let machine = LinearSvmParams::default();
-        Judgement {
+        Judgment {
             vectors: vectors.view(),
             labels: &labels,
             names: &["low", "high"],

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_that_an_earlier_run_paid_for_are_told_from_those_evaluated() {
+    fn scores_that_an_earlier_run_evaluated_are_distinguished_from_those_evaluated() {
         let scores = |evaluated: u64, reused: u64| {
             let shown = ["evaluated", "bought"].map(|key| {
                 let facts = json!({ "calls": { "planned": evaluated + reused, key: evaluated, "reused": reused } });

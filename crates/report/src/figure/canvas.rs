@@ -182,10 +182,10 @@ where
     }
 
     /// A filled marker on a thin rim of paper, so that it stands off its own line and off its neighbors.
-    fn marker(&self, style: &SeriesStyle, centre: (f64, f64), r: f64) -> Result<(), Failure> {
+    fn marker(&self, style: &SeriesStyle, center: (f64, f64), r: f64) -> Result<(), Failure> {
         let color = style.color();
         let around = |offsets: &[(f64, f64)], r: f64| -> Vec<(i32, i32)> {
-            offsets.iter().map(|(dx, dy)| self.at((centre.0 + dx * r, centre.1 + dy * r))).collect()
+            offsets.iter().map(|(dx, dy)| self.at((center.0 + dx * r, center.1 + dy * r))).collect()
         };
         const SQUARE: &[(f64, f64)] = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
         const UP: &[(f64, f64)] = &[(0.0, -1.25), (1.15, 0.8), (-1.15, 0.8)];
@@ -199,12 +199,12 @@ where
             self.area.draw(&Polygon::new(around(offsets, r), color.filled())).map_err(fail)
         };
         let disc = |r: f64, color: RGBColor| {
-            self.area.draw(&Circle::new(self.at(centre), pixels(r), color.filled())).map_err(fail)
+            self.area.draw(&Circle::new(self.at(center), pixels(r), color.filled())).map_err(fail)
         };
         let strokes = |pairs: [[(f64, f64); 2]; 2]| {
             for (color, width) in [(paper, 3.6), (color, 2.0)] {
                 for pair in pairs {
-                    let line = pair.map(|(dx, dy)| (centre.0 + dx * r, centre.1 + dy * r));
+                    let line = pair.map(|(dx, dy)| (center.0 + dx * r, center.1 + dy * r));
                     self.line(&line, color, width)?;
                 }
             }

@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_reaches_zero_has_its_upper_half_on_a_logarithmic_axis_and_the_figure_says_so() {
+    fn an_interval_that_reaches_zero_has_its_upper_half_on_a_logarithmic_axis_and_the_figure_states_it() {
         let mut rows = fixture::rows();
         rows.retain(|row| row.subject.is_cap || ["Nyström", "SMS-Nyström"].contains(&row.subject.method.as_str()));
         let is_it = |row: &ResultRow| row.metric == Metric::RelativeError && row.subject.method == "SMS-Nyström";

@@ -149,8 +149,8 @@ fn in_a_browser_the_search_finds_a_click_lists_and_keys_move() {
         document.querySelector('[data-of] .go').click();
         const listed = chosen();
         const fits = document.documentElement.scrollWidth <= innerWidth;
-        const said = `found ${found}, chosen ${searched}, ${lines.length} near, ${marks}, moved ${moved}, zoomed ${zoomed}, listed ${listed}, fits ${fits}, title ${document.title}, errors ${errors}.`;
-        document.body.replaceChildren(Object.assign(document.createElement('p'), { textContent: said }));
+        const seen = `found ${found}, chosen ${searched}, ${lines.length} near, ${marks}, moved ${moved}, zoomed ${zoomed}, listed ${listed}, fits ${fits}, title ${document.title}, errors ${errors}.`;
+        document.body.replaceChildren(Object.assign(document.createElement('p'), { textContent: seen }));
     </script></body>";
     let page = html(&page(60)).replace("</body>", probe);
     let seen = browser.open(&page, &["--window-size=500,900", "--dump-dom"]);

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_in_the_table_is_the_serialised_name() {
+    fn the_id_in_the_table_is_the_serialized_name() {
         for id in ["relative_error", "macro_f1", "f1", "conll_f1", "accuracy", "mean_average_precision", "lambda_min"] {
             let metric: Metric = serde_json::from_value(serde_json::json!(id)).unwrap();
             assert_eq!(metric.id(), id);

@@ -61,12 +61,12 @@ fn one() -> u64 {
 impl SavedStream {
     /// Writes the file, replacing what was there only when all of it is on disk.
     pub(super) fn save(&self, path: &Path) -> Result<(), DataError> {
-        let beside = sibling(path);
+        let partial = sibling(path);
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(&beside)?;
+            let mut file = File::create(&partial)?;
             file.write_all(&self.to_bytes())?;
             file.sync_all()?;
-            std::fs::rename(&beside, path)
+            std::fs::rename(&partial, path)
         };
         write().map_err(|source| DataError::Write { path: path.to_owned(), source })
     }

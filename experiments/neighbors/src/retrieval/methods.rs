@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rival_spends_more_than_its_calls_and_each_finds_at_least_what_chance_would() {
+    fn no_method_spends_more_than_its_calls_and_each_finds_at_least_what_chance_would() {
         let (matrix, proxy) = world();
         let landmarks = Landmarks::uniform(60, &mut stream(1, "rivals", "landmarks", 0));
         for diagonal_known in [false, true] {

@@ -28,7 +28,7 @@ use super::{Settings, Source};
 /// Computation of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Piece {
-    /// The scores themselves, as they come and symmetrised, and the proxy alone.
+    /// The scores themselves, as they come and symmetrized, and the proxy alone.
     Exact(Source),
     /// A method at a share of landmark mentions.
     Approximated { source: Source, method: usize, fraction: f64, replicate: u64 },

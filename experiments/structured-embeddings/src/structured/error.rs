@@ -141,7 +141,7 @@ impl ErrorSettings {
                 baselines: vec![dense],
             };
             let caption = "Mean difference of the error to that of the unstructured matrix at the same m, with its bootstrap interval: \
-                           an interval around 0 says that the structure costs nothing.";
+                           an interval around 0 means that the structure costs nothing.";
             tables.push(TableSpec::new("table-paired", "Structured against unstructured", caption, kind));
         }
         let figures =

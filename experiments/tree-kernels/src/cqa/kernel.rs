@@ -46,8 +46,8 @@ fn tree_part(trees: &[Tree], settings: &KernelSettings) -> Result<BoxedOracle, S
         .collect();
     let params = TreeKernelParams::Ptk { lambda: settings.lambda, mu: settings.mu, terminal_factor: 1.0 }.check()?;
     let kernel = TreeKernel::new(Arc::new(Forest::new(&distinct)?), params);
-    let normalised: Arc<dyn Oracle> = Arc::new(Normalised::new(Box::new(kernel))?);
-    Ok(Box::new(OnItems::new(normalised, items)?))
+    let normalized: Arc<dyn Oracle> = Arc::new(Normalised::new(Box::new(kernel))?);
+    Ok(Box::new(OnItems::new(normalized, items)?))
 }
 
 fn feature_part(features: Array2<f64>, kind: FeatureKernel) -> Result<Option<BoxedOracle>, StudyError> {

@@ -129,7 +129,7 @@ pub(super) fn chapters(folder: &Path, drawn: &Drawn<'_>) -> Vec<Chapter> {
         table(NEIGHBORS).and_then(|table| neighbors(&table)),
         table(PAIRS).and_then(|table| mined(&table, drawn)),
         table(CLUSTERS).and_then(|table| clusters(&table, &Factors::read(&folder.join(FACTORS)).ok()?, drawn)),
-        report().and_then(|report| labelled(&report, drawn)),
+        report().and_then(|report| labeled(&report, drawn)),
     ];
     all.into_iter().flatten().collect()
 }
@@ -208,7 +208,7 @@ fn clusters(table: &Table, factors: &Factors, drawn: &Drawn<'_>) -> Option<Chapt
     Some(Chapter::new("clusters", "Clusters", caption).listing("", &head, lines))
 }
 
-fn labelled(report: &LabelsReport, drawn: &Drawn<'_>) -> Option<Chapter> {
+fn labeled(report: &LabelsReport, drawn: &Drawn<'_>) -> Option<Chapter> {
     let judged: u64 = report.confusion.iter().flatten().sum();
     let right: u64 = (0..report.names.len()).map(|label| report.confusion[label][label]).sum();
     let numbers = drawn.numbers();
