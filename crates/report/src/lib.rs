@@ -29,7 +29,6 @@ mod results;
 mod spec;
 mod table;
 mod verdict;
-mod verdict_counts;
 
 pub use claims::{
     Claim, ClaimVerdict, Claims, ClaimsError, Exhibit, JudgedClaim, KnownNames, Published, PublishedRun, claims_table,
@@ -39,6 +38,7 @@ pub use error::ReportError;
 pub use groups::half_width;
 pub use input::ReportInput;
 pub use matrix_page::{Chapter, Coloring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile};
+pub use outcome::VerdictCounts;
 pub use plot::{Mark, Plot, PlotAxis};
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
@@ -46,7 +46,6 @@ pub use results::{
     ResultStore, ResultsError, Subject, Variant, cell_key, check_writable, refuse_links, rows_from_parquet, write_file,
 };
 pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec, distinct};
-pub use verdict_counts::VerdictCounts;
 
 /// Everything a report is written as, in memory.
 #[derive(Debug, Clone)]

@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::ResultRow;
-use super::error::ResultsError;
 use super::files::{FileError, refuse_links, write_file};
 use super::tables::{rows_to_json, rows_to_parquet};
+use super::{ResultRow, ResultsError};
 
 /// The name of a cell: a hash of everything that moves its figures.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

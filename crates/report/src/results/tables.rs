@@ -4,11 +4,10 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use super::ResultRow;
 use super::axes::Axes;
-use super::error::ResultsError;
 use super::files::FileError;
 use super::row::StoredRow;
+use super::{ResultRow, ResultsError};
 use crate::columns::{Column, read_parquet, write_parquet};
 
 /// A JSON array with one row a line.
