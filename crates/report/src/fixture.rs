@@ -104,13 +104,13 @@ pub(super) fn reference() -> Reference {
 
 /// A report with a table and a figure of every kind.
 pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> ReportInput<'a> {
-    let table = |id: &str, title: &str, kind| TableSpec::new(id.into(), title.into(), String::new(), kind);
+    let table = |id: &str, title: &str, kind| TableSpec::new(id, title, "", kind);
     let at_rank = || Selection::compared_at(Metric::RelativeError, "rank");
     let at_entries = || Selection::compared_at(Metric::RelativeError, "entries");
     let tweets = |select: Selection| Selection { datasets: vec!["tweets".into()], ..select };
     let curve = |across, log_y| FigureKind::Curve { across, log_y, y_limits: None };
     let figure = |id: &str, title: &str, select, kind| {
-        FigureSpec::new(id.into(), title.into(), "Bands are 95 % intervals over replicates.", select, kind)
+        FigureSpec::new(id, title, "Bands are 95 % intervals over replicates.", select, kind)
     };
     ReportInput {
         title: "Error of every method on made-up matrices".into(),
@@ -170,7 +170,7 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
                 "table1",
                 "Corpora",
                 TableKind::plain(
-                    &vec!["dataset".into(), "documents".into(), "application".into()],
+                    &["dataset", "documents", "application"],
                     [1],
                     vec![vec!["tweets".into(), "3,115".into(), "sentiment & <mood>".into()]],
                 ),
