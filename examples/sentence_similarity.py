@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How alike two sentences are: soft overlap of their words, words compared by their letters. Python alone, no package.
 
-    python3 sentence_similarity.py < batches        # follows the protocol of docs/reference/protocol.md
+    python3 sentence_similarity.py < batches        # the protocol: "Protocol of scorer programs" in the documentation
 
 Each word of one sentence is matched with its most similar word of the other (shared letter trigrams, Dice), and both
 directions are averaged: 1 for equal sentences, 0 for sentences without a letter trigram in common. Nothing makes it a

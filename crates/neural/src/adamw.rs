@@ -36,7 +36,7 @@ impl Default for AdamWParams {
     }
 }
 
-/// Optimiser of some tensors, with both moments of each.
+/// Optimizer of some tensors, with both moments of each.
 #[derive(Debug)]
 pub(crate) struct AdamW {
     params: AdamWParams,
@@ -60,12 +60,9 @@ impl AdamW {
     }
 
     pub(crate) fn load(&mut self, first: &[Tensor], second: &[Tensor], steps: u64) -> Result<(), TchError> {
-        let _no_gradients = tch::no_grad_guard();
-        for (mine, theirs) in self.first.iter_mut().zip(first).chain(self.second.iter_mut().zip(second)) {
-            mine.f_copy_(theirs)?;
-        }
         self.steps = steps;
-        Ok(())
+        copy_values(&mut self.first, first)?;
+        copy_values(&mut self.second, second)
     }
 
     /// One step along these gradients, whose norm is clipped first.
@@ -129,6 +126,12 @@ impl AdamWParams {
         }
         Ok(())
     }
+}
+
+/// Copies values over those of tensors of the same shapes.
+pub(crate) fn copy_values(tensors: &mut [Tensor], values: &[Tensor]) -> Result<(), TchError> {
+    let _no_gradients = tch::no_grad_guard();
+    tensors.iter_mut().zip(values).try_for_each(|(tensor, value)| tensor.f_copy_(value))
 }
 
 #[cfg(test)]

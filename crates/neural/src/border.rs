@@ -30,9 +30,6 @@ pub extern "C" fn landmark_neural_stamp() -> *const c_char {
 }
 
 /// libtorch made ready.
-///
-/// # Errors
-/// A device that is not there, or a CUDA half of libtorch that does not load.
 #[unsafe(no_mangle)]
 pub fn landmark_neural_open(
     device: DeviceChoice,

@@ -14,15 +14,42 @@
 //!
 //! Source: SMS-Nyström paper, §4.3, whose program is Cattan's.
 
+use std::path::PathBuf;
+
+use landmark_oracles::neural::ModelFileError;
+
+use crate::encoder::ModelError;
+
 mod dropout;
-mod error;
 mod network;
 #[cfg(test)]
 mod tests;
 mod token_states;
 mod training;
 
-pub use error::CorefError;
 pub use network::Network;
 pub use token_states::TokenStates;
 pub use training::{Judge, Trained, Training};
+
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CorefError {
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("libtorch failed: {0}")]
+    Torch(#[from] tch::TchError),
+    #[error("there is no {what} to learn from; {next}")]
+    NothingToLearn { what: &'static str, next: &'static str },
+    #[error("the loss of epoch {epoch} is {loss}; lower `learning_rate`")]
+    Diverged { epoch: usize, loss: f64 },
+    #[error("`{}` holds {seen} rows of states (expected {wanted}); remove it and run again", path.display())]
+    States { path: PathBuf, seen: usize, wanted: usize },
+    #[error("epoch {epoch} cannot be judged: {source}")]
+    Judge { epoch: usize, source: Box<dyn std::error::Error + Send + Sync> },
+}
+
+impl From<ModelFileError> for CorefError {
+    fn from(error: ModelFileError) -> Self {
+        Self::Model(error.into())
+    }
+}

@@ -26,7 +26,6 @@ pub enum TorchError {
     #[error("cannot load `{}`, which lies next to libtorch; repair that installation, or point LIBTORCH at a CPU build", file.display())]
     CudaDoesNotLoad {
         file: PathBuf,
-        /// Error of the system's loader.
         #[source]
         source: libloading::Error,
     },
@@ -34,9 +33,6 @@ pub enum TorchError {
 
 impl Torch {
     /// Makes libtorch ready: opens its CUDA half where there is one. To be called before anything else of torch.
-    ///
-    /// # Errors
-    /// [`TorchError::CudaDoesNotLoad`].
     pub fn start() -> Result<Self, TorchError> {
         let folder = loaded_folder();
         if let Some(file) = folder.as_ref().map(|folder| folder.join("libtorch_cuda.so")).filter(|file| file.exists()) {
@@ -46,9 +42,6 @@ impl Torch {
     }
 
     /// The device that a configuration asks for.
-    ///
-    /// # Errors
-    /// [`TorchError::NoSuchGpu`].
     pub fn device(&self, choice: DeviceChoice) -> Result<Device, TorchError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::Cpu),
@@ -104,7 +97,7 @@ fn is_torch(path: &str) -> bool {
 #[cfg(unix)]
 fn open_for_all(file: &Path) -> Result<(), libloading::Error> {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-    // SAFETY: loading runs the initialisers of libtorch's own CUDA library, which are made to be run by loading it; it is
+    // SAFETY: loading runs the initializers of libtorch's own CUDA library, which are made to be run by loading it; it is
     // never unloaded, so nothing that refers into it can dangle
     let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_GLOBAL) }?;
     std::mem::forget(library);

@@ -167,12 +167,12 @@ fn with_recipe<T>(params: FineTuneParams, checkpoint_every: Duration, work: impl
     let _turn = TRAINING.lock().unwrap_or_else(PoisonError::into_inner);
     Torch::start().unwrap();
     let (texts, pairs, targets) = lesson();
-    let labelled = LabelledPairs { texts: &texts, pairs: &pairs, targets: &targets };
+    let labeled = LabelledPairs { texts: &texts, pairs: &pairs, targets: &targets };
     work(&FineTune {
         base: &ModelFiles::tiny(),
         dataset: "lesson",
-        train: labelled,
-        dev: labelled,
+        train: labeled,
+        dev: labeled,
         target: Target::Grade,
         params: FineTuneParams { batch: 16, learning_rate: 3e-3, precision: Some(Precision::F32), ..params },
         max_length: 32,
@@ -206,7 +206,7 @@ fn a_training_learns_and_one_that_was_killed_ends_with_the_same_weights() {
 }
 
 #[test]
-fn a_mean_of_the_weights_is_kept_beside_a_training_that_it_does_not_move() {
+fn a_mean_of_the_weights_is_kept_with_a_training_that_it_does_not_move() {
     let models = tempfile::tempdir().unwrap();
     let with = |average: Option<f64>| FineTuneParams { epochs: 3, average, ..FineTuneParams::default() };
     let plain = train_with(models.path(), with(None), None).unwrap();
@@ -233,13 +233,13 @@ fn a_training_killed_inside_an_epoch_resumes_at_its_last_step_and_ends_with_the_
         let params = FineTuneParams { epochs: 3, dropout, average, ..FineTuneParams::default() };
         let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let wanted = train_with(whole.path(), params, None).unwrap();
-        let (mut heard, mut deaths) = (Vec::new(), vec![(3, 7), (2, 5)]);
+        let (mut steps, mut deaths) = (Vec::new(), vec![(3, 7), (2, 5)]);
         let mut tuned = None;
         while tuned.is_none() {
             let next = deaths.pop();
             let mut on_progress = |progress: TuningProgress<'_>| {
                 if let TuningProgress::Steps { epoch, done, .. } = progress {
-                    heard.push((epoch, done));
+                    steps.push((epoch, done));
                     assert!(next != Some((epoch, done)), "killed");
                 }
             };
@@ -250,7 +250,7 @@ fn a_training_killed_inside_an_epoch_resumes_at_its_last_step_and_ends_with_the_
         }
         let tuned = tuned.unwrap();
         // no step is made twice
-        assert!(heard.contains(&(2, 6)) && heard.is_sorted_by(|before, after| before < after), "{heard:?}");
+        assert!(steps.contains(&(2, 6)) && steps.is_sorted_by(|before, after| before < after), "{steps:?}");
         assert_eq!(tuned.files.identity().unwrap(), wanted.files.identity().unwrap(), "dropout {dropout:?}");
         let losses = |tuned: &FineTuned| tuned.curve.iter().map(|epoch| epoch.loss).collect::<Vec<_>>();
         assert_eq!(losses(&tuned), losses(&wanted));

@@ -20,9 +20,9 @@ fn a_device_is_chosen_and_a_missing_gpu_is_named() {
 }
 
 #[test]
-fn the_report_says_which_libtorch_this_is() {
+fn the_report_states_which_libtorch_this_is() {
     let report = Torch::start().unwrap().report();
-    let version = report.version.expect("libtorch lies beside its `build-version`");
+    let version = report.version.expect("libtorch lies with its `build-version`");
     assert!(version.starts_with("2.11.0"), "{version}");
     assert!(report.threads >= 1);
 }

@@ -55,9 +55,6 @@ pub struct Candidates {
 }
 
 /// States the recall of candidates: an estimate and a lower bound.
-///
-/// # Errors
-/// A file that has no pairs of the items, a probability outside (0, 1), calls that allow nothing, and whatever stops a run.
 pub fn audit(invocation: &Invocation, wanted: &Candidates) -> Result<(String, Ended)> {
     // any recall will do: the probability is checked
     target(0.5, wanted.delta)?;

@@ -13,7 +13,7 @@ use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::{Rng, stream};
-use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::invocation::Invocation;
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::nearest::{NeighborError, RoundsParams};
@@ -28,15 +28,12 @@ use crate::calls::{Answer, Place, announce, checks, known_in_words, proxies};
 use crate::from_factors::{Recalled, from_factors};
 use crate::known::{Basis, basis, with_stored};
 use crate::neighbors::{Lists, top_k};
-use crate::own::{one_list_only, own_matrix, target};
+use crate::own::{one_list_only, own_matrix, refused, target};
 
 /// Calls per item, beyond those of the audit, at which a search gives up if no other number is set.
 const CALLS_PER_ITEM: usize = 100;
 
 /// Lists the `k` most similar items of every item, with a stated recall; [`Ended::BudgetExhausted`] where it is not reached.
-///
-/// # Errors
-/// A recall that can't be stated, and whatever stops a run.
 pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(String, Ended)> {
     let target = target(wanted.target, wanted.delta)?;
     let reason = "a recall is guaranteed for lists of one list (`mine --target-recall` guarantees one of pairs)";
@@ -193,13 +190,13 @@ impl<'a> Wanted<'a> {
             "use at least `--budget {needed}`, and more for the search; or search without a guarantee by `--calls-per-item {}`",
             (budget / context.problem.items().max(1) as u64).max(1)
         );
-        Err(UsageError::new(message, Some(help)).into())
+        Err(refused(message, help))
     }
 
     /// Too few audited rows, too few calls for them, or what else went wrong.
     fn no_recall(&self, shape: OracleShape, error: AuditError) -> Report {
         match error {
-            AuditError::TooFew(error) => UsageError::new(error.to_string(), Some("raise `--audit`".to_owned())).into(),
+            AuditError::TooFew(error) => refused(error.to_string(), "raise `--audit`"),
             AuditError::TooFewCalls { rows, needed, given } => {
                 let n = shape.len.max(1) as u64;
                 let message = format!(
@@ -212,7 +209,7 @@ impl<'a> Wanted<'a> {
                     "use at least `--calls-per-item {}`, and more for the search; or leave out `--target-recall`",
                     needed.div_ceil(n)
                 );
-                UsageError::new(message, Some(help)).into()
+                refused(message, help)
             }
             AuditError::Search(NeighborError::Oracle(error)) => RunError::from(error).into(),
             other => Report::from_err(other),

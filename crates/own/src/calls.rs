@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::own_data;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleShape};
+use landmark_core::oracle::{Oracle, OracleError, OracleShape};
 use landmark_harness::config::{Budget, Config, MatrixSubject, ProxyConfig, ProxyKind};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
@@ -18,9 +18,9 @@ use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, Ended, RunError, RunOptions};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::nearest::{
-    CallPlan, Known, Neighbor, NeighborError, Rounds, RoundsParams, Search, nearest_within_bounds, scan_seconds,
+    Known, Neighbor, NeighborError, Rounds, RoundsParams, Search, nearest_within_bounds,
 };
-use landmark_report::amounts::{count, counted, duration};
+use landmark_report::amounts::count;
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
@@ -28,7 +28,12 @@ use serde_json::json;
 use crate::candidates;
 use crate::known::{Basis, SearchScores, basis, with_stored};
 use crate::named::Named;
-use crate::own::{check_out, draw_again, ended, one_list_only, own_matrix, write_table};
+use crate::own::{check_out, draw_again, ended, one_list_only, own_matrix, refused, write_table};
+
+mod words;
+
+pub(crate) use words::{announce, checks, known_in_words};
+use words::{lines, own_work, stands_on_something};
 
 /// Pairs asked of the oracle at a time where no budget may end in their midst.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -47,9 +52,6 @@ pub enum Calls {
 
 impl Calls {
     /// A search with `calls_per_item` calls per item.
-    ///
-    /// # Errors
-    /// A share that is none.
     pub fn in_rounds(
         k: usize,
         calls_per_item: usize,
@@ -85,9 +87,6 @@ pub(crate) struct Answer {
 
 /// Lists the most similar items of every item, scored by the oracle itself; [`Ended::BudgetExhausted`] where a budget ends first: that of the
 /// configuration, or `budget` evaluations in its place.
-///
-/// # Errors
-/// A budget that pays for nothing, a proxy that is no bound, and whatever stops a run.
 pub fn top_k_by_calls(
     invocation: &Invocation,
     calls: &Calls,
@@ -99,12 +98,12 @@ pub fn top_k_by_calls(
     let found = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let found = match calls {
             Calls::Rounds(rounds, candidates) if dry_run => place.dry(&context, rounds, candidates.as_deref()),
-            Calls::Proven(k) if dry_run => Ok(Err(dry_bounds(&context, *k))),
+            Calls::Proven(k) if dry_run => Err(dry_bounds(&context, *k)),
             Calls::Rounds(rounds, candidates) => place.search(&context, rounds, candidates.as_deref()),
             Calls::Proven(k) => place.prove(&context, *k),
         };
         context.metered.flush()?;
-        found
+        Ok(found)
     });
     match found? {
         Ok((answer, ended)) => Ok((place.write(answer)?, ended)),
@@ -124,10 +123,30 @@ enum NoAnswer {
 }
 
 /// Lists, and whether a budget ended before they were finished.
-type Found = Result<Result<(Answer, Ended), NoAnswer>, RunError>;
+type Found = Result<(Answer, Ended), NoAnswer>;
 
-fn failed(error: NeighborError) -> Found {
-    Ok(Err(NoAnswer::Failed(Report::from_err(error))))
+impl From<Report> for NoAnswer {
+    fn from(report: Report) -> Self {
+        Self::Failed(report)
+    }
+}
+
+impl From<RunError> for NoAnswer {
+    fn from(error: RunError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<OracleError> for NoAnswer {
+    fn from(error: OracleError) -> Self {
+        RunError::from(error).into()
+    }
+}
+
+impl From<NeighborError> for NoAnswer {
+    fn from(error: NeighborError) -> Self {
+        Self::Failed(Report::from_err(error))
+    }
 }
 
 /// Proxies as the configuration names them, and as similarities.
@@ -138,62 +157,6 @@ pub(crate) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, Run
     let wanted = context.matrix.methods.first().and_then(|method| method.proxy.as_ref());
     let proxies = context.problem.proxies(wanted, context.fixed_gamma())?;
     Ok((wanted, proxies))
-}
-
-/// Items from which on the work in addition to the calls is announced.
-const MANY_ITEMS: usize = 20_000;
-
-/// What a search of many items does itself before the calls that its proxies choose, and how long that takes here; nothing for few items.
-pub(crate) fn own_work(items: usize, proxies: &[Arc<dyn Oracle>]) -> Result<Option<String>, NeighborError> {
-    if items < MANY_ITEMS || proxies.is_empty() {
-        return Ok(None);
-    }
-    if candidates::are_indexed(items, &proxies[..1]) {
-        return Ok(Some(
-            "before it calls the score for chosen pairs, Landmark builds an index of the proxy".to_owned(),
-        ));
-    }
-    let pairs = count(items as u64 * (items as u64 - 1) / 2);
-    let time = duration(scan_seconds(items, proxies)?);
-    Ok(Some(format!(
-        "before it calls the score for chosen pairs, Landmark compares all {pairs} pairs by the proxy: about {time} here"
-    )))
-}
-
-/// Prints this on standard error, before the work begins.
-pub(crate) fn announce(
-    context: &SweepContext<'_>,
-    proxies: &[Arc<dyn Oracle>],
-    quiet: bool,
-) -> Result<(), NeighborError> {
-    let work = if quiet { None } else { own_work(context.problem.items(), proxies)? };
-    work.into_iter().for_each(|text| eprintln!("{text}"));
-    Ok(())
-}
-
-/// Evaluations, in addition to an estimate, by which a program is checked, as a line.
-pub(crate) fn checks(context: &SweepContext<'_>) -> String {
-    match context.most_checks() {
-        0 => String::new(),
-        most => format!("and at most {} to check the scorer (`oracle.checks`)\n", count(most)),
-    }
-}
-
-/// True if there are factors to search by, or pairs that are known from the start.
-fn stands_on_something(known: &Known) -> bool {
-    known.seed.is_some() || !known.pairs.is_empty()
-}
-
-/// What a search stands on, as a line; none if it starts from nothing.
-pub(crate) fn known_in_words(known: &Known) -> String {
-    match stands_on_something(known) {
-        true => format!(
-            "starts from factors of {}: {} pairs are known\n",
-            counted(known.columns.len() as u64, "landmark"),
-            count(known.distinct())
-        ),
-        false => String::new(),
-    }
 }
 
 /// A search that knows what there is.
@@ -208,34 +171,6 @@ pub(crate) fn opened(
         true => Search::knowing(rounds, shape, proxies, landmarks, known),
         false => Search::new(rounds, shape, proxies, landmarks),
     }
-}
-
-/// A call estimate in words.
-fn lines(planned: &CallPlan) -> String {
-    let mut text = String::new();
-    if planned.columns > 0 {
-        text += &format!("{} pairs of {} columns\n", count(planned.column_pairs), planned.columns);
-    }
-    if planned.trial > 0 {
-        text += &format!(
-            "{} of these first; the rounds get the others if hubness predicts no more than the proxy\n",
-            count(planned.trial)
-        );
-    }
-    if planned.first > 0 {
-        text += &format!("{} pairs chosen by the proxy\n", count(planned.first));
-    }
-    if !planned.rounds.is_empty() {
-        let sizes: Vec<String> = planned.rounds.iter().map(|&pairs| count(pairs)).collect();
-        text += &format!("{} rounds of {} pairs\n", sizes.len(), sizes.join(", "));
-    }
-    if planned.second_orders > 0 {
-        text += &format!(
-            "each pair in one order, drawn by its items; the other order of the best {} at the end\n",
-            count(planned.second_orders)
-        );
-    }
-    text + &format!("exactly {} calls; stored scores are reused\n", count(planned.calls))
 }
 
 fn dry_bounds(context: &SweepContext<'_>, k: usize) -> NoAnswer {
@@ -298,11 +233,7 @@ impl Place {
 
     /// The call estimate; not one call is made.
     fn dry(&self, context: &SweepContext<'_>, rounds: &Rounds, candidates: Option<&Path>) -> Found {
-        if let Some(path) = candidates
-            && let Err(report) = candidates::read(path, context.problem.items(), self.items.as_ref())
-        {
-            return Ok(Err(NoAnswer::Failed(report)));
-        }
+        candidates.map(|path| candidates::read(path, context.problem.items(), self.items.as_ref())).transpose()?;
         let (wanted, proxies) = proxies(context)?;
         let Basis { known, note } = basis(context)?;
         let (shape, (_, rounds)) = (context.metered.shape(), SearchScores::of(context, context.fixed_gamma(), rounds)?);
@@ -313,10 +244,7 @@ impl Place {
         let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
         let items = self.items_in_words(context.problem.items());
         let mut text = format!("{items}, {by}\n{note}{}{}{}", known_in_words(&known), lines(&planned), checks(context));
-        match own_work(context.problem.items(), &proxies) {
-            Ok(work) => work.into_iter().for_each(|work| text += &format!("{work}\n")),
-            Err(error) => return failed(error),
-        }
+        own_work(context.problem.items(), &proxies)?.into_iter().for_each(|work| text += &format!("{work}\n"));
         let limit = context.matrix.budget.limit().filter(|&limit| limit < planned.calls);
         if let Some(limit) = limit {
             text += &format!(
@@ -325,7 +253,7 @@ impl Place {
                 count(limit / (self.named().left().unwrap_or(context.problem.items()) as u64).max(1))
             );
         }
-        Ok(Err(NoAnswer::DryRun(text)))
+        Err(NoAnswer::DryRun(text))
     }
 
     /// Without a budget: for a command whose calls are few and known before the first.
@@ -334,7 +262,6 @@ impl Place {
         Ok(Self { matrix: MatrixSubject { budget: Budget::default(), ..place.matrix }, ..place })
     }
 
-    /// Names of the items.
     pub(crate) fn named(&self) -> Named<'_> {
         Named(self.items.as_ref())
     }
@@ -344,9 +271,7 @@ impl Place {
         let gamma = context.fixed_gamma();
         let (scores, rounds) = SearchScores::of(context, gamma, rounds)?;
         let (wanted, proxies) = proxies(context)?;
-        if let Err(error) = announce(context, &proxies, self.options.quiet) {
-            return failed(error);
-        }
+        announce(context, &proxies, self.options.quiet)?;
         let n = context.problem.items();
         let landmarks = context.problem.uniform_landmarks(self.config.run.seed, 0);
         let Basis { known, note } = basis(context)?;
@@ -354,34 +279,21 @@ impl Place {
         let (known_pairs, given) = (known.distinct(), proxies.len());
         let shape = OracleShape::of(scores.wanted());
         let looked_through: Vec<_> = proxies.first().into_iter().chain(&known.seed).cloned().collect();
-        let begun = opened(rounds.clone(), shape, proxies, &landmarks, known).and_then(|search| {
-            if rounds.params().left.is_some() || !candidates::are_indexed(n, &looked_through) {
-                return Ok(search);
-            }
-            let (indexed, told) = candidates::indexed(&looked_through, rounds.width(n), self.config.run.seed)?;
-            text += &told;
-            search.within(indexed)
-        });
-        let begun = match candidates.map(|path| candidates::read(path, n, self.items.as_ref())).transpose() {
-            Ok(Some(given)) => begun.and_then(|search| search.with_candidates(given, shape)),
-            Ok(None) => begun,
-            Err(report) => return Ok(Err(NoAnswer::Failed(report))),
-        };
-        let mut search = match begun {
-            Ok(search) => search,
-            Err(error) => return failed(error),
-        };
+        let mut search = opened(rounds.clone(), shape, proxies, &landmarks, known)?;
+        if rounds.params().left.is_none() && candidates::are_indexed(n, &looked_through) {
+            let (indexed, words) = candidates::indexed(&looked_through, rounds.width(n), self.config.run.seed)?;
+            text += &words;
+            search = search.within(indexed)?;
+        }
+        if let Some(path) = candidates {
+            search = search.with_candidates(candidates::read(path, n, self.items.as_ref())?, shape)?;
+        }
         let progress =
             Progress::start(search.call_plan().calls, "evaluations", self.options.quiet, context.metered.counter());
         let is_limited = context.matrix.budget.limit().is_some() || context.matrix.budget.seconds.is_some();
         let at_a_time = if is_limited { PAIRS_UNDER_A_BUDGET } else { PAIRS_AT_A_TIME };
         let mut is_cut_short = false;
-        'search: loop {
-            let batch = match search.next_batch() {
-                Ok(Some(batch)) => batch,
-                Ok(None) => break,
-                Err(error) => return failed(error),
-            };
+        'search: while let Some(batch) = search.next_batch()? {
             for pairs in batch.pairs.chunks(at_a_time) {
                 match scores.ask(&mut search, &batch, pairs) {
                     Ok(_) => {}
@@ -395,10 +307,7 @@ impl Place {
         }
         drop(progress);
         let planned = search.call_plan().clone();
-        let mut found = match search.finish() {
-            Ok(found) => found,
-            Err(error) => return failed(error),
-        };
+        let mut found = search.finish()?;
         let params = rounds.params();
         with_stored(context, &mut found.lists, (params.k, params.left), is_known || planned.is_plain)?;
         let spent = context.metered.spent().evaluations;
@@ -440,7 +349,7 @@ impl Place {
             "oracle": context.problem.raw.identity().to_hex(),
             "gamma": gamma,
         });
-        Ok(Ok((Answer { lists: found.lists, text, info }, ended(is_cut_short))))
+        Ok((Answer { lists: found.lists, text, info }, ended(is_cut_short)))
     }
 
     /// The exact neighbors, by the bounds among the proxies; a budget that ends first leaves none.
@@ -453,7 +362,7 @@ impl Place {
         if kinds.is_empty() || !kinds.iter().all(is_bound) || !is_distance {
             let message = "cannot find exact neighbors: `--mode exact` requires proxies that bound the score";
             let help = "use `oracle: wmd` with `proxy: [rwmd, wcd]`, or `--calls-per-item` instead";
-            return Ok(Err(NoAnswer::Failed(UsageError::new(message, Some(help.to_owned())).into())));
+            return Err(refused(message, help).into());
         }
         let oracle = context.similarities(gamma)?;
         let bounds = context.problem.proxies(wanted, gamma)?;
@@ -467,14 +376,14 @@ impl Place {
         let found = match found {
             Ok(found) => found,
             Err(NeighborError::Oracle(error)) if error.is_exhausted() => {
-                return Ok(Err(NoAnswer::CutShort(format!(
+                return Err(NoAnswer::CutShort(format!(
                     "the budget ended before the {k} nearest of each item were proven: nothing is listed\n\
-                     {} evaluations made now, which are kept: with more budget it goes on from there\n",
+                     {} new calls, which are stored: a larger budget continues from there\n",
                     count(context.metered.spent().evaluations)
-                ))));
+                )));
             }
             Err(NeighborError::Oracle(error)) => return Err(error.into()),
-            Err(error) => return failed(error),
+            Err(error) => return Err(error.into()),
         };
         let spent = context.metered.spent().evaluations;
         // counts far below 2^52
@@ -497,7 +406,7 @@ impl Place {
             "oracle": context.problem.raw.identity().to_hex(),
             "gamma": gamma,
         });
-        Ok(Ok((Answer { lists: found.lists, text, info }, Ended::Done)))
+        Ok((Answer { lists: found.lists, text, info }, Ended::Done))
     }
 
     /// Writes the lists, and next to them what they took.
@@ -508,11 +417,11 @@ impl Place {
         write_table(&self.table, Named(self.items.as_ref()).neighbors(&lists))?;
         info["listed"] = json!(entries);
         info["listed_exactly"] = json!(proven);
-        let beside = self.table.with_extension("json");
+        let summary = self.table.with_extension("json");
         let mut bytes = serde_json::to_vec_pretty(&info).into_diagnostic()?;
         bytes.push(b'\n');
-        write_file(&beside, &bytes).into_diagnostic()?;
-        [&self.table, &beside].into_iter().for_each(|path| self.options.record.file(path));
+        write_file(&summary, &bytes).into_diagnostic()?;
+        [&self.table, &summary].into_iter().for_each(|path| self.options.record.file(path));
         self.options.record.fact("search", &info);
         let listed = lists.first().map_or(0, Vec::len);
         let drawn = match self.page.as_ref().filter(|page| page.exists()) {
@@ -530,25 +439,5 @@ impl Place {
             count(proven as u64),
             count(entries as u64)
         ))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use landmark_core::oracle::{VectorFunction, VectorKernel};
-    use ndarray::Array2;
-
-    use super::*;
-
-    #[test]
-    fn a_search_of_many_items_says_how_long_its_own_work_takes() {
-        let proxy = |items: usize| -> Vec<Arc<dyn Oracle>> {
-            let vectors = Array2::from_shape_fn((items, 2), |(i, j)| (i + j) as f64 / items as f64);
-            vec![Arc::new(VectorKernel::new(vectors, VectorFunction::Rbf { gamma: 1.0 }).unwrap())]
-        };
-        let text = own_work(MANY_ITEMS, &proxy(MANY_ITEMS)).unwrap().unwrap();
-        assert!(text.contains("all 199,990,000 pairs by the proxy: about "), "{text}");
-        assert_eq!(own_work(1000, &proxy(1000)).unwrap(), None);
-        assert_eq!(own_work(MANY_ITEMS, &[]).unwrap(), None);
     }
 }

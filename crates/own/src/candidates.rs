@@ -19,9 +19,6 @@ use ndarray_npy::{ReadNpyError, read_npy};
 
 /// The candidates of n items in a file: an array of indices (.npy, a row an item, −1 for none, as FAISS answers), or a table of pairs with the columns
 /// `first` and `second`.
-///
-/// # Errors
-/// A file that cannot be read, and candidates of other items.
 pub(crate) fn read(path: &Path, n: usize, items: Option<&OwnItems>) -> Result<Candidates> {
     let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     let candidates = if is_array {
@@ -138,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_over_the_proxy_finds_most_of_its_nearest_and_says_how_many() {
+    fn an_index_over_the_proxy_finds_most_of_its_nearest_and_states_how_many() {
         let vectors = Array2::from_shape_fn((1500, 8), |(i, k)| ((i * (k + 3) * 7919) as f64 * 0.37).sin());
         let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors).unwrap());
         assert!(!are_indexed(1500, &[Arc::clone(&proxy)]) && are_indexed(INDEXED_FROM, &[Arc::clone(&proxy)]));
@@ -153,8 +150,8 @@ mod tests {
         });
         let exact = Candidates::of_lists(1500, exact).unwrap();
         assert!(found.share_of(&exact) > 0.9, "{}", found.share_of(&exact));
-        let told: f64 = text.split_once("it finds ").unwrap().1.split_once(' ').unwrap().0.parse().unwrap();
-        assert!((told - found.share_of(&exact)).abs() < 0.05, "{text}");
+        let stated: f64 = text.split_once("it finds ").unwrap().1.split_once(' ').unwrap().0.parse().unwrap();
+        assert!((stated - found.share_of(&exact)).abs() < 0.05, "{text}");
     }
 
     #[test]
@@ -193,8 +190,8 @@ mod tests {
             ("lists.txt", "names no format"),
             ("missing.npy", "cannot use the candidates"),
         ] {
-            let said = message(&at(name), 3);
-            assert!(said.contains(words) && said.contains(name), "{said}");
+            let seen = message(&at(name), 3);
+            assert!(seen.contains(words) && seen.contains(name), "{seen}");
         }
         assert!(message(&at("beyond.npy"), 4).contains("there are 3 rows (expected 4"));
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use crate::own_data::{self, labels::Judgement};
+use crate::own_data::{self, labels::Judgment};
 use landmark_harness::config::{TextsFormat, Tuned};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::progress::Progress;
@@ -12,9 +12,9 @@ use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::classification::{self, ClassificationParams};
 use landmark_tasks::linear_svm::LinearSvmParams;
-use miette::{IntoDiagnostic, Report, Result};
+use miette::{IntoDiagnostic, Result};
 
-use crate::own::Own;
+use crate::own::{Own, refused};
 
 /// Columns of the file of labels.
 #[derive(Debug, Clone, Copy)]
@@ -27,10 +27,7 @@ pub struct LabelColumns<'a> {
     pub split: Option<&'a str>,
 }
 
-/// Trains on the labelled items, or those of them that are to be learned from, with C by cross-validation among them, and labels the others.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
+/// Trains on the labeled items, or those of them that are to be learned from, with C by cross-validation among them, and labels the others.
 pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>) -> Result<String> {
     let own = Own::open_for_table(invocation)?;
     let given = GivenLabels::read(&own, file, columns)?;
@@ -82,7 +79,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         format!("; test accuracy {share:.1}% of {}", count(tested.len() as u64))
     };
     let tested: Vec<usize> = rest.iter().copied().filter(|item| tested.contains(item)).collect();
-    let judgement = Judgement {
+    let judgment = Judgment {
         vectors,
         labels: &labels,
         names: &names,
@@ -94,7 +91,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         folds,
         seed,
     };
-    own.write_beside(&path, own_data::LABELS_REPORT, &judgement.report().into_diagnostic()?)?;
+    own.write_facts(&path, own_data::LABELS_REPORT, &judgment.report().into_diagnostic()?)?;
     drop(busy);
     let record = &own.options.record;
     record.fact("classes", &names);
@@ -104,12 +101,12 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
     record.fact("c", best.c);
     record.fact("accuracy", best.accuracy.mean);
     let drawn = own.draw_again();
-    let unlabelled = match given.unlabelled {
+    let unlabeled = match given.unlabeled {
         0 => String::new(),
         rows => format!("{} rows have no label and get one\n", count(rows as u64)),
     };
     Ok(format!(
-        "{unlabelled}{} labeled items in {} classes, {} labeled now; accuracy {:.1}% by {folds}-fold cross-validation at C = {}{test}\nwritten: `{}`\n{drawn}",
+        "{unlabeled}{} labeled items in {} classes, {} labeled now; accuracy {:.1}% by {folds}-fold cross-validation at C = {}{test}\nwritten: `{}`\n{drawn}",
         count(train.len() as u64),
         names.len(),
         count(rest.len() as u64),
@@ -141,18 +138,16 @@ fn item_name<'a>(item_of: &HashMap<&str, usize>, cell: &'a str) -> &'a str {
     if item_of.contains_key(cell) { cell } else { cell.trim() }
 }
 
-/// A labelled item.
 struct GivenLabel {
     item: usize,
     label: String,
     is_test: bool,
 }
 
-/// Labels of some items.
 struct GivenLabels {
     rows: Vec<GivenLabel>,
     /// Rows whose label is to be found.
-    unlabelled: usize,
+    unlabeled: usize,
 }
 
 /// Refuses labels of which a cross-validation can learn nothing, by their names.
@@ -160,28 +155,26 @@ fn refuse_too_few(names: &[&str], train: &[usize], labels: &[usize]) -> Result<(
     let rows = |class: usize| train.iter().filter(|&&item| labels[item] == class).count();
     let classes: Vec<(&str, usize)> =
         names.iter().enumerate().map(|(class, name)| (*name, rows(class))).filter(|(_, rows)| *rows > 0).collect();
-    let refuse = |message: String, help: &str| Err(UsageError::new(message, Some(help.to_owned())).into());
     match classes[..] {
-        [(name, rows)] => refuse(
-            format!("cannot classify: all {rows} labelled items are `{name}` (expected at least two labels)"),
+        [(name, rows)] => Err(refused(
+            format!("cannot classify: all {rows} labeled items are `{name}` (expected at least two labels)"),
             "label items of another class as well",
-        ),
+        )),
         // a fold that holds the only item of a class out leaves one class to learn from
-        [(name, 1), _] | [_, (name, 1)] => refuse(
+        [(name, 1), _] | [_, (name, 1)] => Err(refused(
             format!("cannot cross-validate: `{name}` is the label of a single item (expected at least two per label)"),
-            &format!("label another item as `{name}`, or leave that row out"),
-        ),
+            format!("label another item as `{name}`, or leave that row out"),
+        )),
         _ => Ok(()),
     }
 }
 
 impl GivenLabels {
     fn read(own: &Own, file: &Path, columns: LabelColumns<'_>) -> Result<Self> {
-        let refused = |message: String, help: String| Report::from(UsageError::new(message, Some(help)));
         let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
         let layout = layout.ok_or_else(|| {
             let message = format!("cannot tell the format of `{}` from its extension", file.display());
-            refused(message, "use .tsv, .csv, .jsonl or .parquet".to_owned())
+            refused(message, "use .tsv, .csv, .jsonl or .parquet")
         })?;
         let texts = own.matrix.dataset.texts();
         let of_items = texts.and_then(|texts| texts.id.as_deref());
@@ -196,7 +189,7 @@ impl GivenLabels {
         let read = table.read(&wanted).map_err(|error| lacking(error, columns))?;
         let ids = own.ids();
         let item_of: HashMap<&str, usize> = ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect();
-        let mut given = Self { rows: Vec::new(), unlabelled: 0 };
+        let mut given = Self { rows: Vec::new(), unlabeled: 0 };
         let (mut seen, mut any_test) = (HashMap::new(), false);
         for (at, row) in read.rows.into_iter().enumerate() {
             let cell =
@@ -213,14 +206,11 @@ impl GivenLabels {
                     file.display(),
                     own.config.run.name
                 );
-                return Err(refused(
-                    message,
-                    "remove the row, correct the id, or name the column of ids by `--id`".to_owned(),
-                ));
+                return Err(refused(message, "remove the row, correct the id, or name the column of ids by `--id`"));
             };
             if let Some(first) = seen.insert(item, row) {
                 let message = format!("`{}` has the id `{name}` in row {first} and again in row {row}", file.display());
-                return Err(refused(message, "remove one of them".to_owned()));
+                return Err(refused(message, "remove one of them"));
             }
             let is_test = match columns.split.and_then(|_| cell(1)) {
                 _ if columns.split.is_none() => false,
@@ -229,18 +219,18 @@ impl GivenLabels {
                 other => {
                     let (column, seen) = (columns.split.unwrap_or_default(), other.unwrap_or_default());
                     let message = format!("`{column}` of `{name}` in `{}` is `{seen}`", file.display());
-                    return Err(refused(message, "write `train` or `test`".to_owned()));
+                    return Err(refused(message, "write `train` or `test`"));
                 }
             };
             any_test |= is_test;
             match cell(0) {
                 Some(label) => given.rows.push(GivenLabel { item, label: label.to_owned(), is_test }),
-                None => given.unlabelled += 1,
+                None => given.unlabeled += 1,
             }
         }
         if let Some(column) = columns.split.filter(|_| !any_test) {
             let message = format!("cannot test: no row of `{}` is `test` in its column `{column}`", file.display());
-            return Err(refused(message, "mark some, or leave out `--split`".to_owned()));
+            return Err(refused(message, "mark some, or leave out `--split`"));
         }
         Ok(given)
     }

@@ -16,7 +16,6 @@ use serde_json::json;
 
 use crate::own::{Own, ended};
 
-/// Characters of a name.
 const NAME: usize = 60;
 /// Clusters whose names are printed.
 const PRINTED: usize = 10;
@@ -86,9 +85,6 @@ fn take_directions(points: &mut Array2<f64>) {
 /// hold, carry nothing on its group. On the 308 sentences of the tour six clusters share .37 of their information with the six topics (normalized
 /// mutual information, ten draws), those of the vectors as they are .28. Euclidean distances need a Euclidean space: columns that count
 /// negatively are left out, and reported.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
     let own = Own::open_for_table(invocation)?;
     let signature = &own.factors.signature;
@@ -134,9 +130,6 @@ pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
 
 /// Clusters the items around pivots: the landmarks first, whose columns are known, then others in a uniform order. Each takes the items still free
 /// that are at least `at_least` similar to it; where the budget ends, the others stay alone.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<u64>) -> Result<(String, Ended)> {
     let own = Own::open_for_table(invocation)?;
     let items = own.factors.info.items;

@@ -10,9 +10,6 @@ use crate::own::Own;
 const EXPORTED: &str = "export";
 
 /// Writes the vectors in one form into a folder: what lies there now.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, a folder that cannot be written.
 pub fn export(invocation: &Invocation, form: Form) -> Result<String> {
     let own = Own::open(invocation)?;
     let folder = invocation.out.clone().unwrap_or_else(|| own.folder.join(EXPORTED));

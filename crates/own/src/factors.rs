@@ -38,12 +38,9 @@ const PROJECTOR: &str = "projector.npy";
 const SCATTERED_PAIRS: &str = "scattered_pairs.npy";
 const SCATTERED_SCORES: &str = "scattered_scores.npy";
 
-/// Metadata of the factors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FactorInfo {
-    /// Version of this layout.
     pub version: u32,
-    /// Number of items n.
     pub items: usize,
     /// Columns r of Z.
     pub columns: usize,
@@ -62,6 +59,9 @@ pub struct FactorInfo {
     pub texts: Option<String>,
     /// γ, where the score is exp(−γ·d).
     pub gamma: Option<f64>,
+    /// Similarity of an item to itself and to its equals, if the score function states it and sees nothing of an item but its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagonal: Option<f64>,
     /// Relative error ‖K − K̃‖_F / ‖K‖_F as far as it is known, K̃ = Z · diag(signature) · Zᵀ as the files have it.
     pub error: Option<FactorError>,
     /// The same where the known entries, which have no low rank and are in no file, are put back; `None` where that is the same.
@@ -92,21 +92,16 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// An estimated relative error with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FactorError {
     /// The estimate; exact where all of K was read.
     pub relative: f64,
-    /// Lower end.
     pub lower: Option<f64>,
-    /// Upper end.
     pub upper: Option<f64>,
 }
 
-/// The factors themselves.
 #[derive(Debug, Clone)]
 pub struct Factors {
-    /// Metadata of the factors.
     pub info: FactorInfo,
     /// Z, n × r.
     pub vectors: Array2<f64>,
@@ -118,43 +113,26 @@ pub struct Factors {
     pub scattered: Option<ScatteredEntries>,
 }
 
-/// Why factors could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactorsError {
-    /// The file system refused.
     #[error("could not {action} `{}`: {source}", path.display())]
     File {
         /// `write`, `read` or `move`.
         action: &'static str,
         path: PathBuf,
-        /// Error of the system.
         source: std::io::Error,
     },
-    /// There are none.
     #[error("there are no factors in `{}`; run the configuration first", .0.display())]
     Missing(PathBuf),
-    /// A file that is not what it should be.
     #[error("`{}` is damaged ({reason}); run the configuration again with `--force`; it reuses stored scores", path.display())]
-    Damaged {
-        path: PathBuf,
-        /// Mismatch or fault that was found.
-        reason: String,
-    },
-    /// The Parquet library refused.
+    Damaged { path: PathBuf, reason: String },
     #[error("could not encode `{}`: {reason}", path.display())]
-    Parquet {
-        path: PathBuf,
-        /// Message of the library.
-        reason: String,
-    },
+    Parquet { path: PathBuf, reason: String },
 }
 
 impl Factors {
     /// Writes all files; `ids` name the rows.
-    ///
-    /// # Errors
-    /// A folder that cannot be written, or a full disk.
     pub fn write(&self, folder: &Path, ids: Option<&[String]>, formats: &[FactorFormat]) -> Result<(), FactorsError> {
         let part = whole_folder::part_of(folder);
         fs::create_dir_all(&part).map_err(file("write", &part))?;
@@ -271,9 +249,6 @@ impl Factors {
     }
 
     /// Reads the factors of a folder.
-    ///
-    /// # Errors
-    /// A folder without factors, or files that do not fit together.
     pub fn read(folder: &Path) -> Result<Self, FactorsError> {
         let folder = &*whole_folder::to_read(folder);
         let path = folder.join(INFO);
@@ -294,7 +269,7 @@ impl Factors {
         };
         if vectors.dim() != (info.items, info.columns) || signature.len() != info.columns {
             let reason = format!(
-                "it is {} × {} with {} signs, but `{INFO}` says {} × {}",
+                "it is {} × {} with {} signs (expected {} × {} from `{INFO}`)",
                 vectors.nrows(),
                 vectors.ncols(),
                 signature.len(),
@@ -325,7 +300,8 @@ fn read_scattered(folder: &Path, n: usize, wanted: usize) -> Result<ScatteredEnt
     let pairs: Array2<u64> = read_array(&pairs_path)?;
     let scores: Array1<f64> = read_array(&scores_path)?;
     if pairs.dim() != (wanted, 2) || scores.len() != wanted {
-        let reason = format!("it has {} rows and {} scores, but `{INFO}` says {wanted}", pairs.nrows(), scores.len());
+        let reason =
+            format!("it has {} rows and {} scores (expected {wanted} from `{INFO}`)", pairs.nrows(), scores.len());
         return Err(damaged(&pairs_path, reason));
     }
     let mut seen = std::collections::HashSet::new();
@@ -344,9 +320,6 @@ fn read_scattered(folder: &Path, n: usize, wanted: usize) -> Result<ScatteredEnt
 }
 
 /// One row an item: id and vector, in row groups.
-///
-/// # Errors
-/// A file that cannot be written.
 pub fn write_parquet(path: &Path, vectors: ArrayView2<'_, f64>, ids: Option<&[String]>) -> Result<(), FactorsError> {
     let out = fs::File::create(path).map_err(file("write", path))?;
     let group = |(group, rows): (usize, ArrayView2<'_, f64>)| {
@@ -374,25 +347,11 @@ mod tests {
 
     fn factors() -> Factors {
         let info = FactorInfo {
-            version: 1,
             items: 3,
             columns: 2,
-            method: "nystrom".into(),
-            rank: 2,
             landmarks: vec![2, 0],
-            landmark_contents: Vec::new(),
-            oracle: "00".into(),
-            texts: None,
-            gamma: None,
             error: Some(FactorError { relative: 0.1, lower: Some(0.05), upper: Some(0.2) }),
-            error_with_known: None,
-            scattered: 0,
-            proxy: false,
-            cut_short: false,
-            failed_pairs: 0,
-            job: None,
-            scorer: None,
-            config: None,
+            ..FactorInfo::default()
         };
         let (vectors, signature) = (array![[1.0, 2.0], [0.1, -4.0], [5.0, 6.0]], array![1.0, -1.0]);
         Factors { info, vectors, signature, projector: Some(array![[1.0, 0.0], [0.5, 2.0]]), scattered: None }
@@ -409,7 +368,7 @@ mod tests {
         }
         let read = Factors::read(&place).unwrap();
         assert_eq!((&read.info, &read.vectors, &read.projector), (&factors.info, &factors.vectors, &factors.projector));
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left next to it");
         let error = Factors::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("there are no factors") && error.contains("run the configuration first"), "{error}");
     }

@@ -6,19 +6,18 @@
 use crate::own_data::{self, Statement, held_out};
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::invocation::Invocation;
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::nearest::Neighbor;
 use landmark_neighbors::recall::{AuditPath, KnownLists, Target};
 use landmark_report::amounts::count;
-use landmark_tasks::neighbors::{SignedVectors, top_k};
+use landmark_tasks::neighbors::top_k;
 use miette::{IntoDiagnostic, Report, Result};
-use ndarray::Axis;
 
 use crate::calls::checks;
-use crate::own::{Own, PAIRS_AT_A_TIME};
+use crate::own::{Own, PAIRS_AT_A_TIME, refused};
 
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
@@ -26,7 +25,6 @@ const COLUMNS_AT_A_TIME: usize = 16;
 /// Lists wanted, their recall, and what they may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Recalled {
-    /// Neighbors of each item.
     pub k: usize,
     pub target: f64,
     /// δ: the probability with which the recall may be lower.
@@ -37,11 +35,9 @@ pub struct Recalled {
     pub audit: Option<usize>,
     /// Candidates from the factors, judged by held-out landmark columns, instead of a search in rounds.
     pub from_factors: bool,
-    /// Calls an item at most.
     pub calls_per_item: Option<usize>,
     /// Part of each round that goes to the proxy's best pairs.
     pub share: f64,
-    /// Calls that may be made.
     pub budget: Option<u64>,
     /// Reports what would be evaluated, without a call.
     pub dry_run: bool,
@@ -57,14 +53,15 @@ enum Answer {
 pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: Target) -> Result<String> {
     let own = Own::open_for_table(invocation)?;
     if let Some(reason) = held_out::not_uniform(&own.matrix) {
-        let help = "leave out `--from-factors`, or make the factors with `landmarks: uniform`".to_owned();
-        return Err(UsageError::new(format!("cannot guarantee a recall from the factors: {reason}"), Some(help)).into());
+        return Err(refused(
+            format!("cannot guarantee a recall from the factors: {reason}"),
+            "leave out `--from-factors`, or make the factors with `landmarks: uniform`",
+        ));
     }
     if wanted.is_strict {
         let message =
             "cannot use `--bound strict` with `--from-factors`: held-out columns allow no theorem about other items";
-        let help = "leave out `--from-factors`, or `--bound strict`".to_owned();
-        return Err(UsageError::new(message, Some(help)).into());
+        return Err(refused(message, "leave out `--from-factors`, or `--bound strict`"));
     }
     let budget = Budget { calls: wanted.budget, ..Budget::default() };
     let matrix = MatrixSubject { budget, ..own.matrix.clone() };
@@ -96,9 +93,8 @@ impl Own {
         let (k, budget) = (wanted.k, wanted.budget);
         let info = &self.factors.info;
         let (n, s) = (info.items, info.landmarks.len());
-        let refused = |message: String, help: String| Report::from(UsageError::new(message, Some(help)));
         let path = AuditPath::of_landmarks(k.min(n.saturating_sub(1)).max(1), n, s, target)
-            .map_err(|error| refused(error.to_string(), "raise `ranks`, or leave out `--from-factors`".to_owned()))?;
+            .map_err(|error| refused(error.to_string(), "raise `ranks`, or leave out `--from-factors`"))?;
         let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
         let depths = judged.depths(context, k).map_err(failed)?;
         let mut last = None;
@@ -112,7 +108,7 @@ impl Own {
             let (lower, rows) = (last.map_or(0.0, |recall| recall.lower), path.rows_needed(shares, 64));
             let enough = rows.map_or_else(String::new, |rows| format!("; about {rows} are needed"));
             let message = format!("{s} landmark columns can guarantee a recall of at most {lower:.3}{enough}");
-            return Err(refused(message, "raise `ranks`, or leave out `--from-factors`".to_owned()));
+            return Err(refused(message, "raise `ranks`, or leave out `--from-factors`"));
         };
         let pairs = self.candidate_pairs(depth);
         let mut entries = context.metered.entries();
@@ -169,17 +165,11 @@ impl Own {
 
     /// The `depth` best of every item that is no landmark among the others, each pair once.
     fn candidate_pairs(&self, depth: usize) -> Vec<Pair> {
-        let is_landmark = self.places();
-        let others: Vec<usize> = (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect();
-        let vectors = self.factors.vectors.select(Axis(0), &others);
-        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
-        let vectors = SignedVectors {
-            vectors: vectors.view(),
-            signature: &self.factors.signature,
-            scattered: scattered.as_ref(),
-        };
+        let others = self.others();
         let (_progress, done) = self.progress("items done");
-        let lists = top_k(vectors, depth, done);
+        // as the held-out columns judged them: by the factors alone
+        let lists = top_k(others.vectors(), depth, done);
+        let others = others.items;
         let of = |(item, list): (usize, &Vec<landmark_tasks::neighbors::Neighbor>)| {
             list.iter().map(|near| (others[item.min(near.item)], others[item.max(near.item)])).collect::<Vec<_>>()
         };

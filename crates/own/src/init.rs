@@ -16,7 +16,9 @@ use landmark_harness::run::{self, RunOptions};
 use landmark_harness::table_file::TableFile;
 use landmark_report::amounts::{count, counted};
 use landmark_report::write_file;
-use miette::{IntoDiagnostic, Report, Result};
+use miette::{IntoDiagnostic, Result};
+
+use crate::own::refused;
 
 mod example;
 mod inspect;
@@ -32,21 +34,15 @@ const SMOKE_DIMENSION: usize = 10;
 const PROGRAM: &str = include_str!("../../../examples/sentence_similarity.py");
 const PROGRAM_NAME: &str = "sentence_similarity.py";
 
-/// Kind of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScoreKind {
-    /// A user's own program.
     Program,
     CrossEncoder,
     /// A built-in similarity of strings.
     String,
-    /// Word mover's distance.
     Wmd,
-    /// A reranker behind an endpoint.
     Rerank,
-    /// A chat model as judge.
     Chat,
-    /// A matrix that is there.
     Matrix,
 }
 
@@ -72,7 +68,6 @@ pub type Ask<'a> = &'a mut dyn FnMut(&str, &[(&str, &str)]) -> Option<String>;
 /// What a configuration is to be made of.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// The file, or a folder of texts.
     pub file: PathBuf,
     /// The score; asked for where absent.
     pub score: Option<ScoreKind>,
@@ -88,24 +83,15 @@ pub struct Wanted {
     pub command: Option<String>,
     /// Folder or name of a model, or what an endpoint calls it.
     pub model: Option<String>,
-    /// Address of an endpoint.
     pub url: Option<String>,
     /// NAME of the variable that holds the key of an endpoint.
     pub key: Option<String>,
     /// Landmarks; by the number of items where absent.
     pub landmarks: Option<usize>,
-    /// Replaces a configuration that is there.
     pub force: bool,
 }
 
-fn refused(message: impl Into<String>, help: &str) -> Report {
-    UsageError::new(message, Some(help.to_owned())).into()
-}
-
 /// Writes a configuration for a file, and reports what it costs and how to continue.
-///
-/// # Errors
-/// A file that can't be read or has no items, a score that nobody names, a configuration that is there.
 pub fn init(wanted: &Wanted, options: &RunOptions, registry: &Registry, ask: Ask<'_>) -> Result<String> {
     if !wanted.file.exists() {
         let message = format!("no such file or folder: `{}`", wanted.file.display());

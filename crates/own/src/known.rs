@@ -17,7 +17,6 @@ use landmark_neighbors::Universe;
 use landmark_neighbors::nearest::{Batch, Known, Neighbor, Rounds, Search, factors};
 use landmark_neighbors::recall::KnownLists;
 
-/// Scores read at a time.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
 
 /// What is known, and a line on factors that hold nothing on these items.
@@ -89,7 +88,6 @@ impl SearchScores {
         Ok((Self { wanted: context.similarities(gamma)?, one }, rounds))
     }
 
-    /// The scores that are wanted.
     pub(crate) fn wanted(&self) -> &Arc<dyn Oracle> {
         &self.wanted
     }

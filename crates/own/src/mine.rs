@@ -17,20 +17,19 @@ use crate::own_data::{self, Statement};
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_core::rank::RankCmp;
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::invocation::Invocation;
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::recall::Target;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::groups::connected;
-use landmark_tasks::neighbors::{ScoredPair, SignedVectors, best_pairs, top_k};
+use landmark_tasks::neighbors::{ScoredPair, best_pairs, top_k};
 use miette::{IntoDiagnostic, Result};
-use ndarray::Axis;
 
 use crate::calls::checks;
 use crate::named::Named;
-use crate::own::{GIVEN, Own, PAIRS_AT_A_TIME, ended, own_matrix, target};
+use crate::own::{GIVEN, Own, PAIRS_AT_A_TIME, ended, own_matrix, refused};
 
 mod across;
 mod audited;
@@ -66,34 +65,14 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// As a command has it.
-    ///
-    /// # Errors
-    /// A recall that is none, and a dry run of what makes no call.
-    pub fn of(pairs: Option<usize>, at_least: Option<f64>, scoring: Scoring) -> Result<Self> {
-        let target = scoring.target_recall.map(|recall| target(recall, scoring.delta)).transpose()?;
-        let Scoring { rescore, budget, dry_run, .. } = scoring;
-        if rescore.is_none() && target.is_none() && budget.is_none() && dry_run {
-            let help = "add `--budget CALLS`, `--rerank ITEMS` or `--target-recall RECALL`".to_owned();
-            return Err(UsageError::new("cannot estimate the calls: this command makes none", Some(help)).into());
+    /// Refuses a dry run of what makes no call.
+    fn check(self) -> Result<Self> {
+        if self.dry_run && self.rescore.is_none() && self.target.is_none() && self.budget.is_none() {
+            let help = "add `--budget CALLS`, `--rerank ITEMS` or `--target-recall RECALL`";
+            return Err(refused("cannot estimate the calls: this command makes none", help));
         }
-        Ok(Self { pairs, at_least, rescore, target, budget, dry_run })
+        Ok(self)
     }
-}
-
-/// What pairs may cost, and what is to be known of their recall.
-#[derive(Debug, Clone, Copy)]
-pub struct Scoring {
-    /// Candidates of each item that are scored by the oracle.
-    pub rescore: Option<usize>,
-    /// ρ: share of all pairs from a similarity on that is to be found.
-    pub target_recall: Option<f64>,
-    /// δ: the probability with which that may fail.
-    pub delta: f64,
-    /// Calls that may be made.
-    pub budget: Option<u64>,
-    /// Reports how many pairs would be scored, and scores none.
-    pub dry_run: bool,
 }
 
 /// A pair, and whether its score is the oracle's.
@@ -122,10 +101,8 @@ struct Found {
 }
 
 /// Lists the most similar pairs of all.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
+    let wanted = wanted.check()?;
     if own_matrix(&invocation.config()?)?.dataset.has_two_lists() {
         return across::mine(invocation, wanted);
     }
@@ -156,10 +133,8 @@ fn listed(pairs: &[Mined], wanted: Wanted, path: &Path) -> String {
 }
 
 /// Groups items that pairs of at least `wanted.at_least` connect.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn groups(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
+    let wanted = wanted.check()?;
     let own = Own::open_for_table(invocation)?;
     let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {
@@ -221,8 +196,9 @@ impl Own {
         }
         if wanted.rescore.is_none() && wanted.target.is_none() && wanted.budget.is_none() {
             let (_progress, done) = self.progress("items done");
-            let found = best_pairs(self.vectors(), most(wanted), at_least, done);
-            let pairs = found.into_iter().map(|pair| Mined { pair, exact: false }).collect();
+            let found = best_pairs(self.estimates(), most(wanted), at_least, done);
+            let is_exact = |pair: ScoredPair| self.equal.as_ref()?.score(pair.first, pair.second);
+            let pairs = found.into_iter().map(|pair| Mined { pair, exact: is_exact(pair).is_some() }).collect();
             return Ok(Found { pairs, text: PAIRS_BY_ESTIMATES.to_owned(), ..Found::default() });
         }
         let budget = Budget { calls: wanted.budget, ..Budget::default() };
@@ -320,42 +296,20 @@ impl Own {
         Ok(pairs)
     }
 
-    /// Items that are no landmarks, with their factors.
-    fn others(&self) -> Vec<usize> {
-        let is_landmark = self.places();
-        (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect()
-    }
-
     /// The best pairs of two items that are no landmarks, by the factors.
-    fn best_of_others(&self, wanted: usize) -> Vec<ScoredPair> {
+    fn best_of_others(&self, wanted: usize) -> Vec<Pair> {
         let others = self.others();
-        let vectors = self.factors.vectors.select(Axis(0), &others);
-        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
-        let vectors = SignedVectors {
-            vectors: vectors.view(),
-            signature: &self.factors.signature,
-            scattered: scattered.as_ref(),
-        };
         let (_progress, done) = self.progress("items done");
-        let best = best_pairs(vectors, wanted, f64::NEG_INFINITY, done);
-        let among_all =
-            |pair: ScoredPair| ScoredPair { first: others[pair.first], second: others[pair.second], ..pair };
-        best.into_iter().map(among_all).collect()
+        let best = best_pairs(others.estimates(), wanted, f64::NEG_INFINITY, done);
+        best.iter().map(|pair| (others.items[pair.first], others.items[pair.second])).collect()
     }
 
     /// Pairs of two items that are no landmarks, to be scored: the nearest of each, places first.
     fn candidates(&self, wanted: Wanted) -> Vec<Pair> {
         let others = self.others();
-        let vectors = self.factors.vectors.select(Axis(0), &others);
-        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
-        let vectors = SignedVectors {
-            vectors: vectors.view(),
-            signature: &self.factors.signature,
-            scattered: scattered.as_ref(),
-        };
         let depth = wanted.rescore.unwrap_or(1);
         let (_progress, done) = self.progress("items done");
-        let lists = top_k(vectors, depth, done);
+        let lists = top_k(others.estimates(), depth, done);
         let mut seen = HashSet::new();
         let mut pairs = Vec::new();
         for place in 0..depth {
@@ -366,7 +320,7 @@ impl Own {
                 .collect();
             // a budget is to end at the worst
             of_place.sort_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
-            pairs.extend(of_place.into_iter().map(|(_, (i, j))| (others[i], others[j])));
+            pairs.extend(of_place.into_iter().map(|(_, (i, j))| (others.items[i], others.items[j])));
         }
         pairs
     }

@@ -27,12 +27,10 @@ impl Named<'_> {
         self.0?.left
     }
 
-    /// A column of ids.
     pub(crate) fn ids(self, name: &'static str, items: &[usize]) -> Column {
         Column::text(name, items.iter().map(|&item| Some(self.id(item))))
     }
 
-    /// A column of texts, where items have any.
     pub(crate) fn texts(self, name: &'static str, items: &[usize]) -> Option<Column> {
         let texts = &self.0?.texts;
         Some(Column::text(name, items.iter().map(|&item| Some(texts.get(item).cloned().unwrap_or_default()))))

@@ -6,7 +6,7 @@ use crate::own_data;
 use landmark_core::oracle::Pair;
 use landmark_core::rank::RankCmp;
 use landmark_harness::config::Budget;
-use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::invocation::Invocation;
 use landmark_harness::run::{self, Ended};
 use landmark_neighbors::nearest::Neighbor as Listed;
 use landmark_report::amounts::{count, counted};
@@ -15,12 +15,11 @@ use landmark_tasks::neighbors::{
 };
 use miette::{IntoDiagnostic, Result};
 
-use crate::own::{ESTIMATES, GIVEN, Own, PAIRS_AT_A_TIME, ended};
+use crate::own::{ESTIMATES, GIVEN, Own, PAIRS_AT_A_TIME, ended, refused};
 
 /// Lists wanted of the factors, and what the oracle may be asked for them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lists {
-    /// Neighbors of each item.
     pub k: usize,
     /// Candidates of each item that the oracle scores.
     pub rescore: Option<usize>,
@@ -31,27 +30,22 @@ pub struct Lists {
 }
 
 /// Lists the `k` most similar items of every item.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> {
     let Lists { k, rescore, budget, approximate } = wanted;
     let own = Own::open_for_table(invocation)?;
     let given = own.given()?;
     if given.is_some() && approximate.is_some() {
-        let help = "leave out `--mode graph`".to_owned();
-        return Err(UsageError::new(
+        return Err(refused(
             "cannot use a graph: a given matrix has every score, and its lists are exact",
-            Some(help),
-        )
-        .into());
+            "leave out `--mode graph`",
+        ));
     }
     let wide = if given.is_some() { k } else { rescore.unwrap_or(k).max(k) };
     let (mut text, mut is_cut_short) = (String::new(), false);
     let (progress, done) = own.progress("items done");
     let mut found = match (&given, approximate) {
         (Some(matrix), _) => most_similar(matrix.view(), wide, done),
-        (None, None) => most_similar(own.vectors(), wide, done),
+        (None, None) => most_similar(own.estimates(), wide, done),
         (None, Some(ef)) => {
             let params = ApproximateParams { ef, seed: own.config.run.seed, ..ApproximateParams::default() };
             let found = approximate_top_k(own.vectors(), wide, params, done).into_diagnostic()?;
@@ -60,7 +54,7 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
         }
     };
     drop(progress);
-    let exact = match rescore {
+    let mut exact = match rescore {
         _ if given.is_some() => {
             text += GIVEN;
             let pairs = |(i, list): (usize, &Vec<Neighbor>)| {
@@ -80,8 +74,14 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
             HashMap::new()
         }
     };
+    // of equal items no estimate is listed
+    for (item, near) in found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |near| (item, near.item)))
+    {
+        let score = own.equal.as_ref().filter(|_| given.is_none()).and_then(|equal| equal.score(item, near));
+        exact.extend(score.map(|score| (pair(item, near), score)));
+    }
     for (item, list) in found.iter_mut().enumerate() {
-        rank_anew(item, list, &exact);
+        rank_again(item, list, &exact);
         list.truncate(k);
     }
     let path = own.write(own_data::NEIGHBORS, own.named().neighbors(&marked(&found, &exact)))?;
@@ -163,7 +163,7 @@ impl Own {
 }
 
 /// Orders a list by what is known best: the oracle's score where there is one, else that of the factors.
-fn rank_anew(item: usize, list: &mut [Neighbor], exact: &Exact) {
+fn rank_again(item: usize, list: &mut [Neighbor], exact: &Exact) {
     if exact.is_empty() {
         return;
     }

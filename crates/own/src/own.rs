@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::estimates::EqualItems;
 use crate::factors::{Factors, FactorsError};
 use crate::own_data::{FACTORS, Statement};
 use landmark_core::oracle::block_of;
@@ -19,7 +20,7 @@ use landmark_report::amounts::count;
 use landmark_report::columns::{Column, write_parquet, write_separated};
 use landmark_report::{check_writable, write_file};
 use landmark_tasks::neighbors::SignedVectors;
-use miette::{IntoDiagnostic, Result};
+use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Array2;
 use serde_json::json;
 
@@ -33,18 +34,22 @@ pub(crate) const GIVEN: &str = "read from the given matrix: exact and complete\n
 /// Pairs asked of the oracle at a time: a budget cuts off no more than that.
 pub(crate) const PAIRS_AT_A_TIME: usize = 256;
 
+/// Error of the command line, and what to do about it.
+pub(crate) fn refused(message: impl Into<String>, help: impl Into<String>) -> Report {
+    UsageError::new(message, Some(help.into())).into()
+}
+
 /// A recall to be reached, as a command has it.
-pub(crate) fn target(recall: f64, delta: f64) -> Result<Target> {
-    let refused = |error| {
+pub fn target(recall: f64, delta: f64) -> Result<Target> {
+    let fail = |error| {
         let is_percent = recall > 1.0 && recall <= 100.0;
         let help =
             is_percent.then(|| format!("a recall is a number between 0 and 1: `--target-recall {}`", recall / 100.0));
         UsageError::new(format!("cannot guarantee a recall: {error}"), help).into()
     };
-    Target::new(recall, delta).map_err(refused)
+    Target::new(recall, delta).map_err(fail)
 }
 
-/// A finished run of `own_data`.
 pub(crate) struct Own {
     pub(crate) config: Config,
     pub(crate) matrix: MatrixSubject,
@@ -52,6 +57,8 @@ pub(crate) struct Own {
     pub(crate) folder: PathBuf,
     pub(crate) factors: Factors,
     pub(crate) items: Option<OwnItems>,
+    /// Equal items, if their score is known.
+    pub(crate) equal: Option<EqualItems>,
     out: Option<PathBuf>,
 }
 
@@ -74,7 +81,9 @@ impl Own {
         })?;
         let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
         let items = texts.transpose().map_err(UsageError::of)?;
-        let own = Self { config, matrix, options, folder, factors, items, out: invocation.out.clone() };
+        let equal = items.as_ref().zip(factors.info.diagonal);
+        let equal = equal.map(|(items, score)| EqualItems::of(items.texts.iter(), score));
+        let own = Self { config, matrix, options, folder, factors, items, equal, out: invocation.out.clone() };
         own.check_settings(&invocation.file)?;
         own.check_items()?;
         Ok(own)
@@ -102,7 +111,7 @@ impl Own {
         let help = format!(
             "run it first: `{again}`, which makes only the calls that are not stored; or pass the flags of the run that made the factors"
         );
-        Err(UsageError::new(message, Some(help)).into())
+        Err(refused(message, help))
     }
 
     /// Refuses factors of other items than those of the file now.
@@ -118,8 +127,7 @@ impl Own {
             (then, now) => format!("there were {} and are {}", count(then as u64), count(now as u64)),
         };
         let message = format!("cannot use the factors: the items have changed since they were made ({how})");
-        let help = "run the configuration again; stored scores of unchanged items are reused";
-        Err(UsageError::new(message, Some(help.to_owned())).into())
+        Err(refused(message, "run the configuration again; stored scores of unchanged items are reused"))
     }
 
     /// Refuses another oracle than the one that the factors approximate.
@@ -160,7 +168,6 @@ impl Own {
         self.named().id(item)
     }
 
-    /// Names of the items in tables.
     pub(crate) fn named(&self) -> Named<'_> {
         Named(self.items.as_ref())
     }
@@ -176,7 +183,6 @@ impl Own {
         place
     }
 
-    /// Writes the answer and returns where.
     pub(crate) fn write(&self, default: &str, columns: Vec<Column>) -> Result<PathBuf> {
         let path = self.out.clone().unwrap_or_else(|| self.folder.join(default));
         write_table(&path, columns)?;
@@ -185,7 +191,7 @@ impl Own {
     }
 
     /// Writes what the page is to report of a table next to it, where the table lies next to the results.
-    pub(crate) fn write_beside(&self, table: &Path, name: &str, facts: &impl serde::Serialize) -> Result<()> {
+    pub(crate) fn write_facts(&self, table: &Path, name: &str, facts: &impl serde::Serialize) -> Result<()> {
         self.options.record.fact(name.trim_end_matches(".json"), facts);
         if self.out.is_some() {
             return Ok(());
@@ -265,12 +271,11 @@ pub(crate) fn ended(is_cut_short: bool) -> Ended {
 }
 
 /// Scores of one oracle do not apply to the factors of another.
-pub(crate) fn other_scorer(then: &str, now: &str) -> miette::Report {
+pub(crate) fn other_scorer(then: &str, now: &str) -> Report {
     let message = format!(
         "cannot use the factors: they were built with the scorer `{then}`, but the configuration now uses `{now}`"
     );
-    let help = "run the configuration again, or undo the change of the scorer or of `oracle`".to_owned();
-    UsageError::new(message, Some(help)).into()
+    refused(message, "run the configuration again, or undo the change of the scorer or of `oracle`")
 }
 
 /// The command that runs a configuration with the flags of this one.
@@ -290,8 +295,10 @@ pub(crate) fn one_list_only(matrix: &MatrixSubject, reason: &str) -> Result<()> 
     if !matrix.dataset.has_two_lists() {
         return Ok(());
     }
-    let help = "use `landmark topk --calls-per-item CALLS`, `landmark mine --budget CALLS` or `landmark audit`";
-    Err(UsageError::new(format!("cannot use two lists here: {reason}"), Some(help.to_owned())).into())
+    Err(refused(
+        format!("cannot use two lists here: {reason}"),
+        "use `landmark topk --calls-per-item CALLS`, `landmark mine --budget CALLS` or `landmark audit`",
+    ))
 }
 
 /// The matrix of a configuration whose experiment is `own_data`.
@@ -300,8 +307,7 @@ pub(crate) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
         Subject::Matrix(matrix, _) if matrix.experiment.makes_factors() => Ok(matrix),
         other => {
             let message = format!("cannot use `{}`: `experiment: {}` writes no factors", config.run.name, other.id());
-            let help = "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`".to_owned();
-            Err(UsageError::new(message, Some(help)).into())
+            Err(refused(message, "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`"))
         }
     }
 }
@@ -313,7 +319,6 @@ pub(crate) fn check_out(invocation: &Invocation) -> Result<()> {
     check_writable(path).map_err(|error| UsageError::of(error).into())
 }
 
-/// Form of a table.
 enum Form {
     Separated(u8),
     Parquet,
@@ -328,7 +333,7 @@ impl Form {
             "parquet" => Ok(Self::Parquet),
             _ => {
                 let message = format!("cannot write `{}`: unknown file extension", path.display());
-                Err(UsageError::new(message, Some("use .tsv, .csv or .parquet".to_owned())).into())
+                Err(refused(message, "use .tsv, .csv or .parquet"))
             }
         }
     }

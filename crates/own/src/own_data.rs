@@ -11,7 +11,7 @@ use landmark_core::error_estimate::Stop;
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
-use landmark_report::{CellKey, Interval, Metric, ResultRow, TableKind, TableSpec};
+use landmark_report::{CellKey, Metric, ResultRow};
 use landmark_yaml::{Entry, Keys, Problem, Section};
 use serde_json::json;
 use std::path::Path;
@@ -34,21 +34,17 @@ mod curve;
 pub mod export;
 pub mod held_out;
 pub mod labels;
+mod layout;
 mod page;
 mod statement;
 
 pub use page::central_items;
 pub use statement::{GROUPS_RECALL, NEIGHBORS_RECALL, PAIRS_RECALL, Statement};
 
-/// The table of `topk`.
 pub const NEIGHBORS: &str = "neighbors.tsv";
-/// The table of `mine`.
 pub const PAIRS: &str = "pairs.tsv";
-/// The table of `mine --groups`.
 pub const GROUPS: &str = "groups.tsv";
-/// The table of `cluster`.
 pub const CLUSTERS: &str = "clusters.tsv";
-/// The table of `classify`.
 pub const LABELS: &str = "labels.tsv";
 /// Confusion and doubt of those labels.
 pub const LABELS_REPORT: &str = "labels.json";
@@ -149,7 +145,7 @@ impl Experiment for OwnData {
     }
 
     fn layout(&self, run: &FinishedRun<'_>) -> Layout {
-        layout(run)
+        layout::layout(run)
     }
 }
 
@@ -384,6 +380,9 @@ fn write(
     // what a run before this one met is in the store still
     let failed_before = Factors::peek(&folder).filter(|info| info.oracle == oracle).map_or(0, |info| info.failed_pairs);
     let (scorer, failed) = (context.problem.scorer(), context.metered.failed_pairs());
+    // a program that does not state what it sees may see the id
+    let sees_texts = scorer.is_none() || context.problem.contents.is_some();
+    let diagonal = context.metered.similarities(gamma)?.known_diagonal().filter(|_| sees_texts);
     let info = FactorInfo {
         version: 1,
         items: embedding.vectors.nrows(),
@@ -399,6 +398,7 @@ fn write(
         oracle,
         texts: context.problem.texts().map(|items| items.identity().to_hex()),
         gamma,
+        diagonal,
         error: error(&errors.of_files),
         error_with_known: error(&errors.with_known),
         scattered: scattered.as_ref().map_or(0, ScatteredEntries::len),
@@ -438,124 +438,4 @@ fn remove_answers(folder: &Path) -> Result<(), JobError> {
 /// True where a rank grows and the estimate decides when it is large enough: what the fit takes holds the entries of the estimate.
 fn is_judged_on_the_way(context: &SweepContext<'_>) -> bool {
     context.sweep.cells().iter().any(|cell| context.target(cell).is_some())
-}
-
-fn layout(run: &FinishedRun<'_>) -> Layout {
-    let FinishedRun { matrix, facts, rows, .. } = *run;
-    let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
-    let Some(first) = rows.first() else { return Layout::default() };
-    let is_given = facts.is_given;
-    let mut lines = vec![
-        line("items", &first.subject.items.to_string()),
-        line("method", &first.subject.method),
-        line("landmarks", &find(Metric::Rank).map_or(0.0, |row| row.value).to_string()),
-        line(
-            if is_given {
-                "entries of the matrix that the fit reads"
-            } else if facts.calls.is_some_and(|calls| calls.fit_has_estimate) {
-                "evaluations, with those of the error estimate"
-            } else {
-                "evaluations, without those of the error estimate"
-            },
-            &first.cost.evaluations.to_string(),
-        ),
-    ];
-    if let Some(price) = matrix.budget.price(first.cost.evaluations) {
-        lines.push(line("their price", &format!("{price:.2}")));
-    }
-    let with_known = find(Metric::ErrorWithKnown);
-    let of_files = find(Metric::EstimatedError).or_else(|| find(Metric::RelativeError));
-    let name = if with_known.is_some() {
-        "relative error of the factors in the files, all entries"
-    } else {
-        "relative error, all entries"
-    };
-    let errors = [
-        ("relative error off the diagonal", find(Metric::OffDiagonalError)),
-        (name, of_files),
-        ("relative error with what is in no file: known entries, a corrected diagonal", with_known),
-        ("relative error of the entries that were not evaluated", find(Metric::UnevaluatedError)),
-    ];
-    for (name, row) in errors.into_iter().filter_map(|(name, row)| Some((name, row?))) {
-        let interval = match row.interval {
-            Some(Interval { lower, upper }) => format!(" ({lower:.4} to {upper:.4})"),
-            None => " (exact)".to_owned(),
-        };
-        lines.push(line(name, &format!("{:.4}{interval}", row.value)));
-    }
-    let agreement = [
-        (
-            "relative error of large scores, the top 1 % of sampled entries that were not evaluated",
-            Metric::LargeScoreError,
-        ),
-        ("correlation with the score at the same entries", Metric::ScoreCorrelation),
-    ];
-    for (name, row) in agreement.into_iter().filter_map(|(name, metric)| Some((name, find(metric)?))) {
-        lines.push(line(name, &format!("{:.4}", row.value)));
-    }
-    lines.push(line("factors", &format!("{FACTORS}/")));
-    let table = TableSpec {
-        id: "table-factors".to_owned(),
-        title: "The factors".to_owned(),
-        caption: caption(is_given, find(Metric::OffDiagonalError), &error_level(matrix)),
-        kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
-    };
-    let failed = Factors::peek(&facts.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
-    let mut notes = Vec::new();
-    let estimate = find(Metric::EstimatedError).map(|row| row.value);
-    if let (Some(target), Some(estimate)) = (matrix.target_error, estimate)
-        && estimate > target
-    {
-        notes.push(format!(
-            "the relative error is {estimate:.4} and not the {target} that `target_error` asks for: `ranks` ends too early, or the method \
-             cannot reach it on this matrix"
-        ));
-    }
-    if let Some(row) = find(Metric::OffDiagonalError).filter(|row| row.value >= POOR) {
-        notes.push(format!(
-            "the factors miss {:.0} % of the norm of K off the diagonal: what is made from them is a list of candidates. More landmarks or a proxy \
-             bring more; `topk --calls-per-item` asks the score itself",
-            100.0 * row.value
-        ));
-    }
-    if find(Metric::LargeScoreError).is_some() && find(Metric::ScoreCorrelation).is_none() {
-        notes.push(
-            "all sampled scores are the same, or the factors give the same for all of them: a small error says nothing then of who is alike. \
-             Look at the score of a few pairs (`landmark score`)"
-                .to_owned(),
-        );
-    }
-    if failed > 0 {
-        notes.push(format!(
-            "{} could not be scored and got the score of `oracle.failed_pairs`",
-            counted(failed, "pair")
-        ));
-    }
-    let tables = std::iter::once(table).chain(statement::table(&facts.folder)).collect();
-    Layout { tables, notes, matrix: page::page(run), ..Layout::default() }
-}
-
-/// Level of the intervals of estimated errors, in words.
-fn error_level(matrix: &MatrixSubject) -> String {
-    matrix.error_estimate.unwrap_or_default().level()
-}
-
-/// Caption of the table: from what the error is known.
-fn caption(is_given: bool, error: Option<&ResultRow>, level: &str) -> String {
-    let from = match error {
-        Some(row) if row.interval.is_some() => {
-            format!(" with its {level} interval, from entries evaluated for the purpose")
-        }
-        Some(_) if is_given => " against every entry of the matrix, which is given".to_owned(),
-        Some(_) => " against all of K, which was evaluated".to_owned(),
-        None => String::new(),
-    };
-    let evaluations = if is_given { "" } else { " Evaluations are those of an empty store." };
-    format!(
-        "The relative error is ‖K − K̃‖_F / ‖K‖_F{from}; neighbors, pairs and clusters leave the diagonal out.{evaluations}"
-    )
-}
-
-fn line(name: &str, value: &str) -> Vec<String> {
-    vec![name.to_owned(), value.to_owned()]
 }

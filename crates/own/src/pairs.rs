@@ -12,11 +12,11 @@ use landmark_harness::table_file::{TableError, TableFile};
 use landmark_report::amounts::counted;
 use landmark_report::columns::Column;
 use landmark_tasks::metrics::{pearson, spearman};
-use miette::{Report, Result};
+use miette::Result;
 
 use crate::named::{NEIGHBOR, Named};
 use crate::neighbors::scored_in_words;
-use crate::own::{Own, ended};
+use crate::own::{Own, ended, refused};
 
 /// Table of the answer.
 const LISTED: &str = "listed.tsv";
@@ -54,13 +54,9 @@ pub(crate) struct Listed {
 }
 
 /// Lists K̃ at the pairs of a file.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, pairs of other items, and whatever stops a run.
 pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, Ended)> {
     if wanted.budget.is_some() && !wanted.rescore {
-        let help = "add `--evaluate`".to_owned();
-        return Err(UsageError::new("cannot use `--budget` alone: nothing is evaluated", Some(help)).into());
+        return Err(refused("cannot use `--budget` alone: nothing is evaluated", "add `--evaluate`"));
     }
     let own = Own::open_for_table(invocation)?;
     let Listed { pairs, targets } =
@@ -122,7 +118,6 @@ impl Listed {
         has_numbers: bool,
     ) -> Result<Self> {
         let ListedPairs { file, first, second, against, .. } = wanted;
-        let refused = |message: String, help: &str| Report::from(UsageError::new(message, Some(help.to_owned())));
         let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
         let layout = layout.ok_or_else(|| {
             let message = format!("cannot tell the format of `{}` from its extension", file.display());

@@ -28,18 +28,14 @@ use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
 use ndarray_npy::WriteNpyExt;
 
-use crate::own::{Own, other_scorer, write_table};
+use crate::own::{Own, other_scorer, refused, write_table};
 
 /// Embeds new items and lists their nearest.
-///
-/// # Errors
-/// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, k: usize) -> Result<String> {
     let own = Own::open(invocation)?;
     let (Some(texts), Some(items)) = (own.matrix.dataset.texts(), &own.items) else {
         let message = "cannot embed new items: the items of the configuration are no texts";
-        let help = "add the new items to the matrix, and run the configuration again".to_owned();
-        return Err(UsageError::new(message, Some(help)).into());
+        return Err(refused(message, "add the new items to the matrix, and run the configuration again"));
     };
     let new = texts.beside(file).read(1).map_err(UsageError::of)?;
     let Projected { vectors, scores, evaluated } = own.project(items, &new, embeddings)?;
@@ -86,7 +82,7 @@ fn usage(error: LoadError) -> miette::Report {
 /// Factors around a proxy under a configuration without one.
 fn no_proxy() -> miette::Report {
     let message = "cannot embed new items: the factors were built with a proxy, but the configuration has none";
-    UsageError::new(message, Some("use the configuration of the run".to_owned())).into()
+    refused(message, "use the configuration of the run")
 }
 
 /// Vectors of new items, one a row, and what they took.
@@ -114,8 +110,7 @@ impl Own {
         if problem.scorer().is_some_and(|scorer| !scorer.takes_new_items()) {
             let message =
                 "cannot embed new items: the program compares items by their numbers, and a new item has none";
-            let help = "let the program answer the greeting with `\"pairs\": \"text\"` or `\"id\"`".to_owned();
-            return Err(UsageError::new(message, Some(help)).into());
+            return Err(refused(message, "let the program answer the greeting with `\"pairs\": \"text\"` or `\"id\"`"));
         }
         let asked = problem.scorer().map(Scorer::name);
         if let (Some(then), Some(now)) = (&info.scorer, asked)
@@ -175,8 +170,7 @@ impl Own {
     /// Refusal of factors that embed no items but their own.
     fn no_projection(&self) -> miette::Report {
         let message = format!("cannot embed new items with factors of the method `{}`", self.factors.info.method);
-        let help = "run the configuration again with `methods: [shift_ridge]`".to_owned();
-        UsageError::new(message, Some(help)).into()
+        refused(message, "run the configuration again with `methods: [shift_ridge]`")
     }
 
     /// The factors' own embedding, fitted again, and the evaluations that took: of columns that the store does not hold any more.

@@ -16,16 +16,14 @@ use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use miette::{IntoDiagnostic, Result};
 
-use crate::own::{never_run, write_table};
+use crate::own::{never_run, refused, write_table};
 
 /// The file of queries, their embeddings, and how each is searched for.
 #[derive(Debug, Clone, Copy)]
 pub struct Queries<'a> {
-    /// The queries.
     pub file: &'a Path,
     /// Their embeddings, where the proxy reads those of the items from a file.
     pub embeddings: Option<&'a Path>,
-    /// Calls a query.
     pub calls: usize,
     /// Items listed for each.
     pub k: usize,
@@ -34,9 +32,6 @@ pub struct Queries<'a> {
 }
 
 /// Lists the best items for every query.
-///
-/// # Errors
-/// An index that is not there, and whatever stops a run.
 pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     let config = invocation.config()?;
     let settings = match &config.subject {
@@ -46,8 +41,10 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     let Some((matrix, queries)) = settings else {
         let message =
             format!("cannot search `{}`: `experiment: {}` builds no index", config.run.name, config.subject.id());
-        let help = "use a configuration with `experiment: search`, such as `configs/own_search.yaml`".to_owned();
-        return Err(UsageError::new(message, Some(help)).into());
+        return Err(refused(
+            message,
+            "use a configuration with `experiment: search`, such as `configs/own_search.yaml`",
+        ));
     };
     let options = invocation.options.clone();
     let new = queries.texts.beside(asked.file).read(1).map_err(UsageError::of)?;

@@ -5,11 +5,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use landmark_yaml::{ConfigError, Problems, Sources, parse};
+use landmark_yaml::ConfigError;
 use serde::Deserialize;
 
 use crate::amounts::thousands;
+use crate::reference::{file_of_paper, read_yaml};
 use crate::results::{Metric, Notation, ResultRow, ResultsError};
+use crate::spec::distinct;
 
 mod evaluate;
 mod index;
@@ -31,7 +33,6 @@ pub struct Claims {
     /// Folder of the paper: `sms-nystrom`.
     pub paper: String,
     pub title: String,
-    /// Its tables and figures.
     pub shows: Vec<Exhibit>,
     pub claims: Vec<Claim>,
 }
@@ -54,14 +55,11 @@ pub struct Exhibit {
     pub reason: Option<String>,
 }
 
-/// One claim.
 #[derive(Debug, Clone)]
 pub struct Claim {
-    /// Its name.
     pub id: String,
     /// Place in the paper: `figure 3`.
     pub place: String,
-    /// The claim, in our words.
     pub says: String,
     /// Names of the runs whose rows decide it.
     pub runs: Vec<String>,
@@ -95,7 +93,6 @@ pub struct KnownNames {
 }
 
 impl KnownNames {
-    /// These methods and datasets.
     pub fn of(methods: Vec<String>, datasets: Vec<String>) -> Self {
         Self { is_anything: false, methods, datasets }
     }
@@ -106,25 +103,18 @@ impl KnownNames {
     }
 }
 
-/// Verdict on a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClaimVerdict {
-    /// The rows satisfy it.
     Holds,
-    /// They don't.
     DoesNotHold,
     /// Missing runs or rows, in words.
     Untested(String),
 }
 
-/// A claim with its verdict.
 #[derive(Debug, Clone)]
 pub struct JudgedClaim {
-    /// Its name.
     pub id: String,
-    /// Place in the paper.
     pub place: String,
-    /// The claim.
     pub says: String,
     pub verdict: ClaimVerdict,
     /// The numbers that decided it, with their interval.
@@ -134,7 +124,6 @@ pub struct JudgedClaim {
 }
 
 impl ClaimVerdict {
-    /// In the table.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -144,31 +133,21 @@ impl ClaimVerdict {
     }
 }
 
-/// Error of a claim.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimsError {
-    /// The file can't be read.
     #[error("could not read `{}`: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Message of the system.
-        source: std::io::Error,
-    },
-    /// It is no list of claims.
+    Read { path: PathBuf, source: std::io::Error },
     #[error("{}", .0.lines())]
     Yaml(#[from] ConfigError),
     /// A predicate that can't be read, or a name that nobody has.
     #[error("`{}`, claim `{claim}`: {complaint}", path.display())]
     Claim {
-        /// The file.
         path: PathBuf,
         claim: String,
         /// The fault, in words.
         complaint: String,
     },
-    /// Published rows that can't be read.
     #[error(transparent)]
     Results(#[from] ResultsError),
 }
@@ -199,18 +178,9 @@ struct Written {
 
 impl Claims {
     /// Reads `experiments/<paper>/claims.yaml`.
-    ///
-    /// # Errors
-    /// A missing file, an unknown key (with line and column), a predicate that can't be read (with its claim).
     pub fn read(path: &Path) -> Result<Self, ClaimsError> {
         let text = fs::read_to_string(path).map_err(|source| ClaimsError::Read { path: path.to_path_buf(), source })?;
-        let name = path.display().to_string();
-        let (mut sources, problems) = (Sources::default(), Problems::default());
-        let root = parse(&text, sources.add(&name, &text));
-        let file = problems.keep(root).and_then(|root| problems.read::<File>(&root, "claims"));
-        let Some(file) = file.filter(|_| problems.is_empty()) else {
-            return Err(ConfigError::new(&name, &sources, problems.into_vec()).into());
-        };
+        let file: File = read_yaml(&path.display().to_string(), &text, "claims")?;
         let fail = |claim: &str, complaint: String| ClaimsError::Claim {
             path: path.to_path_buf(),
             claim: claim.to_owned(),
@@ -237,20 +207,12 @@ impl Claims {
     }
 
     /// The claims of a paper for a configuration, looked for as its reference numbers are.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read); `None` where there is no such file.
     pub fn find(paper: &str, config: &Path) -> Result<Option<Self>, ClaimsError> {
-        let inside = Path::new("experiments").join(paper).join("claims.yaml");
-        let above = config.ancestors().skip(1).map(|folder| folder.join(&inside));
-        match std::iter::once(inside.clone()).chain(above).find(|path| path.is_file()) {
-            Some(path) => Self::read(&path).map(Some),
-            None => Ok(None),
-        }
+        file_of_paper(paper, "claims.yaml", config).map(|path| Self::read(&path)).transpose()
     }
 
     /// Every run that decides a claim that this run has a part in, or any claim.
-    pub fn runs_beside(&self, of: Option<&str>) -> Vec<&str> {
+    pub fn runs_with(&self, of: Option<&str>) -> Vec<&str> {
         let has_part = |claim: &&Claim| of.is_none_or(|run| claim.runs.iter().any(|name| name == run));
         self.claims.iter().filter(has_part).flat_map(|claim| &claim.runs).map(String::as_str).collect()
     }
@@ -258,19 +220,10 @@ impl Claims {
     /// Every run that a claim or an exhibit names, each once.
     pub fn runs(&self) -> Vec<&str> {
         let all = self.claims.iter().flat_map(|claim| &claim.runs).chain(self.shows.iter().flat_map(|show| &show.runs));
-        let mut names: Vec<&str> = Vec::new();
-        for name in all {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        names
+        distinct(all.map(String::as_str))
     }
 
     /// Verdicts of the claims that a run has a part in, or of all where it is `None`.
-    ///
-    /// # Errors
-    /// A method or dataset that no run, no reference and no catalog has.
     pub fn judge(
         &self,
         of: Option<&str>,

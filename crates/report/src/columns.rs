@@ -18,7 +18,6 @@ use parquet::record::Field;
 use parquet::schema::parser::parse_message_type;
 use serde_json::{Map, Value as Json};
 
-/// A named column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     name: &'static str,
@@ -40,22 +39,18 @@ enum Cells {
 }
 
 impl Column {
-    /// Texts.
     pub fn text<T: Into<String>>(name: &'static str, cells: impl IntoIterator<Item = Option<T>>) -> Self {
         Self { name, cells: Cells::Text(cells.into_iter().map(|cell| cell.map(Into::into)).collect()) }
     }
 
-    /// Whole numbers.
     pub fn count(name: &'static str, cells: impl IntoIterator<Item = Option<u64>>) -> Self {
         Self { name, cells: Cells::Count(cells.into_iter().collect()) }
     }
 
-    /// Numbers.
     pub fn number(name: &'static str, cells: impl IntoIterator<Item = Option<f64>>) -> Self {
         Self { name, cells: Cells::Number(cells.into_iter().collect()) }
     }
 
-    /// Yes or no.
     pub fn flag(name: &'static str, cells: impl IntoIterator<Item = Option<bool>>) -> Self {
         Self { name, cells: Cells::Flag(cells.into_iter().collect()) }
     }
@@ -66,7 +61,6 @@ impl Column {
         Self { name, cells: Cells::Vectors { width, rows, values: vectors.iter().copied().collect() } }
     }
 
-    /// Number of cells.
     fn rows(&self) -> usize {
         match &self.cells {
             Cells::Text(cells) => cells.len(),
@@ -137,9 +131,6 @@ fn write_cells<T: DataType>(
 }
 
 /// Writes groups of rows, each with the columns of the first, as Parquet.
-///
-/// # Errors
-/// Columns of other kinds or lengths, or a disk that is full.
 pub fn write_parquet(
     out: impl Write + Send,
     groups: impl IntoIterator<Item = Vec<Column>>,
@@ -165,9 +156,6 @@ pub fn write_parquet(
 }
 
 /// The rows of a Parquet file, by the names of its columns; texts, numbers and flags alone.
-///
-/// # Errors
-/// A file that is no Parquet file, or has a column of another kind.
 pub fn read_parquet(file: File) -> Result<Vec<Map<String, Json>>, ParquetError> {
     let reader = SerializedFileReader::new(file)?;
     let cell = |(name, field): (&String, &Field)| {
@@ -188,9 +176,6 @@ pub fn read_parquet(file: File) -> Result<Vec<Map<String, Json>>, ParquetError> 
 }
 
 /// Writes a header and the rows with a separator between cells, which are quoted where they must be.
-///
-/// # Errors
-/// A disk that is full.
 pub fn write_separated(out: impl Write, separator: u8, columns: &[Column]) -> std::io::Result<()> {
     let mut out = csv::WriterBuilder::new().delimiter(separator).from_writer(out);
     out.write_record(columns.iter().map(|column| column.name))?;

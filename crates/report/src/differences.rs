@@ -13,9 +13,6 @@ const FIGURES: [&str; 5] = ["value", "lower", "upper", "cells", "evaluations"];
 const LEFT_OUT: [&str; 2] = ["seconds", "note"];
 
 /// Digest of the figures of some rows, whatever the clock read.
-///
-/// # Errors
-/// A figure that JSON can't hold.
 pub fn digest(rows: &[ResultRow]) -> serde_json::Result<String> {
     let mut lines = Vec::new();
     for row in rows {
@@ -52,9 +49,6 @@ fn named(rows: &[ResultRow]) -> serde_json::Result<Named> {
 }
 
 /// Metric by metric: rows in both, the largest difference, rows in one alone; and whether all agree to the printed digit.
-///
-/// # Errors
-/// A figure that JSON can't hold.
 pub fn differences(rows: &[ResultRow], others: &[ResultRow]) -> serde_json::Result<(String, bool)> {
     #[derive(Default)]
     struct Of {

@@ -23,7 +23,6 @@ pub(super) use style::Palette;
 
 use layout::Size;
 
-/// A figure as it is written.
 #[derive(Debug, Clone)]
 pub(super) struct Drawing {
     /// A document of its own.
@@ -33,7 +32,6 @@ pub(super) struct Drawing {
     pub(super) on_page: String,
 }
 
-/// Draws one figure.
 pub(super) fn draw(spec: &FigureSpec, input: &ReportInput<'_>) -> Result<Drawing, ReportError> {
     let chart = match &spec.kind {
         FigureKind::Graphs(graphs) => graph::chart(graphs, input),

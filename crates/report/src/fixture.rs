@@ -76,7 +76,6 @@ pub(super) fn rows() -> Vec<ResultRow> {
     rows
 }
 
-/// Two printed numbers: one near ours, one far.
 pub(super) fn reference() -> Reference {
     let value = |method: &str, rank, value, sd, not_comparable: Option<&str>| ReferenceValue {
         table: "table5".into(),
@@ -105,18 +104,13 @@ pub(super) fn reference() -> Reference {
 
 /// A report with a table and a figure of every kind.
 pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> ReportInput<'a> {
-    let table =
-        |id: &str, title: &str, kind| TableSpec { id: id.into(), title: title.into(), caption: String::new(), kind };
+    let table = |id: &str, title: &str, kind| TableSpec::new(id, title, "", kind);
     let at_rank = || Selection::compared_at(Metric::RelativeError, "rank");
     let at_entries = || Selection::compared_at(Metric::RelativeError, "entries");
     let tweets = |select: Selection| Selection { datasets: vec!["tweets".into()], ..select };
     let curve = |across, log_y| FigureKind::Curve { across, log_y, y_limits: None };
-    let figure = |id: &str, title: &str, select, kind| FigureSpec {
-        id: id.into(),
-        title: title.into(),
-        caption: "Bands are 95 % intervals over replicates.".into(),
-        select,
-        kind,
+    let figure = |id: &str, title: &str, select, kind| {
+        FigureSpec::new(id, title, "Bands are 95 % intervals over replicates.", select, kind)
     };
     ReportInput {
         title: "Error of every method on made-up matrices".into(),
@@ -152,7 +146,7 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
         tables: vec![
             table(
                 "table5",
-                "Error beside the paper",
+                "Error next to the paper",
                 TableKind::Comparison { select: tweets(at_rank()), reference: Some("table5".into()) },
             ),
             table("table_rank", "Error at equal rank", TableKind::Grid { select: at_rank(), across: "rank" }),
@@ -175,11 +169,11 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
             table(
                 "table1",
                 "Corpora",
-                TableKind::Plain {
-                    head: vec!["dataset".into(), "documents".into(), "application".into()],
-                    lines: vec![vec!["tweets".into(), "3,115".into(), "sentiment & <mood>".into()]],
-                    figures: vec![1],
-                },
+                TableKind::plain(
+                    &["dataset", "documents", "application"],
+                    [1],
+                    vec![vec!["tweets".into(), "3,115".into(), "sentiment & <mood>".into()]],
+                ),
             ),
         ],
         figures: vec![

@@ -19,7 +19,6 @@ pub(super) struct Group<'a> {
     pub(super) row: &'a ResultRow,
     /// Replicate and value, ascending by replicate.
     pub(super) values: Vec<(u64, f64)>,
-    /// Mean and interval of the values.
     pub(super) estimate: Estimate,
 }
 

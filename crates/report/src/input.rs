@@ -32,7 +32,6 @@ pub struct ReportInput<'a> {
     pub title: String,
     /// The configuration's `name`, also its folder under `runs/`.
     pub config_name: String,
-    /// The profile it ran in.
     pub profile: String,
     /// The command that makes this report again.
     pub command: String,
@@ -44,11 +43,8 @@ pub struct ReportInput<'a> {
     pub caveats: Vec<Caveat>,
     /// All rows; methods keep the order (and color) of their first appearance.
     pub rows: &'a [ResultRow],
-    /// The paper's numbers.
     pub reference: Option<&'a Reference>,
-    /// Tables, in order.
     pub tables: Vec<TableSpec>,
-    /// Figures, in order.
     pub figures: Vec<FigureSpec>,
     /// `run.json`, shown at the end of the page: machine, revision, hashes, counts.
     pub provenance: serde_json::Value,

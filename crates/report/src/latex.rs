@@ -7,7 +7,6 @@ use crate::input::ReportInput;
 use crate::spec::Caveat;
 use crate::table::{Block, Cell, Mark, Table};
 
-/// The whole file.
 pub(super) fn table(table: &Table, input: &ReportInput<'_>) -> String {
     let mut out = String::from("% needs \\usepackage{booktabs,graphicx}\n");
     let _ = writeln!(out, "% made by: {}", input.command.replace('\n', " "));

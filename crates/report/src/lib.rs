@@ -29,7 +29,6 @@ mod results;
 mod spec;
 mod table;
 mod verdict;
-mod verdict_counts;
 
 pub use claims::{
     Claim, ClaimVerdict, Claims, ClaimsError, Exhibit, JudgedClaim, KnownNames, Published, PublishedRun, claims_table,
@@ -38,15 +37,15 @@ pub use claims::{
 pub use error::ReportError;
 pub use groups::half_width;
 pub use input::ReportInput;
-pub use matrix_page::{Chapter, Colouring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile};
+pub use matrix_page::{Chapter, Coloring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile};
+pub use outcome::VerdictCounts;
 pub use plot::{Mark, Plot, PlotAxis};
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
     AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,
     ResultStore, ResultsError, Subject, Variant, cell_key, check_writable, refuse_links, rows_from_parquet, write_file,
 };
-pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec};
-pub use verdict_counts::VerdictCounts;
+pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec, distinct};
 
 /// Everything a report is written as, in memory.
 #[derive(Debug, Clone)]
@@ -59,9 +58,6 @@ pub struct Rendered {
 
 impl Rendered {
     /// Writes all files into a folder, each whole or not at all; what is already there with the same bytes is left alone.
-    ///
-    /// # Errors
-    /// A disk that is full or read-only, named with the next step.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
         let write = |(name, bytes): &(String, Vec<u8>)| {
             let path = folder.join(name);
@@ -73,9 +69,6 @@ impl Rendered {
 }
 
 /// Renders a report: a pure function of its input.
-///
-/// # Errors
-/// A table whose lines have the wrong length, a figure without a row, two tables or figures of one id.
 pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
     let section = section(input)?;
     let verdicts = outcome::verdict_counts(&section.tables);
@@ -99,9 +92,6 @@ const LARGEST_PAGE: usize = 5_000_000;
 
 /// Renders one page for several configurations: a whole paper, below its title, all of its claims, and what is not run yet. A page above
 /// 5 MB links to `../NAME/report.html` of each configuration instead.
-///
-/// # Errors
-/// As [`render`].
 pub fn render_page(
     title: &str,
     claims: &[JudgedClaim],
@@ -247,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn links_to_a_figure_and_a_table_of_one_title_are_told_apart() {
+    fn links_to_a_figure_and_a_table_of_one_title_get_distinct_names() {
         let (rows, reference) = (fixture::rows(), fixture::reference());
         let mut input = fixture::input(&rows, &reference);
         input.figures[0].title.clone_from(&input.tables[0].title);

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_told_from_text_and_nothing_else_is_markup() {
+    fn code_is_distinguished_from_text_and_nothing_else_is_markup() {
         assert_eq!(with_code("`a<b` of `c` & d"), "<code>a&lt;b</code> of <code>c</code> &amp; d");
         assert_eq!(with_code("an odd ` <b>"), "an odd ` &lt;b&gt;");
         assert_eq!(with_code(""), "");

@@ -11,11 +11,9 @@ use crate::plot::Plot;
 
 mod map;
 
-pub use map::{Colouring, ItemMap, MapLayout, Near};
+pub use map::{Coloring, ItemMap, MapLayout, Near};
 
-/// Style of the part.
 pub(crate) const STYLE: &str = include_str!("../templates/matrix.css");
-/// Script of the part.
 pub(crate) const SCRIPT: &str = include_str!("../templates/matrix.js");
 
 /// Bytes of a text in a list.
@@ -26,20 +24,15 @@ const LISTED: usize = 240;
 pub struct MatrixPage {
     /// What it cost and what came of it, in a sentence or two.
     pub lead: String,
-    /// Figures that stand out.
     pub tiles: Vec<Tile>,
     /// Map of the items, where they can be drawn.
     pub map: Option<ItemMap>,
-    /// The other parts, in order.
     pub chapters: Vec<Chapter>,
 }
 
-/// A figure that stands out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tile {
-    /// Name of the figure.
     pub label: String,
-    /// The figure.
     pub value: String,
     /// Its bounds or conditions, in a few words.
     pub note: String,
@@ -50,49 +43,39 @@ pub struct Tile {
 pub struct Chapter {
     /// Anchor, unique on the page.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// One or two sentences for the reader; what stands between backticks is code.
     pub caption: String,
-    /// Plots, in order.
     pub plots: Vec<Plot>,
     /// Counts of true against predicted labels.
     pub confusion: Option<Confusion>,
-    /// Lists, in order.
     pub listings: Vec<Listing>,
 }
 
 /// A table whose cells may name items of the map.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listing {
-    /// Heading; empty for none.
     pub heading: String,
-    /// Heads of the columns.
     pub head: Vec<String>,
     /// Lines; each as long as the head.
     pub lines: Vec<Vec<Listed>>,
 }
 
-/// A cell of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Listed {
-    /// Words.
     Text(String),
     /// A number as it is printed, and by which it is sorted.
     Number(String, f64),
     /// An item: id, text, and its place on the map where it is drawn.
     Item {
         id: String,
-        /// Its text, or nothing.
         text: String,
         /// Its place among the drawn items.
         place: Option<usize>,
     },
     /// A similarity: exact where it was evaluated, else estimated.
     Score {
-        /// The similarity.
         value: f64,
-        /// True where it was evaluated.
         is_exact: bool,
     },
 }
@@ -139,6 +122,27 @@ pub(crate) fn render(
     Ok(Part { name, page, map, chapters: chapters.collect::<Result<_, _>>()? }.render()?)
 }
 
+impl Tile {
+    pub fn new(label: impl Into<String>, value: impl Into<String>, note: impl Into<String>) -> Self {
+        Self { label: label.into(), value: value.into(), note: note.into() }
+    }
+}
+
+impl Chapter {
+    /// A heading with a caption, and nothing below it yet.
+    pub fn new(id: &str, title: &str, caption: impl Into<String>) -> Self {
+        Self { id: id.to_owned(), title: title.to_owned(), caption: caption.into(), ..Self::default() }
+    }
+
+    /// With a list below it.
+    #[must_use]
+    pub fn listing(mut self, heading: &str, head: &[&str], lines: Vec<Vec<Listed>>) -> Self {
+        let head = head.iter().map(|&text| text.to_owned()).collect();
+        self.listings.push(Listing { heading: heading.to_owned(), head, lines });
+        self
+    }
+}
+
 impl MatrixPage {
     /// Anchor and title of each part, for the list of contents.
     pub(crate) fn contents(&self) -> Vec<(&str, &str)> {
@@ -148,12 +152,10 @@ impl MatrixPage {
 }
 
 impl Listed {
-    /// A number with `decimals` decimals.
     pub fn number(value: f64, decimals: usize) -> Self {
         Self::Number(format!("{value:.decimals$}").replace('-', "−"), value)
     }
 
-    /// Number by which the column is sorted.
     fn sort(&self) -> Option<f64> {
         match self {
             Self::Number(_, value) | Self::Score { value, .. } => Some(*value),

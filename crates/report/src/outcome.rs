@@ -1,9 +1,49 @@
 //! Outcome in a sentence: how many claims hold, and how many published numbers stand next to ours.
 
+use serde::{Deserialize, Serialize};
+
 use crate::claims::claims_sentence;
 use crate::input::ReportInput;
 use crate::table::Table;
-use crate::verdict_counts::VerdictCounts;
+
+/// Published numbers next to ours by verdict: what `run.json` keeps of a report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VerdictCounts {
+    /// Differences that the spread explains.
+    pub within: u64,
+    /// Differences below the printed digit.
+    pub even: u64,
+    pub better: u64,
+    pub worse: u64,
+    /// Ours differs, and neither side is good.
+    pub different: u64,
+    /// The two numbers do not measure the same thing.
+    pub not_comparable: u64,
+    /// The run has no such number.
+    pub not_run: u64,
+}
+
+impl VerdictCounts {
+    /// Each with its words in a table.
+    pub fn named(&self) -> [(u64, &'static str); 7] {
+        [
+            (self.within, "within"),
+            (self.even, "even"),
+            (self.better, "better"),
+            (self.worse, "worse"),
+            (self.different, "different"),
+            (self.not_comparable, "not comparable"),
+            (self.not_run, "not run"),
+        ]
+    }
+
+    /// `12 within, 3 better`; empty where there are none.
+    pub fn in_words(&self) -> String {
+        let listed = self.named().into_iter().filter(|(count, _)| *count > 0);
+        listed.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+    }
+}
 
 /// The sentence, or nothing where there is neither a claim nor a published number.
 pub(super) fn sentence(input: &ReportInput<'_>, tables: &[Table]) -> Option<String> {
@@ -11,17 +51,17 @@ pub(super) fn sentence(input: &ReportInput<'_>, tables: &[Table]) -> Option<Stri
     (!parts.is_empty()).then(|| parts.join(". ") + ".")
 }
 
-/// `Of 12 published numbers beside ours 9 are within, 1 better, 2 worse; 4 can't be held against ours, 30 were not run`.
+/// `Of 12 published numbers next to ours: 9 within, 1 better, 2 worse; 4 are not comparable; 30 were not run`.
 fn numbers(tables: &[Table]) -> Option<String> {
     let counts = verdict_counts(tables);
     let VerdictCounts { not_comparable: apart, not_run, .. } = counts;
     let compared = VerdictCounts { not_comparable: 0, not_run: 0, ..counts };
-    let beside: u64 = compared.named().iter().map(|(count, _)| count).sum();
+    let compared_count: u64 = compared.named().iter().map(|(count, _)| count).sum();
     let listed = compared.in_words();
-    let mut text = match beside {
-        0 => "No published number can be held against ours".to_owned(),
-        1 => format!("One published number stands beside ours: {listed}"),
-        n => format!("Of {n} published numbers beside ours: {listed}"),
+    let mut text = match compared_count {
+        0 => "No published number can be compared with ours".to_owned(),
+        1 => format!("One published number is next to ours: {listed}"),
+        n => format!("Of {n} published numbers next to ours: {listed}"),
     };
     if apart > 0 {
         text += &format!("; {apart} {} not comparable", if apart == 1 { "is" } else { "are" });
@@ -29,7 +69,7 @@ fn numbers(tables: &[Table]) -> Option<String> {
     if not_run > 0 {
         text += &format!("; {not_run} {} not run", if not_run == 1 { "was" } else { "were" });
     }
-    (beside + apart + not_run > 0).then_some(text)
+    (compared_count + apart + not_run > 0).then_some(text)
 }
 
 /// Verdicts of all comparisons with the paper, by the cells that hold them.

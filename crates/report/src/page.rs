@@ -11,7 +11,6 @@ use crate::matrix_page::{self, MatrixPage};
 use crate::spec::FigureSpec;
 use crate::table::{Mark, Table};
 
-/// One configuration on the page.
 pub(super) struct Section<'a> {
     pub(super) input: &'a ReportInput<'a>,
     pub(super) outcome: Option<String>,
@@ -80,7 +79,6 @@ struct FigureView<'a> {
     svg: &'a str,
 }
 
-/// Fills the page.
 pub(super) fn render(cover: Option<Cover<'_>>, sections: &[Section<'_>]) -> Result<String, ReportError> {
     let views = sections.iter().map(|section| View::of(section, cover.is_some())).collect::<Result<Vec<_>, _>>()?;
     let has_matrix = sections.iter().any(|section| section.input.matrix.is_some());
@@ -136,9 +134,12 @@ impl<'a> View<'a> {
         })
     }
 
-    /// True if a figure and a table have this title, so that links to them need more words.
+    /// True if two of the chapters, figures and tables have this title, so that links to them need more words.
     fn is_twice(&self, title: &str) -> bool {
-        self.figures.iter().any(|figure| figure.title == title) && self.tables.iter().any(|table| table.title == title)
+        let chapters = self.contents.iter().map(|(_, title)| *title);
+        let figures = self.figures.iter().map(|figure| figure.title);
+        let tables = self.tables.iter().map(|table| table.title.as_str());
+        chapters.chain(figures).chain(tables).filter(|other| *other == title).count() > 1
     }
 }
 
@@ -174,7 +175,6 @@ fn flatten(value: &serde_json::Value) -> Vec<(String, String)> {
 }
 
 impl JudgedClaim {
-    /// CSS class of its verdict.
     fn class(&self) -> &'static str {
         match self.verdict {
             ClaimVerdict::Holds => "good",
@@ -183,7 +183,6 @@ impl JudgedClaim {
         }
     }
 
-    /// The numbers, or what is missing.
     fn evidence(&self) -> &str {
         match &self.verdict {
             ClaimVerdict::Untested(why) => why,
@@ -193,7 +192,6 @@ impl JudgedClaim {
 }
 
 impl Mark {
-    /// CSS class.
     fn class(self) -> &'static str {
         match self {
             Self::None => "",
@@ -248,7 +246,7 @@ mod tests {
             picture.pixels.iter().filter(|pixel| is_it(**pixel)).count() as f64 / picture.pixels.len() as f64
         };
         let brightness = |pixel: [u8; 3]| pixel.map(u32::from).iter().sum::<u32>() / 3;
-        let is_coloured = |pixel: [u8; 3]| pixel.iter().max().zip(pixel.iter().min()).is_some_and(|(a, b)| a - b > 90);
+        let is_colored = |pixel: [u8; 3]| pixel.iter().max().zip(pixel.iter().min()).is_some_and(|(a, b)| a - b > 90);
         for (size, is_dark) in [((1280, 9000), false), ((1280, 9000), true), ((420, 9000), false)] {
             let seen = browser.photograph(&page, size, is_dark);
             assert_eq!(seen.size, size);
@@ -259,8 +257,8 @@ mod tests {
             assert!((0.002..0.3).contains(&ink), "{size:?}, dark {is_dark}: {ink} is ink");
             // what has colors besides verdicts and warnings is figures
             let bare = browser.photograph(&without_figures, size, is_dark);
-            let [coloured, bare] = [&seen, &bare].map(|picture| share(picture, &is_coloured));
-            assert!(coloured > 1.5 * bare, "{size:?}, dark {is_dark}: {coloured} is coloured, {bare} without figures");
+            let [colored, bare] = [&seen, &bare].map(|picture| share(picture, &is_colored));
+            assert!(colored > 1.5 * bare, "{size:?}, dark {is_dark}: {colored} is colored, {bare} without figures");
         }
     }
 

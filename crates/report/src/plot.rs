@@ -2,7 +2,6 @@
 
 use crate::results::Notation;
 
-/// A plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
     /// What is seen, for a screen reader.
@@ -13,7 +12,6 @@ pub struct Plot {
     pub marks: Vec<Mark>,
 }
 
-/// An axis of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlotAxis {
     pub label: String,
@@ -38,7 +36,6 @@ pub enum Mark {
 }
 
 impl PlotAxis {
-    /// A linear axis.
     pub fn linear(label: impl Into<String>, notation: Notation) -> Self {
         Self { label: label.into(), notation, is_logarithmic: false, holds: Vec::new() }
     }

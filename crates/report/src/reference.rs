@@ -8,21 +8,18 @@ use std::path::{Path, PathBuf};
 
 use landmark_yaml::{ConfigError, Problems, Sources, parse};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::results::Metric;
 
-/// The published numbers of one paper.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    /// Citation of the paper.
     pub paper: String,
-    /// Every printed number.
     pub values: Vec<ReferenceValue>,
     /// Published statements that are not cells of a table.
     pub facts: Vec<Fact>,
 }
 
-/// One printed number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReferenceValue {
     /// Table of the paper: `table2`.
@@ -35,7 +32,6 @@ pub struct ReferenceValue {
     pub comparison: Option<String>,
     /// The rank it was measured at, where the paper states it.
     pub rank: Option<u64>,
-    /// Metric that was measured.
     pub metric: Metric,
     /// The number in the metric's own unit (accuracies as fractions).
     pub value: f64,
@@ -53,19 +49,15 @@ pub struct ReferenceValue {
 pub struct Fact {
     /// Place in the paper: `figure 3`.
     pub place: String,
-    /// The statement, in our words.
     pub says: String,
 }
 
 impl Reference {
     /// Reads `experiments/<paper>/reference.yaml`.
-    ///
-    /// # Errors
-    /// A missing file, an unknown key or metric (with line and column), a cell that is no number (with its row and column).
     pub fn read(path: &Path) -> Result<Self, ReferenceError> {
         let text =
             fs::read_to_string(path).map_err(|source| ReferenceError::Read { path: path.to_path_buf(), source })?;
-        let file = File::parse(&path.display().to_string(), &text)?;
+        let file: File = read_yaml(&path.display().to_string(), &text, "reference")?;
         let mut values = Vec::new();
         for table in &file.tables {
             for row in &table.rows {
@@ -77,19 +69,10 @@ impl Reference {
 
     /// The numbers of a paper for a configuration: `experiments/<paper>/reference.yaml` in the working directory, or next to or above the
     /// configuration's folder.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read); `None` where no such file is found.
     pub fn find(paper: &str, config: &Path) -> Result<Option<Self>, ReferenceError> {
-        let inside = Path::new("experiments").join(paper).join("reference.yaml");
-        let above = config.ancestors().skip(1).map(|folder| folder.join(&inside));
-        match std::iter::once(inside.clone()).chain(above).find(|path| path.is_file()) {
-            Some(path) => Self::read(&path).map(Some),
-            None => Ok(None),
-        }
+        file_of_paper(paper, "reference.yaml", config).map(|path| Self::read(&path)).transpose()
     }
 
-    /// The numbers of one table.
     pub fn table(&self, id: &str) -> impl Iterator<Item = &ReferenceValue> {
         self.values.iter().filter(move |value| value.table == id)
     }
@@ -104,15 +87,20 @@ struct File {
     facts: Vec<Fact>,
 }
 
-impl File {
-    fn parse(name: &str, text: &str) -> Result<Self, ConfigError> {
-        let (mut sources, problems) = (Sources::default(), Problems::default());
-        let root = parse(text, sources.add(name, text));
-        let file = problems.keep(root).and_then(|root| problems.read::<Self>(&root, "reference"));
-        match file {
-            Some(file) if problems.is_empty() => Ok(file),
-            _ => Err(ConfigError::new(name, &sources, problems.into_vec())),
-        }
+/// The file of a paper: in the working directory, or next to or above the folder of a configuration.
+pub(crate) fn file_of_paper(paper: &str, name: &str, config: &Path) -> Option<PathBuf> {
+    let inside = Path::new("experiments").join(paper).join(name);
+    let above = config.ancestors().skip(1).map(|folder| folder.join(&inside));
+    std::iter::once(inside.clone()).chain(above).find(|path| path.is_file())
+}
+
+/// The content of a YAML file whose keys begin with `root` in messages.
+pub(crate) fn read_yaml<T: DeserializeOwned>(name: &str, text: &str, root: &str) -> Result<T, ConfigError> {
+    let (mut sources, problems) = (Sources::default(), Problems::default());
+    let parsed = problems.keep(parse(text, sources.add(name, text)));
+    match parsed.and_then(|parsed| problems.read(&parsed, root)) {
+        Some(file) if problems.is_empty() => Ok(file),
+        _ => Err(ConfigError::new(name, &sources, problems.into_vec())),
     }
 }
 
@@ -158,7 +146,6 @@ struct Row {
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(rename_all = "snake_case")]
 enum Unit {
-    /// As printed.
     #[default]
     Plain,
     /// Printed as per cent, kept as a fraction.
@@ -237,35 +224,15 @@ impl Cell {
     }
 }
 
-/// Why the paper's numbers could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReferenceError {
-    /// The file is missing or unreadable.
     #[error("could not read `{}`: {source}; check `paper:` in the configuration", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Message of the system.
-        source: std::io::Error,
-    },
-    /// The file does not follow the schema.
+    Read { path: PathBuf, source: std::io::Error },
     #[error("{}", .0.lines())]
     Schema(#[from] ConfigError),
-    /// A cell that is no number, or a row of the wrong length.
     #[error("`{}`: `{table}`, row `{row}`, column `{column}`: {seen}, but a cell is `value [± sd] [@ rank]` or `–`", path.display())]
-    Cell {
-        /// The file.
-        path: PathBuf,
-        /// Table id.
-        table: String,
-        /// Method id of the row.
-        row: String,
-        /// Dataset id of the column.
-        column: String,
-        /// Text that stands there.
-        seen: String,
-    },
+    Cell { path: PathBuf, table: String, row: String, column: String, seen: String },
 }
 
 #[cfg(test)]

@@ -33,12 +33,14 @@ pub struct Selection {
     pub datasets: Vec<String>,
     /// Only these methods (display names), in this order; all when empty.
     pub methods: Vec<String>,
+    /// Methods (display names) that are never marked as the best.
+    pub unmarked: Vec<String>,
 }
 
 impl Selection {
     /// All rows of a metric.
     pub fn of(metric: Metric) -> Self {
-        Self { metric, comparison: None, datasets: Vec::new(), methods: Vec::new() }
+        Self { metric, comparison: None, datasets: Vec::new(), methods: Vec::new(), unmarked: Vec::new() }
     }
 
     /// All rows of a metric in one comparison.
@@ -60,12 +62,16 @@ impl Selection {
 pub struct TableSpec {
     /// File stem and anchor: `table2`.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// One or two sentences for the reader.
     pub caption: String,
-    /// Kind and content.
     pub kind: TableKind,
+}
+
+impl TableSpec {
+    pub fn new(id: impl Into<String>, title: impl Into<String>, caption: impl Into<String>, kind: TableKind) -> Self {
+        Self { id: id.into(), title: title.into(), caption: caption.into(), kind }
+    }
 }
 
 /// The kinds of table.
@@ -73,25 +79,21 @@ pub struct TableSpec {
 pub enum TableKind {
     /// A line per dataset, comparison, rank and method: rank, cells, paper ± sd, ours ± interval, Δ, verdict.
     Comparison {
-        /// Rows.
         select: Selection,
         /// Table of `reference.yaml` next to them (`table2`), if any.
         reference: Option<String>,
     },
     /// Methods down, dataset × size across: mean ± half the 95 % interval, the best of each column in bold.
     Grid {
-        /// Rows.
         select: Selection,
         /// Name of the axis that the columns lie on.
         across: &'static str,
     },
     /// Our methods against the best of the baselines at each size: the mean paired difference with its bootstrap interval.
     Paired {
-        /// Rows.
         select: Selection,
         /// Name of the axis whose places are compared apart.
         across: &'static str,
-        /// Display names of our methods.
         ours: Vec<String>,
         /// Display names of what they have to beat.
         baselines: Vec<String>,
@@ -112,29 +114,44 @@ pub enum TableKind {
     },
 }
 
+impl TableKind {
+    /// Text as given, with figures in these columns; columns that are not there are ignored.
+    pub fn plain(head: &[impl AsRef<str>], figures: impl IntoIterator<Item = usize>, lines: Vec<Vec<String>>) -> Self {
+        let figures = figures.into_iter().take_while(|&column| column < head.len()).collect();
+        Self::Plain { head: head.iter().map(|text| text.as_ref().to_owned()).collect(), lines, figures }
+    }
+}
+
 /// One figure; a panel for each dataset and comparison.
 #[derive(Debug, Clone)]
 pub struct FigureSpec {
     /// File stem and anchor: `figure3`.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// Finding that the reader should see in it.
     pub caption: String,
-    /// Rows.
     pub select: Selection,
-    /// Kind of drawing.
     pub kind: FigureKind,
+}
+
+impl FigureSpec {
+    pub fn new(
+        id: impl Into<String>,
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        select: Selection,
+        kind: FigureKind,
+    ) -> Self {
+        Self { id: id.into(), title: title.into(), caption: caption.into(), select, kind }
+    }
 }
 
 /// A graph with colored vertices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphPanel {
-    /// Heading.
     pub title: String,
     /// Label and color of each vertex, in their order around a circle.
     pub vertices: Vec<(String, usize)>,
-    /// Pairs of vertices.
     pub edges: Vec<(usize, usize)>,
 }
 
@@ -144,32 +161,47 @@ pub enum FigureKind {
     /// Mean over replicates against size, with the band of the 95 % interval, a line per method. A method that does not depend on
     /// size is a horizontal line.
     Curve {
-        /// Name of the x axis.
         across: &'static str,
-        /// Logarithmic y axis.
         log_y: bool,
-        /// Limits of the y axis, instead of the metric's own.
         y_limits: Option<(f64, f64)>,
     },
     /// Value by `position` (eigenvalues by magnitude), between these positions.
     Spectrum {
         /// First position shown: figure 1 of the paper starts at 2.
         first: u64,
-        /// Last position shown.
         last: u64,
     },
     /// Counts of values in equal bins, all replicates together.
     Histogram {
-        /// Number of bins.
         bins: usize,
-        /// Logarithmic counts.
         log_y: bool,
     },
     /// Every row a point, against size: trials of a search.
     Points {
-        /// Name of the x axis.
         across: &'static str,
     },
-    /// Graphs, whatever the rows are.
     Graphs(Vec<GraphPanel>),
+}
+
+impl FigureKind {
+    /// A curve on linear axes.
+    pub fn curve(across: &'static str) -> Self {
+        Self::Curve { across, log_y: false, y_limits: None }
+    }
+
+    /// A curve on a logarithmic y axis.
+    pub fn log_curve(across: &'static str) -> Self {
+        Self::Curve { across, log_y: true, y_limits: None }
+    }
+}
+
+/// The distinct ones, in the order of their first appearance.
+pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
 }

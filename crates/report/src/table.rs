@@ -50,7 +50,6 @@ pub(super) struct Block {
 #[derive(Debug, Clone)]
 pub(super) struct Head {
     pub(super) text: String,
-    /// Aligned right.
     pub(super) figures: bool,
 }
 
@@ -72,7 +71,6 @@ pub(super) struct Cell {
 pub(super) enum Mark {
     #[default]
     None,
-    /// The best of its column.
     Best,
     /// Verdicts.
     Good,

@@ -5,10 +5,10 @@
 
 use crate::groups::{Estimate, Group};
 use crate::input::ReportInput;
+use crate::outcome::VerdictCounts;
 use crate::reference::ReferenceValue;
 use crate::results::{Direction, Metric};
 use crate::spec::Caveat;
-use crate::verdict_counts::VerdictCounts;
 
 /// Outcome of a comparison with the paper.
 #[derive(Debug, Clone, PartialEq, Eq)]

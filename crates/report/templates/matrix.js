@@ -17,12 +17,12 @@ function openMap(root) {
   const near = numbers(data.near), scores = numbers(data.scores), exact = bytes(data.exact);
   // places in units of the drawing, x and y in turn
   const layouts = data.layouts.map((layout) => ({ ...layout, at: Float32Array.from(numbers(layout.at), (share) => share / 65535 * WIDTH) }));
-  const colourings = data.colourings.map((colouring) => ({ ...colouring, of: numbers(colouring.of) }));
+  const colorings = data.colorings.map((coloring) => ({ ...coloring, of: numbers(coloring.of) }));
   const find = (selector) => root.querySelector(selector);
   const svg = find("svg"), side = find(".chosen"), said = find(".said"), found = find(".found"), tip = find(".tip");
   const box = find(".find"), paint = find(".paint"), plan = find(".plan"), legend = find(":scope > .legend");
   const NS = svg.namespaceURI;
-  const at = { layout: 0, colouring: 0, chosen: null, under: null, hits: [], only: null };
+  const at = { layout: 0, coloring: 0, chosen: null, under: null, hits: [], only: null };
   let view = { x: 0, y: 0, w: WIDTH, h: HEIGHT };
 
   let places = layouts.length ? layouts[0].at : new Float32Array(2 * count);
@@ -47,19 +47,19 @@ function openMap(root) {
     return made;
   };
   const labelOf = (item) => {
-    const colouring = colourings[at.colouring];
-    const label = colouring ? colouring.of[item] : NOBODY;
-    return label === NOBODY ? "" : colouring.names[label];
+    const coloring = colorings[at.coloring];
+    const label = coloring ? coloring.of[item] : NOBODY;
+    return label === NOBODY ? "" : coloring.names[label];
   };
 
-  // the labels that have a colour: the largest ones
+  // the labels that have a color: the largest ones
   function inked() {
-    const colouring = colourings[at.colouring];
-    if (!colouring) return { groups: [{ name: "", items: [...Array(count).keys()], ink: 1, label: null }], rest: [] };
-    const members = colouring.names.map(() => []), rest = [];
-    for (let item = 0; item < count; item++) (colouring.of[item] === NOBODY ? rest : members[colouring.of[item]]).push(item);
+    const coloring = colorings[at.coloring];
+    if (!coloring) return { groups: [{ name: "", items: [...Array(count).keys()], ink: 1, label: null }], rest: [] };
+    const members = coloring.names.map(() => []), rest = [];
+    for (let item = 0; item < count; item++) (coloring.of[item] === NOBODY ? rest : members[coloring.of[item]]).push(item);
     const order = [...members.keys()].filter((label) => members[label].length).sort((a, b) => members[b].length - members[a].length || a - b);
-    const groups = order.slice(0, INKS).map((label, place) => ({ name: colouring.names[label], items: members[label], ink: place + 1, label }));
+    const groups = order.slice(0, INKS).map((label, place) => ({ name: coloring.names[label], items: members[label], ink: place + 1, label }));
     for (const label of order.slice(INKS)) rest.push(...members[label]);
     return { groups, rest, others: order.length - groups.length };
   }
@@ -68,7 +68,7 @@ function openMap(root) {
     const isPale = (group) => at.only !== null && at.only !== group.label;
     const layers = groups.map((group) => path(isPale(group) ? "pale" : `k${group.ink}${group.ink % 2 ? "" : " square"}`, dots(group.items)));
     find(".points").replaceChildren(path("pale", dots(rest)), ...layers.filter((layer) => layer.classList.contains("pale")), ...layers.filter((layer) => !layer.classList.contains("pale")));
-    const entries = colourings[at.colouring] ? groups.map((group) => {
+    const entries = colorings[at.coloring] ? groups.map((group) => {
       const key = element("span", { className: `key k${group.ink}${group.ink % 2 ? "" : " square"}` });
       const button = element("button", { type: "button" }, key, `${group.name} (${group.items.length.toLocaleString("en")})`);
       button.setAttribute("aria-pressed", at.only === group.label);
@@ -87,7 +87,7 @@ function openMap(root) {
   function drawWords(groups = inked().groups) {
     const unit = view.w / Math.max(svg.clientWidth, 1), size = 15 * unit, signs = svg.clientWidth < 500 ? 14 : 28;
     // of landmarks and other items neither has a place of its own
-    const names = colourings[at.colouring] && colourings[at.colouring].name !== "landmarks" && colourings[at.colouring].names.length <= LABELLED ? groups : [];
+    const names = colorings[at.coloring] && colorings[at.coloring].name !== "landmarks" && colorings[at.coloring].names.length <= LABELLED ? groups : [];
     const placed = [];
     for (const group of names) {
       const words = group.name.length > signs ? group.name.slice(0, signs - 1).trimEnd() + "…" : group.name;
@@ -144,7 +144,7 @@ function openMap(root) {
     side.replaceChildren(
       element("h3", {}, data.ids[item]),
       element("p", {}, data.texts[item] || ""),
-      ...(label ? [element("p", { className: "muted" }, `${colourings[at.colouring].name}: ${label}`)] : []),
+      ...(label ? [element("p", { className: "muted" }, `${colorings[at.coloring].name}: ${label}`)] : []),
       element("p", { className: "muted" }, list.length ? `Its ${list.length} nearest neighbors; ≈ marks estimated scores:` : "It has no neighbors here."),
       element("ol", {}, ...lines));
     if (isLoud) said.textContent = "";
@@ -284,9 +284,9 @@ function openMap(root) {
     select.parentElement.hidden = names.length < 2;
     select.parentElement.style.display = names.length < 2 ? "none" : "";
   };
-  options(paint, [...colourings.map((colouring) => colouring.name), ...(colourings.length ? ["none"] : [])]);
+  options(paint, [...colorings.map((coloring) => coloring.name), ...(colorings.length ? ["none"] : [])]);
   options(plan, layouts.map((layout) => layout.name));
-  paint.addEventListener("change", () => { at.colouring = Number(paint.value); at.only = null; drawPoints(); if (at.chosen !== null) choose(at.chosen); });
+  paint.addEventListener("change", () => { at.coloring = Number(paint.value); at.only = null; drawPoints(); if (at.chosen !== null) choose(at.chosen); });
   const note = () => { find(".plan-note").textContent = layouts.length ? layouts[at.layout].note : ""; };
   plan.addEventListener("change", () => { at.layout = Number(plan.value); places = layouts[at.layout].at; note(); drawPoints(); drawMarks(); if (at.chosen !== null) reveal(at.chosen); });
   find(".controls").hidden = false;

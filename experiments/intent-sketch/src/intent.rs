@@ -1,14 +1,14 @@
-//! `experiment: intent` — intent classification by domain with sentence representations learned from unlabelled text: tables 1 and 2 of the
+//! `experiment: intent` — intent classification by domain with sentence representations learned from unlabeled text: tables 1 and 2 of the
 //! matrix-sketching paper.
 //!
 //! A sentence is x/‖x‖ ⊕ v/‖v‖: x its hashed n-gram counts, v nothing (`none`), the mean of its word vectors (the name of a set of them), or xΠ with
-//! Π from a sketch of unlabelled text (`sent`); `sent_plus` adds features of the first two words to x, and the intents that the machine without an
+//! Π from a sketch of unlabeled text (`sent`); `sent_plus` adds features of the first two words to x, and the intents that the machine without an
 //! embedding predicts; `sent_idf` (not of the paper) weighs the columns of x by inverse document frequency before Π and divides each direction
 //! by its singular value. A sketch is of rows of length 1, so that long texts do not outweigh short ones. A linear machine (Crammer & Singer) is trained in each domain.
 //!
 //! A part is one domain at one number of labels in one replicate, with all representations, so that they are compared on the same items; further parts average over domains and measure
 //! what is gained. Sketches are made once and shared by all parts.
-//! Cost: a pass over the unlabelled text for each order of it, and one machine a representation, share and part.
+//! Cost: a pass over the unlabeled text for each order of it, and one machine a representation, share and part.
 
 use std::sync::Arc;
 
@@ -31,10 +31,9 @@ use serde_json::{Value as Json, json};
 mod gain;
 mod layout;
 mod sentences;
-mod unlabelled;
+mod unlabeled;
 mod work;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "intent",
@@ -90,7 +89,7 @@ impl Representation {
         }
     }
 
-    /// True where it is learned from the unlabelled text.
+    /// True where it is learned from the unlabeled text.
     pub(super) fn is_sketched(&self) -> bool {
         matches!(self, Self::Sent | Self::SentPlus | Self::SentIdf)
     }
@@ -102,7 +101,6 @@ impl Representation {
 pub(super) enum Labels {
     /// At most this number.
     Few(usize),
-    /// All of them.
     All(All),
 }
 
@@ -110,12 +108,10 @@ pub(super) enum Labels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum All {
-    /// `all`.
     All,
 }
 
 impl Labels {
-    /// Name in tables.
     pub(super) fn title(self) -> String {
         match self {
             Self::Few(count) => format!("{count} labels an intent"),
@@ -194,7 +190,7 @@ impl Default for Intent {
         Self {
             corpora: vec!["utterances".to_owned()],
             domains: None,
-            unlabelled: unlabelled::SYNTHETIC.to_owned(),
+            unlabelled: unlabeled::SYNTHETIC.to_owned(),
             texts: None,
             representations: vec![Representation::None, Representation::Sent, Representation::SentPlus],
             labels: vec![LabelsText(json!(5)), LabelsText(json!("all"))],
@@ -292,7 +288,7 @@ fn check_names(settings: &Intent, section: &Section<'_>) {
     for corpus in settings.corpora.iter().filter(|corpus| !corpora.contains(&corpus.as_str())) {
         refuse("corpora", corpus, corpora.clone());
     }
-    let texts: Vec<&str> = names(|holds| matches!(holds, Holds::Texts { .. })).chain([unlabelled::SYNTHETIC]).collect();
+    let texts: Vec<&str> = names(|holds| matches!(holds, Holds::Texts { .. })).chain([unlabeled::SYNTHETIC]).collect();
     if !texts.contains(&settings.unlabelled.as_str()) {
         refuse("unlabelled", &settings.unlabelled, texts);
     }

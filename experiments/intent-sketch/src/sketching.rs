@@ -16,9 +16,7 @@ use landmark_harness::facts::Facts;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
-use landmark_report::{
-    Caveat, FigureKind, FigureSpec, Metric, Reference, ResultRow, Selection, Subject, TableKind, TableSpec,
-};
+use landmark_report::{FigureKind, FigureSpec, Metric, Reference, ResultRow, Selection, Subject, TableKind, TableSpec};
 use landmark_yaml::{Entry, Keys, Node, Section};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -26,7 +24,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "sketching",
@@ -135,7 +132,7 @@ impl Study for Sketching {
             format!("The buffered form holds {} rows before it shrinks.", self.buffer.unwrap_or(buffer)),
             "The paper prints `‖XᵀX − YᵀY‖₂ ≤ ‖X‖²_F / l`, and 100,014,503.16 as its value. That number is ‖X‖²_F itself (10⁸ numbers of mean \
              square 1); divided by l = 100 it is 1,000,145, which the printed errors of 1,019,700 exceed. What the algorithm of figure 1 \
-             guarantees is 2‖X‖²_F / l, as the caption of the figure says, and that bound (2,000,290) holds."
+             guarantees is 2‖X‖²_F / l, as in the caption of the figure, and that bound (2,000,290) holds."
                 .to_owned(),
         ];
         if sketch_rows >= columns && self.forms.contains(&Form::Buffered) {
@@ -154,29 +151,31 @@ impl Study for Sketching {
     fn layout(&self, run: &RunSettings, _: &Facts, rows: &[ResultRow]) -> Layout {
         let lines = Lines { settings: self, reference: run.reference() };
         let Sketching { rows: n, columns: d, sketch_rows: l, .. } = *self;
-        let kind = TableKind::Plain { figures: (1..10).collect(), head: head(), lines: lines.of(rows) };
         let caption = format!(
             "X: {n} × {d} of N(0, 1), sketched to l = {l} rows. Σδ is the bound a sketch states of itself; ‖X‖²_F / l and 2‖X‖²_F / l are those known beforehand, \
              with ‖X‖²_F ≈ {} for these numbers. The paper's seconds are those of another machine.",
             n * d
         );
-        let title = "Table 3 of the paper. Results for batches".to_owned();
-        let table = TableSpec { id: "table3".to_owned(), title, caption, kind };
-        let figure = |id: &str, title: &str, caption: &str, metric| FigureSpec {
-            id: id.to_owned(),
-            title: title.to_owned(),
-            caption: caption.to_owned(),
-            select: Selection::of(metric),
-            kind: FigureKind::Curve { across: "batches", log_y: metric == Metric::Seconds, y_limits: None },
-        };
+        let kind = TableKind::plain(&HEAD, 1.., lines.of(rows));
+        let table = TableSpec::new("table3", "Table 3 of the paper. Results for batches", caption, kind);
+        let figure =
+            |id, title, caption, metric, kind| FigureSpec::new(id, title, caption, Selection::of(metric), kind);
+        let seconds = "One thread per batch, up to those of the machine.";
         let figures = vec![
             figure(
                 "figure-seconds",
                 "Seconds over batches",
-                "One thread a batch, up to those at hand.",
+                seconds,
                 Metric::Seconds,
+                FigureKind::log_curve("batches"),
             ),
-            figure("figure-error", "Error over batches", "Batches cost no accuracy.", Metric::SketchError),
+            figure(
+                "figure-error",
+                "Error over batches",
+                "Batches cost no accuracy.",
+                Metric::SketchError,
+                FigureKind::curve("batches"),
+            ),
         ];
         Layout { tables: vec![table], figures, ..Layout::default() }
     }
@@ -232,8 +231,7 @@ impl Sketches {
 
 impl StudyWork for Sketches {
     fn about(&self) -> About<'_> {
-        const NO_STAMPS: &[Caveat] = &[];
-        About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
+        About { description: &self.description, stamps: &[], notes: &self.notes, facts: &self.facts }
     }
 
     fn parts(&self) -> Vec<Part> {
@@ -282,21 +280,18 @@ struct Lines<'a> {
     reference: Option<Reference>,
 }
 
-fn head() -> Vec<String> {
-    let head = [
-        "form",
-        "batches",
-        "‖XᵀX − YᵀY‖₂",
-        "Σδ",
-        "bound",
-        "shrinks",
-        "seconds",
-        "speed-up",
-        "paper: error",
-        "paper: seconds",
-    ];
-    head.iter().map(|&text| text.to_owned()).collect()
-}
+const HEAD: [&str; 10] = [
+    "form",
+    "batches",
+    "‖XᵀX − YᵀY‖₂",
+    "Σδ",
+    "bound",
+    "shrinks",
+    "seconds",
+    "speed-up",
+    "paper: error",
+    "paper: seconds",
+];
 
 impl Lines<'_> {
     /// The paper's number for `batches` batches, in a run of the paper's size.

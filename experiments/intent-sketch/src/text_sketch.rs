@@ -19,7 +19,7 @@ use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::share::Share;
 use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
-use landmark_report::{Caveat, FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 use landmark_yaml::{Entry, Keys, Node, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,6 @@ mod stream;
 
 use stream::Stream;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "text_sketch",
@@ -171,7 +170,7 @@ impl Study for TextSketch {
         Ok(Box::new(Sketching {
             description: format!("{bytes} bytes of `{name}`, sketched to {sketch_rows} rows of 2^{bits} columns"),
             notes: vec![format!(
-                "`{SAVED}` holds the sketch and its place in the file: a run that was stopped, or a file that has grown, goes on there. `{PROJECTION}` holds Π ({} × m), \
+                "`{SAVED}` holds the sketch and its place in the file: a run that was stopped, or a file that has grown, resumes there. `{PROJECTION}` holds Π ({} × m), \
                  a text's vector is its hashed row times Π.",
                 stream.hash.columns()
             )],
@@ -203,20 +202,19 @@ impl Study for TextSketch {
             Some(vec![(*name).to_owned(), row.metric.show(row.value)])
         };
         let lines = names.iter().filter_map(line).collect();
-        let head = vec!["of the stream".to_owned(), "value".to_owned()];
-        let table = TableSpec {
-            id: "table-stream".to_owned(),
-            title: format!("The stream `{}`", self.name()),
-            caption: "Counts are those of the whole file, whichever run read them.".to_owned(),
-            kind: TableKind::Plain { head, lines, figures: vec![1] },
-        };
-        let figure = FigureSpec {
-            id: "figure-directions".to_owned(),
-            title: "Directions of the sketch".to_owned(),
-            caption: "The squared singular values of the sketch as shares of ‖X‖²_F, largest first: how much of the counts each direction of Π holds.".to_owned(),
-            select: Selection { methods: vec!["direction".to_owned()], ..Selection::of(Metric::DirectionShare) },
-            kind: FigureKind::Spectrum { first: 1, last: self.settings.dimension as u64 },
-        };
+        let table = TableSpec::new(
+            "table-stream",
+            format!("The stream `{}`", self.name()),
+            "Counts are those of the whole file, whichever run read them.",
+            TableKind::plain(&["of the stream", "value"], [1], lines),
+        );
+        let figure = FigureSpec::new(
+            "figure-directions",
+            "Directions of the sketch",
+            "The squared singular values of the sketch as shares of ‖X‖²_F, largest first: how much of the counts each direction of Π holds.",
+            Selection { methods: vec!["direction".to_owned()], ..Selection::of(Metric::DirectionShare) },
+            FigureKind::Spectrum { first: 1, last: self.settings.dimension as u64 },
+        );
         Layout { tables: vec![table], figures: vec![figure], ..Layout::default() }
     }
 }
@@ -232,8 +230,7 @@ struct Sketching {
 
 impl StudyWork for Sketching {
     fn about(&self) -> About<'_> {
-        const NO_STAMPS: &[Caveat] = &[];
-        About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
+        About { description: &self.description, stamps: &[], notes: &self.notes, facts: &self.facts }
     }
 
     fn parts(&self) -> Vec<Part> {

@@ -11,6 +11,7 @@
 //! Cost: n² entries once; a search a draw, a target and a bound, or six fits a draw.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed, Symmetry, block_of};
 use landmark_core::stream::stream;
 use landmark_neighbors::recall::Target;
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 use landmark_yaml::Entry;
 use serde_json::json;
 
@@ -86,7 +87,7 @@ impl Experiment for Coverage {
 
     fn layout(&self, run: &FinishedRun<'_>) -> Layout {
         let settings = run.matrix.own_section::<CoverageConfig>();
-        settings.map_or_else(Layout::default, |settings| layout(&settings.found(), run.rows))
+        settings.map_or_else(Layout::default, |settings| layout(settings, run.rows))
     }
 }
 
@@ -99,13 +100,11 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// The random stream of a purpose.
     fn stream(&self, purpose: &str) -> landmark_core::stream::Rng {
         stream(self.names.0, self.names.1, purpose, self.names.2)
     }
 }
 
-/// A way to state a recall.
 struct Way {
     id: &'static str,
     name: String,
@@ -126,8 +125,7 @@ struct Stated {
 
 /// Statements of a draw at one target.
 struct Statements {
-    /// By the truth.
-    told: Stated,
+    by_truth: Stated,
     /// By each way; `None` where it refuses.
     by: Vec<(Way, Option<Stated>)>,
 }
@@ -164,9 +162,10 @@ fn measure(
     };
     let mut rows = Vec::new();
     for (target, statements) in targets.into_iter().zip(statements) {
-        let Some(Statements { told, by }) = statements else { continue };
-        let truth = told.calls as f64 / oracle.len() as f64;
-        for (Way { id, name }, stated) in by.into_iter().chain([(Way::new("truth", "told the truth"), Some(told))]) {
+        let Some(Statements { by_truth, by }) = statements else { continue };
+        let truth = by_truth.calls as f64 / oracle.len() as f64;
+        for (Way { id, name }, stated) in by.into_iter().chain([(Way::new("truth", "told the truth"), Some(by_truth))])
+        {
             let row = |metric, value: f64| {
                 let subject = context.subject(id).called(&name);
                 context.row_of(subject, metric, value).at("recall", target.recall()).replicate(replicate)
@@ -185,30 +184,79 @@ fn measure(
     Ok(rows)
 }
 
-fn layout(found: &Found<'_>, rows: &[ResultRow]) -> Layout {
+/// Methods whose statements fail in more than δ of the draws, or make none, and those without a guarantee: what they take is no better.
+fn without_guarantee(targets: &[(f64, f64)], rows: &[ResultRow]) -> Vec<String> {
+    let names: BTreeSet<&String> = rows.iter().map(|row| &row.subject.method).collect();
+    let holds = |name: &&String, &(recall, delta): &(f64, f64)| {
+        let is_it = |row: &&ResultRow| {
+            let Subject { method, id, .. } = &row.subject;
+            let is_guaranteed = !["plug_in", "truth"].contains(&id.as_str());
+            method == *name && is_guaranteed && row.metric == Metric::Coverage && row.along("recall") == recall
+        };
+        let held: Vec<f64> = rows.iter().filter(is_it).map(|row| row.value).collect();
+        // rounding of 1 − δ
+        !held.is_empty() && held.iter().sum::<f64>() >= (1.0 - delta - 1e-9) * held.len() as f64
+    };
+    names.into_iter().filter(|name| !targets.iter().all(|target| holds(name, target))).cloned().collect()
+}
+
+fn layout(settings: &CoverageConfig, rows: &[ResultRow]) -> Layout {
+    let found = settings.found();
     let drawn = match found {
         Found::Nearest { .. } => nearest::DRAWN,
         Found::Pairs { .. } => pairs::DRAWN,
     };
     let caption = format!(
         "{drawn} A guaranteed recall ρ at confidence 1 − δ must hold in at least 1 − δ of the draws. Calls and price are per item; the price is the calls \
-         beyond those of a search that knows the truth."
+         beyond those of a search that knows the truth. Bold marks the best of the ways whose guarantee holds at every target."
     );
-    let table = |metric: Metric| TableSpec {
-        id: format!("table-{}", metric.id().replace('_', "-")),
-        title: metric.spec().label.to_owned(),
-        caption: caption.clone(),
-        kind: TableKind::Grid { select: Selection::of(metric), across: "recall" },
+    let unmarked = without_guarantee(&settings.targets, rows);
+    let table = |metric: Metric| {
+        TableSpec::new(
+            format!("table-{}", metric.id().replace('_', "-")),
+            metric.spec().label,
+            &caption,
+            TableKind::Grid {
+                select: Selection { unmarked: unmarked.clone(), ..Selection::of(metric) },
+                across: "recall",
+            },
+        )
     };
     let shown = [Metric::Coverage, Metric::TrueRecall, Metric::CallsPerItem, Metric::Price, Metric::Refused];
     let is_there = |metric: &Metric| rows.iter().any(|row| row.metric == *metric);
-    let figure = FigureSpec {
-        id: "figure-coverage".to_owned(),
-        title: "share of statements that hold".to_owned(),
-        caption: caption.clone(),
-        select: Selection::of(Metric::Coverage),
-        kind: FigureKind::Curve { across: "recall", log_y: false, y_limits: Some((0.0, 1.0)) },
-    };
+    let figure = FigureSpec::new(
+        "figure-coverage",
+        "share of statements that hold",
+        caption.clone(),
+        Selection::of(Metric::Coverage),
+        FigureKind::Curve { across: "recall", log_y: false, y_limits: Some((0.0, 1.0)) },
+    );
     let tables = shown.into_iter().filter(is_there).map(table).collect();
     Layout { tables, figures: vec![figure], ..Layout::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ways_whose_guarantee_holds_can_be_marked_as_the_best() {
+        let of = |id: &str, name: &str, held: &[f64]| -> Vec<ResultRow> {
+            let row = |&held: &f64| {
+                ResultRow::new(Subject::new("records", id).called(name), Metric::Coverage, held).at("recall", 0.9)
+            };
+            held.iter().map(row).collect()
+        };
+        let rows = [
+            of("default", "audited pairs", &[1.0, 1.0, 1.0, 1.0, 1.0]),
+            of("labels", "8 labels an item (SUPG)", &[1.0, 0.0, 1.0, 1.0, 0.0]),
+            of("plug_in", "columns believed", &[1.0, 1.0, 1.0, 1.0, 1.0]),
+            vec![ResultRow::new(Subject::new("records", "held_out"), Metric::Refused, 1.0).at("recall", 0.9)],
+        ]
+        .concat();
+        assert_eq!(
+            without_guarantee(&[(0.9, 0.2)], &rows),
+            ["8 labels an item (SUPG)", "columns believed", "held_out"]
+        );
+    }
 }

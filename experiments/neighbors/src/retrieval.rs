@@ -2,7 +2,7 @@
 //!
 //! All of K is evaluated once, so that the truth is known; every method then pays for its pairs from a budget of b·n calls over the matrix that is
 //! there (`call_budget`), a call being one unordered pair, which serves both of its items. Columns cost what the plan of a sweep states. Methods
-//! are in `rivals`.
+//! are in `methods`.
 //!
 //! Cost: n² entries once; 8n² bytes a method, and for each budget a few n² log n comparisons.
 
@@ -29,12 +29,12 @@ use landmark_harness::sweep::context::{SweepContext, whole};
 
 mod call_budget;
 mod layout;
+mod methods;
 mod places;
-mod rivals;
 
 pub use layout::layout;
-use rivals::Lists;
-pub use rivals::{Rival, Setup, Without};
+use methods::Lists;
+pub use methods::{SearchMethod, Setup, Without};
 
 /// Metrics of a list, and the depth that each looks at.
 pub const METRICS: [(Metric, Depth); 5] = [
@@ -136,21 +136,15 @@ fn budgets(calls: &[usize], n: usize) -> Vec<usize> {
 /// Worth of a method's lists at some calls an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    pub rival: Rival,
-    /// Calls an item.
+    pub method: SearchMethod,
     pub calls: usize,
-    /// What is measured.
     pub metric: Metric,
     /// Its mean over the items.
     pub judged: Judgement,
-    /// Pairs that were paid for.
     pub spent: u64,
 }
 
 /// Findings of all methods at each number of `calls` an item that leaves something to be found.
-///
-/// # Errors
-/// Whatever error a method ends in.
 pub fn findings(setup: Setup<'_>, calls: &[usize]) -> Result<Vec<Finding>, JobError> {
     let truth = Truth::of(setup.matrix.view(), LONGEST);
     judged(setup, &truth, calls)
@@ -161,10 +155,10 @@ fn judged(setup: Setup<'_>, truth: &Truth, calls: &[usize]) -> Result<Vec<Findin
     let ready = setup.ready()?;
     let mut findings = Vec::new();
     for calls in budgets(calls, n) {
-        for &(rival, ..) in Rival::ALL {
-            let Lists { lists, spent } = rival.lists(&ready, calls, LONGEST)?;
+        for &(method, ..) in SearchMethod::ALL {
+            let Lists { lists, spent } = method.lists(&ready, calls, LONGEST)?;
             for &(metric, depth) in METRICS.iter().filter(|(_, depth)| depth.items() < n) {
-                findings.push(Finding { rival, calls, metric, judged: truth.judge(depth, &lists), spent });
+                findings.push(Finding { method, calls, metric, judged: truth.judge(depth, &lists), spent });
             }
         }
     }
@@ -206,8 +200,8 @@ fn measure(
     };
     let evaluations = |pairs: u64| pairs * context.metered.shape().evaluations_per_pair;
     let findings = judged(setup, truth, &settings.calls)?;
-    let row = |Finding { rival, calls, metric, judged, spent }: Finding| {
-        let row = context.row_of(rival.subject(context, proxy), metric, judged.mean).at("calls", calls);
+    let row = |Finding { method, calls, metric, judged, spent }: Finding| {
+        let row = context.row_of(method.subject(context, proxy), metric, judged.mean).at("calls", calls);
         let row = row.compared_at(proxy.id()).replicate(replicate).cost(spent, evaluations(spent));
         row.within(judged.lower, judged.upper)
     };

@@ -1,7 +1,7 @@
 //! `experiment: coref` — cross-document coreference on factored similarities: figures 4 and 6 of the SMS-Nyström paper.
 //!
 //! A scorer of mention pairs is trained on the training topics (`landmark-neural`); on each test topic its n × n scores are
-//! symmetrised, approximated from a share of landmark mentions, clustered by average linkage on 1 − K̃ below a threshold that
+//! symmetrized, approximated from a share of landmark mentions, clustered by average linkage on 1 − K̃ below a threshold that
 //! was tuned on the development topics with the exact scores, and scored by CoNLL F1. The relative error is pooled over topics,
 //! √(Σ‖K − K̃‖² / Σ‖K‖²).
 //!
@@ -31,7 +31,6 @@ mod layout;
 mod neighbors;
 mod work;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "coref",

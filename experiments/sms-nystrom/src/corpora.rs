@@ -19,11 +19,10 @@ use landmark_yaml::{Entry, Keys, Node, Problem, Value};
 use schemars::JsonSchema;
 use serde_json::{Value as Json, json};
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "corpora",
-        summary: "classes, documents, vocabulary and length of corpora, beside the published ones",
+        summary: "classes, documents, vocabulary and length of corpora, next to the published ones",
         keys: Keys::of::<CorporaKey>(),
         source: "SMS-Nyström paper, table 1",
     },
@@ -126,12 +125,8 @@ impl Study for Corpora {
         }
         let caption = "Distinct words and mean number of distinct words of a document, after stop words are dropped; before word \
                        vectors are looked up. The papers count words that have a vector in word2vec of Google News.";
-        let table = TableSpec {
-            id: "table1".to_owned(),
-            title: "Table 1 of the paper. The corpora".to_owned(),
-            caption: caption.to_owned(),
-            kind: TableKind::Plain { figures: (2..head.len()).collect(), head, lines },
-        };
+        let table =
+            TableSpec::new("table1", "Table 1 of the paper. The corpora", caption, TableKind::plain(&head, 2.., lines));
         Layout { tables: vec![table], ..Layout::default() }
     }
 }

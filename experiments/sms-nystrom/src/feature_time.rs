@@ -33,7 +33,6 @@ use serde_json::{Value as Json, json};
 
 mod tables;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "feature_time",
@@ -155,7 +154,6 @@ impl Study for Settings {
     }
 }
 
-/// A study at work.
 struct Timing {
     settings: Settings,
     sms: SmsNystrom,

@@ -1,8 +1,8 @@
-//! `experiment: glue` — what approximated scores are worth at labelled pairs of sentences: tables 3, 4 and 5 of the
+//! `experiment: glue` — what approximated scores are worth at labeled pairs of sentences: tables 3, 4 and 5 of the
 //! SMS-Nyström paper.
 //!
-//! All distinct sentences of the pairs are the items. The model's own scores, their symmetrisation and every K̃ are read at
-//! the labelled pairs: Pearson and Spearman against grades, F1 and accuracy against labels. A pair is called positive above one
+//! All distinct sentences of the pairs are the items. The model's own scores, their symmetrization and every K̃ are read at
+//! the labeled pairs: Pearson and Spearman against grades, F1 and accuracy against labels. A pair is called positive above one
 //! threshold, the same for all, that is best for the model's own scores of a sample of the pairs it learned from; no label of a
 //! pair that is judged is seen by any method.
 
@@ -12,10 +12,7 @@ use landmark_core::approximation::Approximation;
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
-use landmark_oracles::neural::Epoch;
-use landmark_report::{
-    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, Subject, TableKind, TableSpec,
-};
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore, Subject};
 use landmark_store::OracleLabel;
 use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
 use landmark_yaml::{Entry, Keys, Problem, Section};
@@ -25,8 +22,8 @@ use serde_json::json;
 use landmark_harness::config::ProxyConfig;
 use landmark_harness::config::matrix::{ExperimentEntry, MatrixSubject, Purpose};
 use landmark_harness::experiment::{Experiment, FinishedRun};
-use landmark_harness::experiments::error_curve::{cell_jobs, error_layout, reference, report_rows, with_seconds};
-use landmark_harness::experiments::errors::{self, Errors, READING};
+use landmark_harness::experiments::error_curve::{cell_jobs, reference, report_rows, with_seconds};
+use landmark_harness::experiments::errors::{self, Errors};
 use landmark_harness::facts::{Facts, LabeledPairs};
 use landmark_harness::job::{ExtraCalls, Job, JobError};
 use landmark_harness::layout::Layout;
@@ -34,27 +31,29 @@ use landmark_harness::oracles::cross_encoder::{Calibration, Sentences};
 use landmark_harness::sweep::context::{SweepContext, rows_of_duplicate, whole};
 use landmark_harness::sweep::{Cell, Comparison, Setting};
 
+mod layout;
+
 /// Above this a label is positive; a score too, where no threshold was chosen for it.
 const HALF: f64 = 0.5;
 /// Id and name of the row of the threshold.
 const THRESHOLD: (&str, &str) = ("threshold", "threshold of a yes");
 /// Title of the job that measures the scores themselves.
-const UNAPPROXIMATED: &str = "scores at the labelled pairs";
+const UNAPPROXIMATED: &str = "scores at the labeled pairs";
 /// Id and name of the rows of the model's own scores.
 const RAW: (&str, &str) = ("exact_asymmetric", "scores as given");
-/// Id and name of the rows of their symmetrisation.
-const SYMMETRISED: (&str, &str) = ("exact", "symmetrised scores");
+/// Id and name of the rows of their symmetrization.
+const SYMMETRIZED: (&str, &str) = ("exact", "symmetrised scores");
 /// Id and name of the rows of one order a pair.
 const ONE_ORDER: (&str, &str) = ("one_order", "one order a pair");
 /// Headings of table 5 under which relative errors are restated.
 const AGAINST: [(Metric, &str, &str); 3] = [
-    (Metric::OffDiagonalError, "off_diagonal", "their symmetrisation, off the diagonal"),
+    (Metric::OffDiagonalError, "off_diagonal", "their symmetrization, off the diagonal"),
     (Metric::RawError, "against_raw", "the scores as the model gives them"),
-    (Metric::RelativeError, "against_symmetrised", "their symmetrisation"),
+    (Metric::RelativeError, "against_symmetrised", "their symmetrization"),
 ];
 
 fn sentences<'a>(context: &'a SweepContext<'_>) -> Result<&'a Sentences, JobError> {
-    let missing = || JobError::from("`glue` needs labelled pairs of sentences");
+    let missing = || JobError::from("`glue` needs labeled pairs of sentences");
     context.problem.sentences().ok_or_else(missing)
 }
 
@@ -63,7 +62,7 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
     ..ExperimentEntry::new(
         Entry {
             id: "glue",
-            summary: "correlation, F1 or accuracy of approximated scores at labelled pairs of sentences, and relative errors",
+            summary: "correlation, F1 or accuracy of approximated scores at labeled pairs of sentences, and relative errors",
             keys: Keys::NONE,
             source: "SMS-Nyström paper, tables 3 to 5",
         },
@@ -74,13 +73,13 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
 fn check(matrix: &MatrixSubject, section: &Section<'_>) {
     let dataset = &matrix.dataset;
     if !dataset.has_pairs() {
-        let message = format!("`glue` needs labelled pairs of sentences, but the dataset `{}` has none", dataset.name);
+        let message = format!("`glue` needs labeled pairs of sentences, but the dataset `{}` has none", dataset.name);
         let problem = Problem::new(message).at(dataset.place);
         section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`, or pairs of yours: `{ name: pairs, path: pairs.tsv, first: …, second: …, score: … }`"));
     }
 }
 
-/// Approximated scores at labelled pairs.
+/// Approximated scores at labeled pairs.
 pub struct Glue;
 
 impl Experiment for Glue {
@@ -103,7 +102,7 @@ impl Experiment for Glue {
     }
 
     fn layout(&self, run: &FinishedRun<'_>) -> Layout {
-        layout(run)
+        layout::layout(run)
     }
 }
 
@@ -111,17 +110,17 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let errors = Errors::of(context);
     let n = context.problem.items();
     let mut jobs = Vec::new();
-    let labelled = match errors {
+    let labeled = match errors {
         Errors::Exact => {
             jobs.push(reference(context)?);
             whole(n)
         }
-        Errors::Estimated(_) | Errors::Unknown => labelled_plan(&sentences(context)?.pairs),
+        Errors::Estimated(_) | Errors::Unknown => labeled_plan(&sentences(context)?.pairs),
     };
     if let Some(calibration) = &sentences(context)?.calibration {
         let title = THRESHOLD.1.to_owned();
         let (requests, extra) = match &calibration.oracle {
-            None => (context.requests(labelled_plan(&calibration.pairs)), ExtraCalls::NONE),
+            None => (context.requests(labeled_plan(&calibration.pairs)), ExtraCalls::NONE),
             Some(oracle) => {
                 let price = OracleShape::of(oracle.as_ref()).evaluations_per_pair;
                 let pairs = "training pairs, from which the threshold is chosen";
@@ -142,7 +141,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         key: context.key("unapproximated", None, &more(context)?)?,
         title: title.clone(),
         group: title,
-        requests: context.requests(labelled),
+        requests: context.requests(labeled),
         extra: ExtraCalls::NONE,
         work: Box::new(|results, _| unapproximated(context, results)),
     });
@@ -150,8 +149,8 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     Ok(jobs)
 }
 
-/// The entries at the labelled pairs.
-fn labelled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
+/// The entries at the labeled pairs.
+fn labeled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
     let block = |&(i, j): &(usize, usize)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
     EntryPlan::exact(pairs.iter().map(block).collect())
 }
@@ -217,13 +216,13 @@ fn chosen_threshold(context: &SweepContext<'_>, results: &ResultStore, title: &s
     row.map(|row| row.value).ok_or_else(missing)
 }
 
-/// The model's own scores and their symmetrisation, at the labelled pairs and, where all of K is there, in whole.
+/// The model's own scores and their symmetrization, at the labeled pairs and, where all of K is there, in whole.
 fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
     let (sentences, threshold) = (sentences(context)?, chosen_threshold(context, results, UNAPPROXIMATED)?);
-    let (raw, symmetrised) = (context.metered.as_given(), context.metered.wanted());
+    let (raw, symmetrized) = (context.metered.as_given(), context.metered.wanted());
     let mut rows = Vec::new();
     let one_order = context.metered.other_order().map(|_| context.metered.scores());
-    let all = [(RAW, Some(&raw)), (SYMMETRISED, Some(&symmetrised)), (ONE_ORDER, one_order.as_ref())];
+    let all = [(RAW, Some(&raw)), (SYMMETRIZED, Some(&symmetrized)), (ONE_ORDER, one_order.as_ref())];
     for ((id, name), oracle) in all.into_iter().filter_map(|(row, oracle)| Some((row, oracle?))) {
         let mut scores = vec![0.0; sentences.pairs.len()];
         oracle.evaluate(&sentences.pairs, &mut scores)?;
@@ -233,10 +232,10 @@ fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<V
     }
     if Errors::of(context) == Errors::Exact {
         rows.push(blank(context, RAW.0, RAW.1, Metric::RawError, 0.0));
-        let error = difference(raw.as_ref(), symmetrised.as_ref())?;
-        rows.push(blank(context, SYMMETRISED.0, SYMMETRISED.1, Metric::RawError, error));
+        let error = difference(raw.as_ref(), symmetrized.as_ref())?;
+        rows.push(blank(context, SYMMETRIZED.0, SYMMETRIZED.1, Metric::RawError, error));
         if let Some(one_order) = one_order {
-            let error = difference(symmetrised.as_ref(), one_order.as_ref())?;
+            let error = difference(symmetrized.as_ref(), one_order.as_ref())?;
             rows.push(blank(context, ONE_ORDER.0, ONE_ORDER.1, Metric::RelativeError, error));
         }
     }
@@ -276,7 +275,7 @@ fn difference(a: &dyn Oracle, b: &dyn Oracle) -> Result<f64, JobError> {
     Ok(if below > 0.0 { (above / below).sqrt() } else { 0.0 })
 }
 
-/// The metrics of scores at the labelled pairs.
+/// The metrics of scores at the labeled pairs.
 fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec<(Metric, f64)>, JobError> {
     let targets = &sentences.targets;
     if sentences.are_graded {
@@ -296,7 +295,7 @@ fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec
 
 fn blank(context: &SweepContext<'_>, id: &str, name: &str, metric: Metric, value: f64) -> ResultRow {
     let n = context.problem.items();
-    let subject = Subject { is_cap: id == SYMMETRISED.0, ..context.subject(id).called(name) };
+    let subject = Subject { is_cap: id == SYMMETRIZED.0, ..context.subject(id).called(name) };
     let row = context.row_of(subject, metric, value).compared_at(Comparison::Rank.id());
     row.at("columns", n).at("rank", n).cost((n * n) as u64, Spent::default().evaluations)
 }
@@ -333,192 +332,11 @@ fn error_rows(
     blank: &dyn Fn(Metric, f64) -> ResultRow,
 ) -> Result<Vec<ResultRow>, JobError> {
     let errors = Errors::of(context);
-    let symmetrised = errors::rows(context, errors, cell, None, approximation, blank)?;
-    let mut rows: Vec<ResultRow> = with_seconds(symmetrised, approximation).collect();
+    let symmetrized = errors::rows(context, errors, cell, None, approximation, blank)?;
+    let mut rows: Vec<ResultRow> = with_seconds(symmetrized, approximation).collect();
     if errors == Errors::Exact {
         let raw = context.metered.as_given();
         rows.push(blank(Metric::RawError, error_estimate::relative_errors(raw.as_ref(), approximation)?.raw));
     }
     Ok(rows)
-}
-
-/// Relative errors again, under the headings of table 5.
-fn restated(rows: &[ResultRow]) -> Vec<ResultRow> {
-    let at_rank = |row: &&ResultRow| row.comparison == Comparison::Rank.id();
-    let under = |(metric, heading, _): (Metric, &'static str, &str)| {
-        rows.iter().filter(at_rank).filter(move |row| row.metric == metric).map(move |row| ResultRow {
-            metric: Metric::RelativeError,
-            comparison: heading.to_owned(),
-            ..row.clone()
-        })
-    };
-    AGAINST.into_iter().flat_map(under).collect()
-}
-
-fn layout(run: &FinishedRun<'_>) -> Layout {
-    let rows = run.rows;
-    let errors = error_layout(run);
-    let has_paper = run.settings.paper.is_some();
-    let of_paper =
-        |place: &str, words: String| if has_paper { format!("{place} of the paper. {words}") } else { words };
-    let (mut tables, mut figures) = (Vec::new(), Vec::new());
-    for metric in [Metric::Pearson, Metric::Spearman, Metric::F1, Metric::Accuracy] {
-        let spec = metric.spec();
-        let paper = Selection::compared_at(metric, Comparison::Rank.id());
-        if !rows.iter().any(|row| paper.matches(row)) {
-            continue;
-        }
-        tables.push(TableSpec {
-            id: format!("table3-{}", spec.id),
-            title: of_paper("Table 3", format!("{} at the labelled pairs", spec.label)),
-            caption: "Approximated scores read at the labelled pairs, beside the model's own and their symmetrisation."
-                .to_owned(),
-            kind: TableKind::Comparison { select: paper, reference: Some("table3".to_owned()) },
-        });
-        for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
-            let select = Selection::compared_at(metric, comparison.id());
-            if !rows.iter().any(|row| select.matches(row)) {
-                continue;
-            }
-            figures.push(FigureSpec {
-                id: format!("figure-{}-{}", spec.id, comparison.id()),
-                title: format!("{} against the share of landmarks, {words}", spec.label),
-                caption: "Mean over replicates at the labelled pairs; the band is the 95 % interval.".to_owned(),
-                select,
-                kind: FigureKind::Curve { across: "fraction", log_y: false, y_limits: None },
-            });
-        }
-    }
-    tables.extend(description(run.facts, has_paper));
-    let restated = restated(rows);
-    for (_, heading, words) in AGAINST {
-        let select = Selection::compared_at(Metric::RelativeError, heading);
-        if restated.iter().any(|row| select.matches(row)) {
-            tables.push(TableSpec {
-                id: format!("table5-{heading}").replace('_', "-"),
-                title: of_paper("Table 5", format!("Relative error against {words}")),
-                caption: match has_paper {
-                    true => "‖K − K̃‖_F / ‖K‖_F. The paper's table mixes both references.".to_owned(),
-                    false => "‖K − K̃‖_F / ‖K‖_F.".to_owned(),
-                },
-                kind: TableKind::Comparison { select, reference: Some("table5".to_owned()) },
-            });
-        }
-    }
-    tables.extend(proxy_study(rows));
-    tables.extend(errors.tables);
-    figures.extend(errors.figures);
-    let mut all_restated = errors.restated;
-    all_restated.extend(restated);
-    Layout { restated: all_restated, tables, figures, notes: notes(run), ..Layout::default() }
-}
-
-/// Table 4 and the curve of the training.
-fn description(facts: &Facts, has_paper: bool) -> Vec<TableSpec> {
-    let Some(pairs) = facts.pairs else { return Vec::new() };
-    let plain = |id: &str, title: &str, caption: &str, head: &[&str], lines: Vec<Vec<String>>, figures: Vec<usize>| {
-        let head = head.iter().map(|text| (*text).to_owned()).collect();
-        let (id, title, caption) = (id.to_owned(), title.to_owned(), caption.to_owned());
-        TableSpec { id, title, caption, kind: TableKind::Plain { head, lines, figures } }
-    };
-    let mut tables = vec![plain(
-        "table4",
-        if has_paper { "Table 4 of the paper. The pairs" } else { "The pairs" },
-        match has_paper {
-            true => {
-                "Items are the distinct sentences of the pairs to judge by; the paper counts both sentences of every pair (STS-B 3,000, MRPC 816, RTE 554)."
-            }
-            false => "Items are the distinct sentences of the pairs to judge by.",
-        },
-        &["dataset", "pairs to learn from", "pairs to judge by", "items"],
-        vec![vec![facts.dataset.clone(), pairs.train.to_string(), pairs.judged.to_string(), facts.items.to_string()]],
-        vec![1, 2, 3],
-    )];
-    if !facts.fine_tuned.is_empty() {
-        let score = if pairs.are_graded { "Pearson" } else { "accuracy" };
-        let line = |epoch: &Epoch| {
-            vec![
-                epoch.number.to_string(),
-                format!("{:.4}", epoch.loss),
-                format!("{:.4}", epoch.score),
-                epoch.both_orders.map_or_else(|| "–".to_owned(), |score| format!("{score:.4}")),
-                format!("{:.0}", epoch.seconds),
-            ]
-        };
-        tables.push(plain(
-            "table-fine-tuning",
-            "How the model was fine-tuned",
-            "Mean loss on the pairs to learn from; on all pairs to judge by, the score of the pairs as given, by which the best epoch is chosen, and of the mean of both orders; wall seconds.",
-            &["epoch", "loss", score, "both orders", "seconds"],
-            facts.fine_tuned.iter().map(line).collect(),
-            vec![0, 1, 2, 3, 4],
-        ));
-    }
-    tables
-}
-
-/// Table of a proxy's error alone, of the columns' alone, and of both: what the evaluated columns add to the proxy.
-fn proxy_study<'a>(rows: &'a [ResultRow]) -> Option<TableSpec> {
-    let is_proxied = |row: &&ResultRow| {
-        let variant = &row.subject.variant;
-        let is_whole = variant.get("proxy").is_some() && variant.get(READING).is_none();
-        is_whole && row.comparison == Comparison::Rank.id()
-    };
-    let cell = |row: &'a ResultRow| (row.subject.method.as_str(), row.count("columns"));
-    let mut cells: Vec<(&str, u64)> = rows.iter().filter(is_proxied).map(cell).collect();
-    cells.dedup();
-    cells.sort_by_key(|&(_, columns)| columns);
-    cells.dedup();
-    if cells.is_empty() {
-        return None;
-    }
-    let mean = |method: &str, columns: u64, metric: Metric| {
-        let values: Vec<f64> = rows
-            .iter()
-            .filter(|row| cell(row) == (method, columns) && row.metric == metric)
-            .filter(|row| row.comparison == Comparison::Rank.id())
-            .map(|row| row.value)
-            .collect();
-        if values.is_empty() { None } else { Some(values.iter().sum::<f64>() / values.len() as f64) }
-    };
-    let show = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
-    let bare = |method: &str| method.rsplit_once(" + ").map_or(method, |(bare, _)| bare).to_owned();
-    let line = |&(method, columns): &(&str, u64)| {
-        vec![
-            method.to_owned(),
-            columns.to_string(),
-            show(mean(method, columns, Metric::ProxyError)),
-            show(mean(&bare(method), columns, Metric::RelativeError)),
-            show(mean(method, columns, Metric::RelativeError)),
-        ]
-    };
-    Some(TableSpec {
-        id: "table-proxy".to_owned(),
-        title: "What the proxy adds".to_owned(),
-        caption: "Relative error of q(P) alone, of the same method without the proxy (where it is in the sweep), and of both: q(P) plus the approximated residual. Mean over replicates.".to_owned(),
-        kind: TableKind::Plain {
-            head: ["method", "s", "proxy alone", "columns alone", "both"].map(String::from).to_vec(),
-            lines: cells.iter().map(line).collect(),
-            figures: vec![1, 2, 3, 4],
-        },
-    })
-}
-
-fn notes(run: &FinishedRun<'_>) -> Vec<String> {
-    let Some(pairs) = run.facts.pairs else { return Vec::new() };
-    let mut notes = Vec::new();
-    if pairs.are_graded {
-        notes.push("scores that are all the same are given a correlation of 0".to_owned());
-    } else {
-        let chosen = run.rows.iter().find(|row| row.metric == Metric::Threshold);
-        let value = chosen.map_or(HALF, |row| row.value);
-        let why = chosen.and_then(|row| row.note.as_deref()).unwrap_or("nothing was calibrated");
-        notes.push(format!(
-            "a pair is called positive above {value:.3}, the same for the model's own scores and every K̃: {why}"
-        ));
-    }
-    if run.settings.paper.is_some() && !pairs.are_graded && !pairs.are_labels {
-        notes.push("scores are probabilities; the paper's matrices hold labels (`oracle.score: label`)".to_owned());
-    }
-    notes
 }

@@ -121,15 +121,14 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
     let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
     let mass = all.iter().filter(|&&v| v < 0.0).map(|v| v * v).sum::<f64>() / all.iter().map(|v| v * v).sum::<f64>();
     let of = |method: &str| Selection { methods: vec![method.to_owned()], ..Selection::of(Metric::Eigenvalue) };
-    let table = TableSpec {
-        id: "table-spectrum".to_owned(),
-        title: "How far K is from positive semidefinite".to_owned(),
-        caption: "Eigenvalues of the whole matrix.".to_owned(),
-        kind: TableKind::Plain {
-            head: ["dataset", "n", "negative", "λmin", "λmax", "share of ‖K‖²_F in negative ones"]
-                .map(String::from)
-                .to_vec(),
-            lines: vec![vec![
+    let table = TableSpec::new(
+        "table-spectrum",
+        "How far K is from positive semidefinite",
+        "Eigenvalues of the whole matrix.",
+        TableKind::plain(
+            &["dataset", "n", "negative", "λmin", "λmax", "share of ‖K‖²_F in negative ones"],
+            [1, 2, 3, 4, 5],
+            vec![vec![
                 run.facts.dataset.clone(),
                 all.len().to_string(),
                 negative.to_string(),
@@ -137,27 +136,26 @@ fn layout(run: &FinishedRun<'_>) -> Layout {
                 format!("{most:.4}"),
                 format!("{:.3} %", 100.0 * mass),
             ]],
-            figures: vec![1, 2, 3, 4, 5],
-        },
-    };
+        ),
+    );
     let figures = vec![
-        FigureSpec {
-            id: "figure-spectrum".to_owned(),
-            title: "Eigenvalues by magnitude".to_owned(),
-            caption: format!("Eigenvalues {} to {} of K in decreasing order of magnitude.", settings.from, settings.to),
-            select: of(ALL),
-            kind: FigureKind::Spectrum { first: settings.from as u64, last: settings.to as u64 },
-        },
-        FigureSpec {
-            id: "figure-histogram".to_owned(),
-            title: "Eigenvalues of sampled principal submatrices".to_owned(),
-            caption: format!(
+        FigureSpec::new(
+            "figure-spectrum",
+            "Eigenvalues by magnitude",
+            format!("Eigenvalues {} to {} of K in decreasing order of magnitude.", settings.from, settings.to),
+            of(ALL),
+            FigureKind::Spectrum { first: settings.from as u64, last: settings.to as u64 },
+        ),
+        FigureSpec::new(
+            "figure-histogram",
+            "Eigenvalues of sampled principal submatrices",
+            format!(
                 "{} samples of size {}, all eigenvalues together: how often K[S, S] has one near zero.",
                 settings.samples, settings.sample_size
             ),
-            select: of(SAMPLED),
-            kind: FigureKind::Histogram { bins: settings.bins, log_y: true },
-        },
+            of(SAMPLED),
+            FigureKind::Histogram { bins: settings.bins, log_y: true },
+        ),
     ];
     Layout { tables: vec![table], figures, ..Layout::default() }
 }

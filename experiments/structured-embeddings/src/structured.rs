@@ -10,7 +10,7 @@ use landmark_harness::config::{Reading, RunSettings};
 use landmark_harness::facts::Facts;
 use landmark_harness::layout::Layout;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
+use landmark_report::{ResultRow, Subject};
 use landmark_yaml::{Entry, Keys, Node, Problem, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,6 @@ use error::ErrorSettings;
 use p_model::PModelSettings;
 use speed::SpeedSettings;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "structured",
@@ -201,7 +200,6 @@ fn family_name(family: Family) -> String {
     }
 }
 
-/// A family on a panel, for items of n numbers.
 fn subject(panel: &str, family: Family, n: usize) -> Subject {
     Subject::new(panel, family.id()).called(family_name(family)).items(n)
 }
@@ -216,30 +214,4 @@ fn kernel_name(kernel: SphericalKernel) -> String {
         SphericalKernel::ArcCosine { order } => format!("arc-cosine {order}"),
         SphericalKernel::Gaussian { sigma } => format!("Gaussian, σ = {sigma}"),
     }
-}
-
-/// A figure of one metric.
-fn figure(id: &str, title: &str, caption: &str, metric: Metric, kind: FigureKind) -> FigureSpec {
-    FigureSpec {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        caption: caption.to_owned(),
-        select: Selection::of(metric),
-        kind,
-    }
-}
-
-fn table(id: &str, title: &str, caption: &str, kind: TableKind) -> TableSpec {
-    TableSpec { id: id.to_owned(), title: title.to_owned(), caption: caption.to_owned(), kind }
-}
-
-/// The datasets (panels) of the rows, in order.
-fn datasets(rows: &[ResultRow]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for row in rows {
-        if !names.contains(&row.subject.dataset) {
-            names.push(row.subject.dataset.clone());
-        }
-    }
-    names
 }

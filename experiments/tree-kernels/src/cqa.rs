@@ -27,7 +27,6 @@ mod layout;
 mod learn;
 mod work;
 
-/// Its line in the catalog.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "cqa",
@@ -95,7 +94,6 @@ enum Method {
     ShiftRidge,
 }
 
-/// The checked section.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Settings {

@@ -233,7 +233,7 @@ pub(super) fn claims(
 ) -> Result<Vec<JudgedClaim>, RunError> {
     let Some(paper) = &config.run.paper else { return Ok(Vec::new()) };
     let Some(claims) = Claims::find(paper, &config.run.file)? else { return Ok(Vec::new()) };
-    let names = || claims.runs_beside(of);
+    let names = || claims.runs_with(of);
     let mut published = Published::read(&results_base(config, options), names())?;
     if options.results.is_none() && config.results.is_none() {
         published = published.or(Published::read(Path::new(PUBLISHED), names())?);

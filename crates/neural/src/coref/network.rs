@@ -14,7 +14,7 @@ use tch::{Device, Kind, Tensor};
 
 use super::CorefError;
 use super::dropout::Dropout;
-use crate::encoder::{ModelError, Weights};
+use crate::encoder::{ModelError, Weights, to_vec};
 
 /// Spans represented at a time: bounds the padded copy of their states.
 const SPANS_AT_A_TIME: usize = 1024;
@@ -76,9 +76,6 @@ impl Network {
     }
 
     /// A network of random weights over states of this length, for timing.
-    ///
-    /// # Errors
-    /// [`CorefError::Torch`].
     pub fn random(params: ScorerParams, state: usize, goal: Goal, seed: u64) -> Result<Self, CorefError> {
         let sizes = Sizes { state, hidden: params.hidden, width: params.width };
         Self::fresh(sizes, goal, Device::Cpu, &mut stream(seed, "random", "fresh scorer", 0))
@@ -86,9 +83,6 @@ impl Network {
 
     /// Scores of all ordered pairs as torch computes them, n × n, 4,096 pairs at a time: what [`PairScorer`](landmark_oracles::neural::PairScorer) is
     /// held against.
-    ///
-    /// # Errors
-    /// [`CorefError::Torch`].
     pub fn scores_by_torch(&self, mentions: ArrayView2<'_, f32>) -> Result<Array2<f64>, CorefError> {
         const PAIRS_AT_A_TIME: usize = 4096;
         let (n, d) = mentions.dim();
@@ -188,9 +182,6 @@ impl Network {
     }
 
     /// m of each span for use: spans × (3·hidden + width), span after span.
-    ///
-    /// # Errors
-    /// [`CorefError::Torch`].
     pub fn represent(&self, states: &Tensor, spans: &[SpanRows]) -> Result<Vec<f32>, CorefError> {
         let none = Dropout::none();
         let mut values = Vec::new();
@@ -201,9 +192,6 @@ impl Network {
     }
 
     /// Logit of each span being a mention: the score before the sigmoid.
-    ///
-    /// # Errors
-    /// [`CorefError::Torch`], for a network that was trained on pairs, too.
     pub fn mention_scores(&self, states: &Tensor, spans: &[SpanRows]) -> Result<Vec<f32>, CorefError> {
         let none = Dropout::none();
         let mut scores = Vec::with_capacity(spans.len());
@@ -215,11 +203,8 @@ impl Network {
     }
 
     /// The layers of the pair scorer as numbers.
-    ///
-    /// # Errors
-    /// [`CorefError::Torch`] for a network that was trained on mentions alone.
     pub fn pair_layers(&self) -> Result<PairLayers, CorefError> {
-        let values = |name: &str, part: &str| to_vec(self.weight(&format!("{name}.{part}"))?);
+        let values = |name: &str, part: &str| Ok::<_, CorefError>(to_vec(self.weight(&format!("{name}.{part}"))?)?);
         let layer = |name: &str| Ok::<_, CorefError>((values(name, "weight")?, values(name, "bias")?));
         Ok(PairLayers { first: layer("pair.0")?, hidden: layer("pair.1")?, output: layer("pair.2")? })
     }
@@ -227,11 +212,4 @@ impl Network {
     pub(super) fn leaves(&self) -> Vec<Tensor> {
         self.weights.values().map(Tensor::shallow_clone).collect()
     }
-}
-
-fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, CorefError> {
-    let tensor = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
-    let mut values = vec![0.0_f32; tensor.numel()];
-    tensor.f_copy_data(&mut values, tensor.numel())?;
-    Ok(values)
 }

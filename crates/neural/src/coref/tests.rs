@@ -71,7 +71,7 @@ fn states_are_computed_once_and_read_back_whatever_the_window_cuts() {
 }
 
 #[test]
-fn the_scorer_without_torch_says_what_the_network_says_and_is_an_oracle() {
+fn the_scorer_without_torch_gives_what_the_network_gives_and_is_an_oracle() {
     let corpus = landmark_data::embedded::news().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let states = states(&corpus, 512, folder.path());

@@ -31,9 +31,6 @@ pub struct TokenStates {
 
 impl TokenStates {
     /// Reads the states from `folder`, or computes them and writes them there. `progress` hears (documents done, all).
-    ///
-    /// # Errors
-    /// [`CorefError::Model`] for the encoder and the disk, [`CorefError::States`] for a file that does not fit the corpus.
     pub fn find_or_compute(
         corpus: &MentionCorpus,
         choice: &EncoderChoice,

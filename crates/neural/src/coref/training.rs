@@ -110,9 +110,6 @@ impl Training<'_> {
 
     /// Trains below `folder`, resumes a training that was interrupted, or finds the result of one that was not. `judge` returns
     /// how good an epoch is (the best one is the result), `on_epoch` hears of each as it ends.
-    ///
-    /// # Errors
-    /// [`CorefError`]: nothing to learn from, a loss that is no number, the disk, libtorch, the judge.
     pub fn run(
         &self,
         folder: &Path,

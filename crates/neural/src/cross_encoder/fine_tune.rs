@@ -1,11 +1,11 @@
-//! Fine-tuning: a head is added to a pre-trained encoder, and both learn from labelled pairs.
+//! Fine-tuning: a head is added to a pre-trained encoder, and both learn from labeled pairs.
 //!
 //! AdamW (Loshchilov & Hutter 2019) on f32 weights, products in bfloat16 where the processor has instructions for it;
 //! learning rate up for the first share of the steps, then down to 0, both linearly; the gradient's norm clipped; batches of
 //! similar length, their order random; the two texts of a pair in random order, so that the score is nearly symmetric.
 //!
 //! Only the embeddings of words that occur are trained: those of the others would get no gradient. That is the same result
-//! for a third of the optimiser's memory and time.
+//! for a third of the optimizer's memory and time.
 //!
 //! After each epoch, and every few minutes inside one, everything that the next steps depend on is written to one file, atomically:
 //! a run that is killed resumes from there and ends with the same weights. Same seed, same machine, same weights; another processor
@@ -40,9 +40,6 @@ use trainable::Trainable;
 
 /// Trains, or resumes a training that was interrupted, or finds the result of one that was not. `on_progress` hears of
 /// each step and each epoch as it ends.
-///
-/// # Errors
-/// [`ModelError`]: the base model, the disk, libtorch; a loss that is no number.
 pub fn fine_tune(
     recipe: &FineTune<'_>,
     models: &Path,
@@ -67,9 +64,6 @@ pub fn fine_tune(
 
 /// Returns the seconds per step, measured on `steps` steps of the first epoch after one that warms up. Nothing is written, and
 /// every epoch seeds its own generators, so a later training is not affected.
-///
-/// # Errors
-/// [`ModelError`]: the base model, libtorch.
 pub fn time_training(recipe: &FineTune<'_>, device: Device, steps: usize) -> Result<f64, ModelError> {
     let mut training = Training::fresh(recipe, Path::new(""), device)?;
     let batches = training.batches(&mut training.draws_of_epoch(1));
@@ -112,7 +106,7 @@ struct Training<'a> {
     recipe: &'a FineTune<'a>,
     folder: &'a Path,
     model: Trainable,
-    optimiser: AdamW,
+    optimizer: AdamW,
     average: Option<Average>,
     dropout: DropoutRates,
     train: Vec<PairTokens>,
@@ -138,11 +132,11 @@ impl<'a> Training<'a> {
         };
         let all = train.iter_mut().chain(&mut dev).flat_map(|pair| [&mut pair.forward, &mut pair.backward]);
         let model = Trainable::new(classifier, all)?;
-        let optimiser = AdamWParams { weight_decay: params.weight_decay, clip: params.clip, ..AdamWParams::default() };
-        let optimiser = AdamW::new(optimiser, model.parameters())?;
+        let optimizer = AdamWParams { weight_decay: params.weight_decay, clip: params.clip, ..AdamWParams::default() };
+        let optimizer = AdamW::new(optimizer, model.parameters())?;
         let average = params.average.map(|share| Average::new(share, &model)).transpose()?;
         let (curve, done) = (Vec::new(), PartOfEpoch::default());
-        Ok(Self { recipe, folder, model, optimiser, average, dropout, train, dev, curve, done })
+        Ok(Self { recipe, folder, model, optimizer, average, dropout, train, dev, curve, done })
     }
 
     /// Takes over the checkpoint in the folder, if there is one.
@@ -150,7 +144,7 @@ impl<'a> Training<'a> {
         if let Some(checkpoint) = Checkpoint::read(self.folder, device)? {
             self.model.load(&checkpoint.weights)?;
             self.average.as_mut().map_or(Ok(()), |average| average.load(&checkpoint.average))?;
-            self.optimiser.load(&checkpoint.first, &checkpoint.second, checkpoint.steps)?;
+            self.optimizer.load(&checkpoint.first, &checkpoint.second, checkpoint.steps)?;
             (self.curve, self.done) = (checkpoint.curve, checkpoint.done);
         }
         Ok(())
@@ -158,7 +152,7 @@ impl<'a> Training<'a> {
 
     fn write_checkpoint(&self) -> Result<(), ModelError> {
         let average = self.average.as_ref().map_or(&[][..], Average::weights);
-        Checkpoint::write(self.folder, &self.model, &self.optimiser, average, (&self.curve, &self.done))
+        Checkpoint::write(self.folder, &self.model, &self.optimizer, average, (&self.curve, &self.done))
     }
 
     fn is_over(&self) -> bool {
@@ -243,11 +237,11 @@ impl<'a> Training<'a> {
         batches
     }
 
-    /// One step of the optimiser; the loss before it. A batch that the device has no room for is halved, its gradients added.
+    /// One step of the optimizer; the loss before it. A batch that the device has no room for is halved, its gradients added.
     fn step(&mut self, batch: &[(usize, bool)], rate: f64) -> Result<f64, ModelError> {
         let (loss, gradients) = self.gradients(batch)?;
-        self.optimiser.step(&gradients, rate)?;
-        let steps = self.optimiser.state().2;
+        self.optimizer.step(&gradients, rate)?;
+        let steps = self.optimizer.state().2;
         self.average.as_mut().map_or(Ok(()), |average| average.step(&self.model, steps))?;
         Ok(loss)
     }
@@ -255,7 +249,7 @@ impl<'a> Training<'a> {
     fn gradients(&self, batch: &[(usize, bool)]) -> Result<(f64, Vec<Tensor>), ModelError> {
         match self.gradients_at_once(batch) {
             Err(error) if error.is_out_of_memory() && batch.len() > 1 => {
-                warn(&format!("no memory to train on {} pairs at once; going on in halves", batch.len()));
+                warn(&format!("no memory to train on {} pairs at once; continues in halves", batch.len()));
                 let (left, right) = batch.split_at(batch.len() / 2);
                 let share = |part: &[(usize, bool)]| part.len() as f64 / batch.len() as f64;
                 let (a, b) = (self.gradients(left)?, self.gradients(right)?);

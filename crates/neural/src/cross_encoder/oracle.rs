@@ -35,9 +35,6 @@ impl CrossEncoder {
     /// assert_ne!(scores[0], scores[1]); // the order matters
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`ModelError`]: files, tokenizer, [`ModelError::NoHead`], [`ModelError::Outputs`] for a regression of several outputs.
     pub fn open(
         files: &ModelFiles,
         texts: &[String],

@@ -11,9 +11,9 @@ use std::thread::JoinHandle;
 use landmark_core::oracle::Identity;
 use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::neural::Precision;
-use tch::{Device, Kind};
+use tch::Device;
 
-use crate::encoder::{Batcher, Classifier, DropoutRates, ModelError, Sequence, fitting, tokens_at_once};
+use crate::encoder::{Batcher, Classifier, DropoutRates, ModelError, Sequence, fitting, to_vec, tokens_at_once};
 
 /// Batches handed over at a time to a GPU: enough of each length for whole ones, few enough that a crash loses seconds.
 const BATCHES_OF_A_GPU: usize = 4;
@@ -159,11 +159,7 @@ fn work(model: &Classifier, jobs: &Mutex<Receiver<Job>>) {
         }
         let _no_gradients = tch::no_grad_guard();
         let rows = batcher.run(&sequences, |batch| {
-            let logits =
-                model.logits(batch, DropoutRates::default())?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?;
-            let logits = logits.f_contiguous()?;
-            let mut values = vec![0.0_f32; logits.numel()];
-            logits.f_copy_data(&mut values, logits.numel())?;
+            let values = to_vec(&model.logits(batch, DropoutRates::default())?)?;
             Ok(values.chunks_exact(outputs).map(<[f32]>::to_vec).collect())
         });
         // an asker that went away with an error of another chunk wants no answer

@@ -137,9 +137,6 @@ impl Batcher {
 
     /// Computes something for every sequence, those of similar length together; the answers come back in the order of the
     /// sequences. Where the device runs out of memory, the batch is halved, for good, and a warning reports it.
-    ///
-    /// # Errors
-    /// Whatever `compute` answers; [`ModelError::OutOfMemory`] where even one sequence is too much.
     pub fn run<T>(
         &mut self,
         sequences: &[Sequence],

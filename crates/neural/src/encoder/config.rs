@@ -84,9 +84,6 @@ fn gelu() -> String {
 
 impl EncoderConfig {
     /// Reads the bytes of a `config.json`; `path` is for error messages.
-    ///
-    /// # Errors
-    /// [`ModelError::Config`], [`ModelError::Architecture`].
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Config { path: path.to_owned(), why };
         let file: File = serde_json::from_slice(bytes).map_err(|error| {
@@ -106,10 +103,10 @@ impl EncoderConfig {
             "gelu" => Activation::Gelu,
             "gelu_new" | "gelu_pytorch_tanh" => Activation::GeluTanh,
             "relu" => Activation::Relu,
-            other => return Err(wrong(format!("`hidden_act` is `{other}`; want `gelu`, `gelu_new` or `relu`"))),
+            other => return Err(wrong(format!("`hidden_act` is `{other}` (expected `gelu`, `gelu_new` or `relu`)"))),
         };
         if let Some(other) = file.position_embedding_type.filter(|kind| kind != "absolute") {
-            return Err(wrong(format!("`position_embedding_type` is `{other}`; want `absolute`")));
+            return Err(wrong(format!("`position_embedding_type` is `{other}` (expected `absolute`)")));
         }
         let sizes = [
             ("hidden_size", file.hidden_size),
@@ -120,7 +117,7 @@ impl EncoderConfig {
             ("type_vocab_size", file.type_vocab_size),
         ];
         if let Some((name, size)) = sizes.into_iter().find(|(_, size)| *size < 1) {
-            return Err(wrong(format!("`{name}` is {size}; want at least 1")));
+            return Err(wrong(format!("`{name}` is {size} (expected at least 1)")));
         }
         if file.hidden_size % file.num_attention_heads != 0 {
             let (hidden, heads) = (file.hidden_size, file.num_attention_heads);
@@ -180,7 +177,7 @@ mod tests {
     #[test]
     fn another_architecture_and_the_pooling_layers_file_are_named() {
         let error = parse(&format!(r#"{{"model_type": "t5", {SIZES}}}"#)).unwrap_err();
-        assert!(error.contains("`t5`; want `bert` or `roberta`"), "{error}");
+        assert!(error.contains("`t5` (expected `bert` or `roberta`)"), "{error}");
         let error = parse(r#"{"word_embedding_dimension": 384, "pooling_mode_mean_tokens": true}"#).unwrap_err();
         assert!(error.contains("pooling layer"), "{error}");
     }

@@ -11,12 +11,8 @@ pub enum ModelError {
     Files(#[from] ModelFileError),
     #[error("`{}` is not the configuration of an encoder: {why}", path.display())]
     Config { path: PathBuf, why: String },
-    #[error("`{}` describes the architecture `{seen}`; want `bert` or `roberta`", path.display())]
-    Architecture {
-        path: PathBuf,
-        /// Its `model_type`.
-        seen: String,
-    },
+    #[error("`{}` describes the architecture `{seen}` (expected `bert` or `roberta`)", path.display())]
+    Architecture { path: PathBuf, seen: String },
     #[error("`{}` is no whole safetensors file: {why}. Fetch it again", path.display())]
     Weights { path: PathBuf, why: String },
     #[error("`{}` has no tensor `{name}`, which the configuration calls for", path.display())]
@@ -29,7 +25,7 @@ pub enum ModelError {
     Text { text: String, why: String },
     #[error("a sequence has {seen} tokens, but the model takes at most {wanted}; cut it when it is built")]
     TooLong { seen: usize, wanted: usize },
-    #[error("`{}` has no classification head: it encodes one text, and scores no pair. Use it as a proxy of a score, `methods: [{{ id: shift_ridge, proxy: {{ kind: embedding_cosine, model: {} }} }}]`, or fine-tune it on labelled pairs as `configs/stsb.yaml` does (`fine_tune`), which leaves a folder to name as `model`", path.display(), path.parent().unwrap_or(path).display())]
+    #[error("`{}` has no classification head: it encodes one text, and scores no pair. Use it as a proxy of a score, `methods: [{{ id: shift_ridge, proxy: {{ kind: embedding_cosine, model: {} }} }}]`, or fine-tune it on labeled pairs as `configs/stsb.yaml` does (`fine_tune`), which leaves a folder to name as `model`", path.display(), path.parent().unwrap_or(path).display())]
     NoHead { path: PathBuf },
     #[error("the classification head has {seen} outputs, but {wanted} are needed here")]
     Outputs { seen: i64, wanted: i64 },

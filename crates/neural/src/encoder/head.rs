@@ -46,9 +46,6 @@ impl Classifier {
     }
 
     /// Reads a model to be fine-tuned; a head that the file lacks is drawn from `rng`.
-    ///
-    /// # Errors
-    /// As [`Encoder::open`]; [`ModelError::WrongShape`] for a head of another number of outputs; [`ModelError::Int8`].
     pub(crate) fn fresh(
         files: &ModelFiles,
         device: Device,

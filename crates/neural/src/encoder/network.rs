@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use landmark_core::oracle::Identity;
 use landmark_oracles::neural::{ModelFiles, Precision};
 use ndarray::Array2;
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use super::batches::{Run, whole};
 use super::linear::{Linear, kind};
@@ -214,9 +214,6 @@ pub struct Encoder {
 
 impl Encoder {
     /// Reads the weights of a model, for use as they are.
-    ///
-    /// # Errors
-    /// [`ModelError`] for a file that can't be read, is cut off, or does not fit the configuration.
     pub fn open(files: &ModelFiles, device: Device, precision: Precision) -> Result<Self, ModelError> {
         let config = read_config(files)?;
         let weights = Weights::of(files, device)?;
@@ -280,10 +277,6 @@ impl Encoder {
         self.device
     }
 
-    pub fn precision(&self) -> Precision {
-        self.precision
-    }
-
     /// A digest of weights, configuration, tokenizer and precision.
     pub fn identity(&self) -> Identity {
         self.identity
@@ -291,9 +284,6 @@ impl Encoder {
 
     /// The last layer's hidden states of a batch, sequence after sequence: tokens × hidden, in the encoder's precision, on its device,
     /// with gradients if they are asked of its weights.
-    ///
-    /// # Errors
-    /// [`ModelError::TooLong`], [`ModelError::Torch`].
     pub fn hidden_states(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
         Ok(self.last_states(batch, dropout, Tokens::All)?.f_narrow(0, 0, whole(batch.tokens()))?)
     }
@@ -326,9 +316,6 @@ impl Encoder {
 
     /// The last layer's hidden state of every token: for each sequence, in the order given, tokens × hidden. Without gradients;
     /// sequences of similar length are computed together.
-    ///
-    /// # Errors
-    /// As [`hidden_states`](Self::hidden_states), and [`ModelError::OutOfMemory`].
     pub fn token_states(&self, sequences: &[Sequence]) -> Result<Vec<Array2<f32>>, ModelError> {
         let hidden = usize::try_from(self.config.hidden).unwrap_or(0);
         let _no_gradients = tch::no_grad_guard();
@@ -371,8 +358,8 @@ pub(super) fn identity(files: &ModelFiles, precision: Precision) -> Result<Ident
 }
 
 /// The values of a tensor in f32, row by row.
-pub(super) fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, ModelError> {
-    let tensor = tensor.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
+pub(crate) fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, TchError> {
+    let tensor = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
     let mut values = vec![0.0_f32; tensor.numel()];
     tensor.f_copy_data(&mut values, tensor.numel())?;
     Ok(values)

@@ -1,7 +1,7 @@
 //! `tokenizer.json`: from texts to token ids, and from ids to sequences with their special tokens.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use landmark_data::contained;
 use landmark_oracles::neural::ModelFiles;
@@ -15,7 +15,6 @@ pub struct Tokenizer {
     architecture: Architecture,
     first: i64,
     separator: i64,
-    path: PathBuf,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,10 +34,6 @@ pub struct Sequence {
 
 impl Tokenizer {
     /// Reads the tokenizer of a model.
-    ///
-    /// # Errors
-    /// [`ModelError::Tokenizer`] for a file that is none, lacks the special tokens of the architecture, or has more tokens
-    /// than the model has word embeddings.
     pub fn open(files: &ModelFiles) -> Result<Self, ModelError> {
         let config = EncoderConfig::parse(&files.config_bytes()?, &files.config())?;
         Self::parse(&files.tokenizer_bytes()?, &files.tokenizer(), &config)
@@ -68,17 +63,10 @@ impl Tokenizer {
                 config.vocabulary
             )));
         }
-        Ok(Self { inner, architecture: config.architecture, first, separator, path: path.to_owned() })
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
+        Ok(Self { inner, architecture: config.architecture, first, separator })
     }
 
     /// The ids of a text, without special tokens; none for an empty text.
-    ///
-    /// # Errors
-    /// [`ModelError::Text`].
     pub fn text(&self, text: &str) -> Result<Vec<i64>, ModelError> {
         let encoding = self
             .inner
@@ -88,9 +76,6 @@ impl Tokenizer {
     }
 
     /// The ids of a sentence given word by word, and which of them each word became.
-    ///
-    /// # Errors
-    /// [`ModelError::Text`].
     pub fn words<W: AsRef<str>>(&self, words: &[W]) -> Result<Tokens, ModelError> {
         let mut tokens = Tokens { ids: Vec::new(), words: Vec::with_capacity(words.len()) };
         for word in words {

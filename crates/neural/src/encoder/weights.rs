@@ -12,6 +12,7 @@ use safetensors::{Dtype, SafeTensors};
 use tch::{Device, Kind, Tensor};
 
 use super::ModelError;
+use super::network::to_vec;
 
 /// The tensors of a file, in f32, on one device.
 #[derive(Debug)]
@@ -26,9 +27,6 @@ impl Weights {
     }
 
     /// Reads the bytes of a safetensors file; `path` is for error messages. What holds no floating-point numbers is left out.
-    ///
-    /// # Errors
-    /// [`ModelError::Weights`] for a file that is cut off, [`ModelError::Torch`].
     pub fn parse(bytes: &[u8], path: &Path, device: Device) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Weights { path: path.to_owned(), why };
         let file = contained(|| SafeTensors::deserialize(bytes)).map_err(wrong)?;
@@ -53,9 +51,6 @@ impl Weights {
     }
 
     /// Writes tensors to a safetensors file, atomically; the bytes depend on names and values alone.
-    ///
-    /// # Errors
-    /// [`ModelError::Io`], [`ModelError::Torch`].
     pub fn write(tensors: &BTreeMap<String, Tensor>, path: &Path) -> Result<(), ModelError> {
         Self::write_with(tensors, None, path)
     }
@@ -67,9 +62,7 @@ impl Weights {
     ) -> Result<(), ModelError> {
         let mut held = Vec::with_capacity(tensors.len());
         for (name, tensor) in tensors {
-            let tensor = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
-            let mut values = vec![0.0_f32; tensor.numel()];
-            tensor.f_copy_data(&mut values, tensor.numel())?;
+            let values = to_vec(tensor)?;
             let shape: Vec<usize> = tensor.size().iter().map(|&side| usize::try_from(side).unwrap_or(0)).collect();
             let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
             held.push((name.as_str(), shape, bytes));
@@ -89,18 +82,7 @@ impl Weights {
         std::fs::rename(&unfinished, path).map_err(ModelError::io(path))
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub fn has(&self, name: &str) -> bool {
-        self.tensors.contains_key(name)
-    }
-
     /// A tensor of this shape.
-    ///
-    /// # Errors
-    /// [`ModelError::MissingTensor`], [`ModelError::WrongShape`].
     pub fn get(&self, name: &str, shape: &[i64]) -> Result<Tensor, ModelError> {
         // files of the first years call these gamma and beta
         let old = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Result};
 
-use super::refused;
+use crate::own::refused;
 
 /// Files of the example `quickstart`, by their paths in the folder that they are written to.
 const QUICKSTART: [(&str, &str); 6] = [
@@ -18,9 +18,6 @@ const QUICKSTART: [(&str, &str); 6] = [
 ];
 
 /// Writes the example into `folder`, and returns the paths of its files.
-///
-/// # Errors
-/// A file that exists, unless `force`; a folder that cannot be written.
 pub fn write_example(folder: &Path, force: bool) -> Result<Vec<PathBuf>> {
     let files = QUICKSTART.map(|(name, text)| (folder.join(name), text));
     if let Some((existing, _)) = files.iter().find(|(path, _)| !force && path.exists()) {

@@ -37,7 +37,6 @@ const COUPLES: [(&str, &str); 4] =
 /// Labels that nobody calls so are recognized by how few they are.
 const FEW_LABELS: usize = 50;
 
-/// A column as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ColumnFacts {
     pub(super) name: String,
@@ -75,7 +74,6 @@ impl ColumnFacts {
     }
 }
 
-/// What a file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Inspected {
     pub(super) rows: usize,
@@ -92,7 +90,6 @@ pub(super) struct Couple<'a> {
 }
 
 impl Inspected {
-    /// Reads all columns of a file.
     pub(super) fn of(path: &Path, layout: TextsFormat) -> Result<Self, TableError> {
         let file = TableFile { path, layout, delimiter: None };
         let head = file.head()?;
@@ -189,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_told_by_what_they_hold() {
+    fn columns_are_recognized_by_what_they_hold() {
         let rows: String = (0..20)
             .map(|i| {
                 format!("k{i}\t{}\tthe text number {i} of all\t{}\n", ["a", "b"][i % 2], ["train", "test"][i / 12])
@@ -216,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_told_by_the_names_of_their_sides() {
+    fn pairs_are_recognized_by_the_names_of_their_sides() {
         let rows: String = (0..9).map(|i| format!("one {i}\tother {i}\t{i}.5\n")).collect();
         let seen = looked_at(&format!("sentence1\tsentence2\tscore\n{rows}"));
         let couple = seen.couple().unwrap();

@@ -13,7 +13,6 @@ const SMOKE_LANDMARKS: usize = 10;
 /// Largest number of its evaluations that estimate how good the factors are.
 const SMOKE_ESTIMATE: u64 = 100;
 
-/// Items of a configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Items {
     Texts { id: Option<String>, text: String, label: Option<String>, split: Option<String>, drops_empty: bool },
@@ -21,7 +20,6 @@ pub(super) enum Items {
     Matrix { is_asymmetric: bool, gamma: Option<f64> },
 }
 
-/// All that is known of a configuration.
 #[derive(Debug, Clone)]
 pub(super) struct Sketch {
     pub(super) name: String,
@@ -74,7 +72,6 @@ impl Sketch {
         if matches!(self.columns, Items::Pairs { .. }) { "glue" } else { "own_data" }
     }
 
-    /// The file.
     pub(super) fn yaml(&self) -> String {
         let mut out = format!(
             "# Written by `landmark init`. Paths start at the folder of this file.\nname: {}\nexperiment: {}\n\n",
@@ -120,7 +117,7 @@ impl Sketch {
             Items::Pairs { first, second, target, is_graded, split: column } => {
                 key("first", &value(first), "");
                 key("second", &value(second), "");
-                key(if *is_graded { "score" } else { "label" }, &value(target), "what people said");
+                key(if *is_graded { "score" } else { "label" }, &value(target), "the judgment of people");
                 match column {
                     Some(column) => key("split", &split(column), ""),
                     None if !is_graded => {
@@ -158,7 +155,10 @@ impl Sketch {
             ScoreKind::Program => {
                 let command: Vec<String> = self.command.iter().map(|word| value(word)).collect();
                 key("kind: subprocess".to_owned());
-                key(format!("command: [{}] # the protocol is in docs/reference/protocol.md", command.join(", ")));
+                key(format!(
+                    "command: [{}] # the documentation has it under \"Protocol of scorer programs\"",
+                    command.join(", ")
+                ));
                 key("processes: 2 # scorer processes that run in parallel".to_owned());
             }
             ScoreKind::CrossEncoder => {
@@ -222,7 +222,7 @@ impl Sketch {
         if method == "shift_ridge" && matches!(self.columns, Items::Texts { .. }) {
             let _ = writeln!(
                 out,
-                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a cheap proxy of the score, if there is one: see docs/how-to/proxy.md"
+                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a cheap proxy of the score, if there is one: `landmark list proxies`"
             );
         }
         let is_matrix = self.score == Some(ScoreKind::Matrix);

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use landmark_core::oracle::{OracleShape, Pair};
 use landmark_core::rank::RankCmp;
-use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::invocation::Invocation;
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::Universe;
@@ -22,7 +22,7 @@ use super::audited::Source;
 use super::{Found, Mined, UNWRITTEN, Wanted, listed, most, pair_columns};
 use crate::calls::{Place, checks, proxies};
 use crate::known::{SearchScores, stored_pairs, stored_scores};
-use crate::own::{PAIRS_AT_A_TIME, ended, progress_over, write_statement, write_table};
+use crate::own::{PAIRS_AT_A_TIME, ended, progress_over, refused, write_statement, write_table};
 use crate::own_data::PAIRS;
 
 /// Neighbors that the rounds look for, twice as many per item.
@@ -36,8 +36,7 @@ const CALLS_PER_ITEM: u64 = 10;
 pub(super) fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
     if wanted.rescore.is_some() || (wanted.budget.is_none() && wanted.target.is_none()) {
         let message = "cannot list pairs across two lists by factors: there are none";
-        let help = "add `--budget CALLS`, or `--at-least SCORE --target-recall 0.9`".to_owned();
-        return Err(UsageError::new(message, Some(help)).into());
+        return Err(refused(message, "add `--budget CALLS`, or `--at-least SCORE --target-recall 0.9`"));
     }
     let place = Place::of(invocation, wanted.budget, wanted.dry_run)?;
     let mined = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
@@ -179,8 +178,10 @@ impl Across<'_, '_> {
     /// Pairs of at least a similarity, with a guaranteed recall.
     fn with_recall(&self, wanted: Wanted, target: Target) -> Result<Found> {
         let Some(at_least) = wanted.at_least else {
-            let help = "add a minimum similarity, such as `--at-least 0.8`".to_owned();
-            return Err(UsageError::new("cannot guarantee a recall of all pairs", Some(help)).into());
+            return Err(refused(
+                "cannot guarantee a recall of all pairs",
+                "add a minimum similarity, such as `--at-least 0.8`",
+            ));
         };
         let universe = self.universe();
         let price = self.context.metered.shape().evaluations_per_pair.max(1);

@@ -6,7 +6,6 @@
 use crate::own_data::Statement;
 use landmark_core::oracle::{Oracle, Pair};
 use landmark_core::stream::stream;
-use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::recall::{
@@ -18,14 +17,16 @@ use miette::{IntoDiagnostic, Report, Result};
 
 use super::{Found, Mined, Own, Wanted, all_pairs, missing};
 use crate::calls::checks;
-use crate::own::{PAIRS_AT_A_TIME, progress_over};
+use crate::own::{PAIRS_AT_A_TIME, progress_over, refused};
 
 impl Own {
     /// Pairs of at least `wanted.at_least`, with a guaranteed recall.
     pub(super) fn audited_pairs(&self, context: &SweepContext<'_>, wanted: Wanted, target: Target) -> Result<Found> {
         let Some(at_least) = wanted.at_least else {
-            let help = "add a minimum similarity, such as `--at-least 0.8`".to_owned();
-            return Err(UsageError::new("cannot guarantee a recall of all pairs", Some(help)).into());
+            return Err(refused(
+                "cannot guarantee a recall of all pairs",
+                "add a minimum similarity, such as `--at-least 0.8`",
+            ));
         };
         let info = &self.factors.info;
         let oracle = context.similarities(info.gamma).into_diagnostic()?;
@@ -54,7 +55,7 @@ impl Own {
             quiet: self.options.quiet,
             left: None,
             is_known: &|(i, j)| is_landmark[i] || is_landmark[j],
-            best: &|wanted| self.best_of_others(wanted).into_iter().map(|pair| (pair.first, pair.second)).collect(),
+            best: &|wanted| self.best_of_others(wanted),
             agreed,
             refused: None,
             query,
@@ -122,7 +123,6 @@ pub(super) struct Source<'a, 'b> {
     pub(super) is_known: &'a dyn Fn(Pair) -> bool,
     /// The other pairs, best first.
     pub(super) best: &'a dyn Fn(usize) -> Vec<Pair>,
-    /// Calls that may be made.
     pub(super) agreed: Option<u64>,
     /// Why the search was not allowed to continue.
     pub(super) refused: Option<String>,

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Oracle, OracleShape, Pair, ask_pairs};
-use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbors::nearest::{NeighborError, RoundsParams};
@@ -18,6 +17,7 @@ use miette::{IntoDiagnostic, Report, Result};
 use super::{Found, Mined, Own, PAIRS_AT_A_TIME, Wanted};
 use crate::calls::{checks, known_in_words, opened, proxies};
 use crate::known::{Basis, SearchScores, basis, stored_scores};
+use crate::own::refused;
 
 /// Equal items that each item is listed with, of those that the store holds.
 const MOST_EQUAL: usize = 100;
@@ -70,8 +70,7 @@ impl Own {
             drop(progress);
         }
         let further = usize::try_from((allowed * price).saturating_sub(calls) / price).unwrap_or(usize::MAX);
-        let best = self.best_of_others(further.saturating_add(evaluated.len())).into_iter();
-        let mut best: Vec<Pair> = best.map(|pair| (pair.first, pair.second)).collect();
+        let mut best = self.best_of_others(further.saturating_add(evaluated.len()));
         best.retain(|&pair| !evaluated.contains_key(&ordered(pair)));
         best.truncate(further);
         let scores = self.as_far_as_allowed(oracle, &best)?;
@@ -110,11 +109,7 @@ impl Own {
             of(made),
             of(now)
         );
-        Err(UsageError::new(
-            message,
-            Some("run the configuration again, or set `oracle.gamma` to that of the factors".to_owned()),
-        )
-        .into())
+        Err(refused(message, "run the configuration again, or set `oracle.gamma` to that of the factors"))
     }
 
     /// Scores of pairs, from the first on, until a budget ends.

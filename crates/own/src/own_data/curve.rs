@@ -265,21 +265,17 @@ pub(super) fn chapter(rows: &[ResultRow]) -> Option<Chapter> {
         true => "The last points show no gain".to_owned(),
         false => format!("Twice the budget, {:.0} landmarks, would bring {}", 2.0 * rank, brings.join(" and ")),
     };
-    (!plots.is_empty()).then(|| Chapter {
-        id: "curve".to_owned(),
-        title: "What more landmarks bring".to_owned(),
-        caption: format!(
-            "Error and recall of smaller fits from the same scores; no call was made for this. {twice}. The dashed line extrapolates the last \
-             {FITTED} points by a power law, without a bound.{}",
-            match recalls.first() {
-                None => "",
-                Some(row) if row.interval.is_none() => " Recall is exact, at all items that are no landmarks.",
-                Some(_) => " Recall is judged at landmarks that the smaller fit did not use.",
-            }
-        ),
-        plots,
-        ..Chapter::default()
-    })
+    let caption = format!(
+        "Error and recall of smaller fits from the same scores; no call was made for this. {twice}. The dashed line extrapolates the last \
+         {FITTED} points by a power law, without a bound.{}",
+        match recalls.first() {
+            None => "",
+            Some(row) if row.interval.is_none() => " Recall is exact, at all items that are no landmarks.",
+            Some(_) => " Recall is judged at landmarks that the smaller fit did not use.",
+        }
+    );
+    let chapter = Chapter::new("curve", "What more landmarks bring", caption);
+    (!plots.is_empty()).then(|| Chapter { plots, ..chapter })
 }
 
 /// The curve of a metric, and what its law gives for twice the landmarks; of a recall the law is one of what is missed.

@@ -74,9 +74,6 @@ pub struct Exported {
 
 impl Export<'_> {
     /// Writes one form into a folder, which is made if it is missing.
-    ///
-    /// # Errors
-    /// A folder that cannot be written, a full disk.
     pub fn write(&self, form: Form, folder: &Path) -> Result<Exported, ExportError> {
         let module = folder.join(MODULE);
         let made = if form == Form::SentenceTransformers { &module } else { folder };
@@ -357,11 +354,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let factors = factors([1.0, -1.0]);
         let ids = names(["a", "b\nc", "d"]);
-        let said = Export { factors: &factors, ids: &ids, texts: None }.write(Form::Npy, folder.path()).unwrap();
+        let written = Export { factors: &factors, ids: &ids, texts: None }.write(Form::Npy, folder.path()).unwrap();
         assert!(
-            said.text.contains("3 × 2 float32, norms 1.118 to 5.000, median 2.016, not scaled to 1"),
+            written.text.contains("3 × 2 float32, norms 1.118 to 5.000, median 2.016, not scaled to 1"),
             "{}",
-            said.text
+            written.text
         );
         let read = |name: &str| read_npy::<_, Array2<f32>>(folder.path().join(name)).unwrap();
         let product = read("queries.npy").dot(&read("items.npy").t()).mapv(f64::from);
@@ -385,8 +382,8 @@ mod tests {
         let factors = factors([1.0, -1.0]);
         let (ids, texts) = (names(["=1+1", "-b", "c"]), names(["@SUM(A1)", " +2", "a = b, \"c\""]));
         let export = Export { factors: &factors, ids: &ids, texts: Some(&texts) };
-        let said = export.write(Form::Spreadsheet, folder.path()).unwrap().text;
-        assert!(said.contains("4 cells"), "{said}");
+        let written = export.write(Form::Spreadsheet, folder.path()).unwrap().text;
+        assert!(written.contains("4 cells"), "{written}");
         let wanted = "\u{feff}id,text,v1,v2\n'=1+1,'@SUM(A1),1,0.5\n'-b,' +2,0.25,-2\nc,\"a = b, \"\"c\"\"\",3,4\n";
         assert_eq!(fs::read_to_string(folder.path().join("items.csv")).unwrap(), wanted);
     }
@@ -415,13 +412,13 @@ mod tests {
         let (factors, ids) = (factors([1.0, -1.0]), names(["a", "b", "c"]));
         let texts = names(["one", "two", "one"]);
         let export = Export { factors: &factors, ids: &ids, texts: Some(&texts) };
-        let said = export.write(Form::SentenceTransformers, folder.path()).unwrap();
+        let written = export.write(Form::SentenceTransformers, folder.path()).unwrap();
         assert!(
-            said.text.contains("1 negative columns with 66.8 % of the squared length are left out"),
+            written.text.contains("1 negative columns with 66.8 % of the squared length are left out"),
             "{}",
-            said.text
+            written.text
         );
-        assert!(said.text.contains("1 texts are repeated"), "{}", said.text);
+        assert!(written.text.contains("1 texts are repeated"), "{}", written.text);
         let read = |name: &str| -> Json {
             serde_json::from_str(&fs::read_to_string(folder.path().join(name)).unwrap()).unwrap()
         };

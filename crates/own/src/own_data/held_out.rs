@@ -43,19 +43,13 @@ pub fn not_uniform(matrix: &MatrixSubject) -> Option<String> {
     }
     match &matrix.landmarks {
         LandmarkConfig::Uniform => None,
-        other => Some(format!(
-            "landmarks are `{}`, and only uniform ones say with what probability the other items are like them",
-            other.id()
-        )),
+        other => Some(format!("landmarks are `{}`, and only uniform ones represent the other items", other.id())),
     }
 }
 
 impl Judged<'_> {
     /// Share of the k nearest of every held-out landmark among the columns of its fit and its `depth` best candidates, depth by depth:
     /// (depth, shares).
-    ///
-    /// # Errors
-    /// Those of the store and of the fits.
     pub fn depths(&self, context: &SweepContext<'_>, k: usize) -> Result<Vec<(usize, Vec<f64>)>, JobError> {
         let items = context.problem.items();
         let depths = depths(items);

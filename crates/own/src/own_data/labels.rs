@@ -33,7 +33,6 @@ pub struct LabelsReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Doubtful {
     pub id: String,
-    /// Its predicted label.
     pub label: String,
     /// The label that came next.
     pub second: String,
@@ -43,26 +42,22 @@ pub struct Doubtful {
 
 /// Labelled and other items of factors, and the machine that learns from some of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Judgement<'a> {
+pub struct Judgment<'a> {
     /// Z, n × r.
     pub vectors: ArrayView2<'a, f64>,
     /// A label of each item, looked at only where it is given: in `train` and `tested`.
     pub labels: &'a [usize],
-    /// Names of the labels.
     pub names: &'a [&'a str],
-    /// Items learned from.
     pub train: &'a [usize],
     /// Items with a label that were not learned from.
     pub tested: &'a [usize],
-    /// Items that were labelled now, the tested ones among them.
+    /// Items that were labeled now, the tested ones among them.
     pub predicted: &'a [usize],
-    /// Ids of all items.
     pub ids: &'a [String],
     /// The machine, its C chosen.
     pub machine: &'a LinearSvmParams,
     /// Folds where nothing is tested.
     pub folds: usize,
-    /// Seed of the folds and of the machine.
     pub seed: u64,
 }
 
@@ -75,11 +70,8 @@ struct Ranked {
     margin: f64,
 }
 
-impl Judgement<'_> {
-    /// Confusion over the tested items, or over those learned from by cross-validation; doubt over what was labelled now, or else the same.
-    ///
-    /// # Errors
-    /// Those of the machine.
+impl Judgment<'_> {
+    /// Confusion over the tested items, or over those learned from by cross-validation; doubt over what was labeled now, or else the same.
     pub fn report(&self) -> Result<LabelsReport, TaskError> {
         let judged = match self.tested {
             [] => self.crossed()?,
@@ -153,7 +145,7 @@ mod tests {
         let labels: Vec<usize> = (0..20).map(|item| usize::from(item >= 10 || item == 3)).collect();
         let ids: Vec<String> = (0..20).map(|item| format!("n{item}")).collect();
         let machine = LinearSvmParams::default();
-        Judgement {
+        Judgment {
             vectors: vectors.view(),
             labels: &labels,
             names: &["low", "high"],

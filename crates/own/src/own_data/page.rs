@@ -6,18 +6,15 @@
 
 use std::path::Path;
 
-use landmark_core::rank::RankCmp;
 use landmark_core::stream::stream;
 use landmark_report::amounts::{count, counted};
-use landmark_report::{
-    Chapter, Colouring, Interval, ItemMap, Listed, Listing, MapLayout, Mark, MatrixPage, Metric, Near, Notation, Plot,
-    PlotAxis, ResultRow, Tile, write_file,
-};
+use landmark_report::{Coloring, Interval, ItemMap, MapLayout, MatrixPage, Metric, Near, ResultRow, Tile, write_file};
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
 
+use super::FACTORS;
 use super::curve;
-use super::{FACTORS, error_level};
+use super::layout::error_level;
 use crate::factors::Factors;
 use landmark_harness::experiment::FinishedRun;
 use landmark_harness::experiments::errors::{self, Errors};
@@ -29,6 +26,7 @@ use landmark_harness::sweep::{Cell, Comparison};
 mod answers;
 mod arrangement;
 mod axes;
+mod chapters;
 mod survey;
 mod table;
 
@@ -40,9 +38,7 @@ use survey::{Bin, Survey};
 const DRAWN: usize = 5_000;
 /// Neighbors listed of an item.
 const NEIGHBORS: usize = 10;
-/// Lines of a list.
 const LINES: usize = 20;
-/// Bars of a histogram.
 const BARS: usize = 48;
 /// Bytes of factors that are read for a page at most.
 const LARGEST: u64 = 2_000_000_000;
@@ -56,7 +52,6 @@ struct Gathered {
     of: (String, String),
     /// Numbers of the drawn items, ascending.
     items: Vec<usize>,
-    /// Ids of all items.
     ids: Vec<String>,
     /// Texts of the drawn items; empty if they have none.
     texts: Vec<String>,
@@ -65,7 +60,6 @@ struct Gathered {
     near: Vec<Vec<Near>>,
     /// Most similar pairs: places among the drawn items, score, and whether it was evaluated.
     pairs: Vec<(usize, usize, f64, bool)>,
-    /// Histogram of the similarities.
     bins: Option<Vec<Bin>>,
     /// Two principal axes, and the share of the variation that they hold.
     plane: (Vec<(f64, f64)>, f64),
@@ -171,8 +165,8 @@ pub(super) fn page(run: &FinishedRun<'_>) -> Option<MatrixPage> {
 fn show(run: &FinishedRun<'_>, landmarks: &[usize], gathered: Gathered, page: &mut MatrixPage) {
     let (n, is_given) = (gathered.ids.len(), run.facts.is_given);
     let drawn = Drawn::new(&gathered);
-    let mut colourings = answers::colourings(&run.facts.folder, &drawn, gathered.classes.as_deref());
-    colourings.push(landmark_colours(landmarks, &gathered.items));
+    let mut colorings = answers::colorings(&run.facts.folder, &drawn, gathered.classes.as_deref());
+    colorings.push(landmark_colors(landmarks, &gathered.items));
     let all = if n > gathered.items.len() {
         format!(
             "{} of {} items, drawn at random, and neighbors among them",
@@ -192,14 +186,14 @@ fn show(run: &FinishedRun<'_>, landmarks: &[usize], gathered: Gathered, page: &m
         ids: drawn.ids(),
         texts: gathered.texts.clone(),
         layouts: layouts(&gathered),
-        colourings,
+        colorings,
         near: gathered.near.clone(),
     });
-    page.chapters.extend(spectrum(&gathered.eigenvalues, n, gathered.items.len()));
-    page.chapters.extend(gathered.bins.as_deref().map(|bins| histogram(bins, is_given)));
-    page.chapters.extend(pairs(&gathered.pairs, &drawn, is_given));
-    page.chapters.extend(alone(&gathered.near, &drawn));
-    page.chapters.extend(hubs(&gathered.near, &drawn));
+    page.chapters.extend(chapters::spectrum(&gathered.eigenvalues, n, gathered.items.len()));
+    page.chapters.extend(gathered.bins.as_deref().map(|bins| chapters::histogram(bins, is_given)));
+    page.chapters.extend(chapters::pairs(&gathered.pairs, &drawn, is_given));
+    page.chapters.extend(chapters::alone(&gathered.near, &drawn));
+    page.chapters.extend(chapters::hubs(&gathered.near, &drawn));
     page.chapters.extend(answers::chapters(&run.facts.folder, &drawn));
 }
 
@@ -221,9 +215,9 @@ fn layouts(gathered: &Gathered) -> Vec<MapLayout> {
     layouts
 }
 
-fn landmark_colours(landmarks: &[usize], items: &[usize]) -> Colouring {
+fn landmark_colors(landmarks: &[usize], items: &[usize]) -> Coloring {
     let landmarks: std::collections::HashSet<usize> = landmarks.iter().copied().collect();
-    Colouring {
+    Coloring {
         name: "landmarks".to_owned(),
         names: vec!["landmark: compared with every item".to_owned(), "other item".to_owned()],
         of: items.iter().map(|item| Some(usize::from(!landmarks.contains(item)))).collect(),
@@ -326,11 +320,8 @@ fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
     if let Some(calls) = facts.calls {
         let spent = calls.fit + calls.estimate;
         let label = if facts.is_given { "entries read" } else { "calls" };
-        tiles.push(Tile {
-            label: label.to_owned(),
-            value: count(spent),
-            note: format!("{} of the {} of all pairs", share(spent, calls.all), count(calls.all)),
-        });
+        let note = format!("{} of the {} of all pairs", share(spent, calls.all), count(calls.all));
+        tiles.push(Tile::new(label, count(spent), note));
     }
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     if let Some(error) = find(Metric::OffDiagonalError) {
@@ -340,15 +331,10 @@ fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
             }
             None => "exact, against all of K".to_owned(),
         };
-        tiles.push(Tile {
-            label: "relative error off the diagonal".to_owned(),
-            value: format!("{:.3}", error.value),
-            note,
-        });
+        tiles.push(Tile::new("relative error off the diagonal", format!("{:.3}", error.value), note));
     } else {
-        let note =
-            "not measured; `error_estimate: 1000` in the configuration evaluates 1,000 pairs for it".replace('`', "");
-        tiles.push(Tile { label: "relative error".to_owned(), value: "unknown".to_owned(), note });
+        let note = "not measured; error_estimate: 1000 in the configuration evaluates 1,000 pairs for it";
+        tiles.push(Tile::new("relative error", "unknown", note));
     }
     if let Some(recall) = curve::best_recall(rows) {
         let interval = recall.interval.map_or_else(String::new, |Interval { lower, upper }| {
@@ -360,182 +346,12 @@ fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
         };
         let proxy = curve::proxy_recall(rows)
             .map_or_else(String::new, |proxy| format!("; the proxy alone finds {:.0} %", 100.0 * proxy));
-        tiles.push(Tile {
-            label: "recall of the ten nearest".to_owned(),
-            value: format!("{:.0} %", 100.0 * recall.value),
-            note: judged + &proxy,
-        });
+        let value = format!("{:.0} %", 100.0 * recall.value);
+        tiles.push(Tile::new("recall of the ten nearest", value, judged + &proxy));
     }
     if let Some(correlation) = find(Metric::ScoreCorrelation) {
-        tiles.push(Tile {
-            label: "correlation with the exact score".to_owned(),
-            value: format!("{:.3}", correlation.value),
-            note: "at sampled pairs that the fit did not use".to_owned(),
-        });
+        let note = "at sampled pairs that the fit did not use";
+        tiles.push(Tile::new("correlation with the exact score", format!("{:.3}", correlation.value), note));
     }
     tiles
-}
-
-fn spectrum(eigenvalues: &[f64], n: usize, drawn: usize) -> Option<Chapter> {
-    // eigenvalues of a uniform sample grow with its size
-    let values: Vec<f64> = eigenvalues.iter().map(|value| value * (n as f64 / drawn.max(1) as f64)).collect();
-    let squares = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
-    if squares(&values) == 0.0 {
-        return None;
-    }
-    let most = values.iter().copied().fold(0.0, |most: f64, value| most.max(value.abs()));
-    let dots = |name: &str, ink: usize, sign: f64| {
-        let of_sign = values.iter().enumerate().filter(|(_, value)| sign * **value > ROUNDING * most);
-        let points: Vec<_> = of_sign.map(|(place, value)| ((place + 1) as f64, value.abs())).collect();
-        Mark::Dots { name: name.to_owned(), ink, points, is_hollow: false }
-    };
-    let negative: Vec<f64> = values.iter().copied().filter(|&value| value < -ROUNDING * most).collect();
-    let scaled = if n > drawn {
-        format!(" They are those of the drawn items, times {:.1}.", n as f64 / drawn as f64)
-    } else {
-        String::new()
-    };
-    let words = match negative.len() {
-        0 => "None is negative: the approximation is positive semidefinite".to_owned(),
-        some => format!(
-            "{} negative, with {:.1} % of the sum of squares: no set of plain vectors has all of the approximation",
-            if some == 1 { "One is".to_owned() } else { format!("{some} are") },
-            100.0 * squares(&negative) / squares(&values)
-        ),
-    };
-    Some(Chapter {
-        id: "spectrum".to_owned(),
-        title: "Spectrum of the factors".to_owned(),
-        caption: format!("Eigenvalues of the approximation, the largest first. {words}.{scaled}"),
-        plots: vec![Plot {
-            title: "Size of the eigenvalues of the factors, the largest first".to_owned(),
-            x: PlotAxis::linear("place by size", Notation::Whole),
-            y: PlotAxis::linear("size of the eigenvalue", Notation::Fixed(2)).logarithmic(),
-            marks: drawn_marks(vec![dots("positive", 0, 1.0), dots("negative", 1, -1.0)]),
-        }],
-        ..Chapter::default()
-    })
-}
-
-/// Share of the largest eigenvalue below which others are rounding.
-const ROUNDING: f64 = 1e-9;
-
-/// Those with something to draw.
-fn drawn_marks(marks: Vec<Mark>) -> Vec<Mark> {
-    let is_empty = |mark: &Mark| match mark {
-        Mark::Bars { bars, .. } => bars.is_empty(),
-        Mark::Curve { points, .. } => points.is_empty(),
-        Mark::Dashed { points, .. } | Mark::Dots { points, .. } => points.is_empty(),
-    };
-    marks.into_iter().filter(|mark| !is_empty(mark)).collect()
-}
-
-fn histogram(bins: &[Bin], is_given: bool) -> Chapter {
-    let bars = |of: fn(&Bin) -> u64| -> Vec<[f64; 3]> {
-        bins.iter().filter(|bin| of(bin) > 0).map(|bin| [bin.from, bin.to, of(bin) as f64]).collect()
-    };
-    let (exact, all): (u64, u64) =
-        bins.iter().fold((0, 0), |(a, b), bin| (a + bin.exact, b + bin.exact + bin.estimated));
-    let whole = Mark::Bars {
-        name: "estimated".to_owned(),
-        ink: 5,
-        bars: if exact < all { bars(|bin| bin.exact + bin.estimated) } else { Vec::new() },
-    };
-    Chapter {
-        id: "similarities".to_owned(),
-        title: "Similarities of all pairs".to_owned(),
-        caption: match is_given {
-            true => format!("Similarities of all {} pairs of drawn items, read off the matrix.", count(all)),
-            false => format!(
-                "Similarities of all {} pairs of drawn items. {} of them were evaluated ({}); the factors estimate the others, which stand on top.",
-                count(all),
-                count(exact),
-                share(exact, all)
-            ),
-        },
-        plots: vec![Plot {
-            title: "Histogram of similarities".to_owned(),
-            x: PlotAxis::linear("similarity", Notation::Fixed(2)),
-            y: PlotAxis::linear("pairs", Notation::Whole).holding(&[0.0]),
-            marks: drawn_marks(vec![
-                whole,
-                Mark::Bars { name: "evaluated".to_owned(), ink: 0, bars: bars(|bin| bin.exact) },
-            ]),
-        }],
-        ..Chapter::default()
-    }
-}
-
-fn pairs(pairs: &[(usize, usize, f64, bool)], drawn: &Drawn<'_>, is_given: bool) -> Option<Chapter> {
-    let line = |&(first, second, score, is_exact): &(usize, usize, f64, bool)| {
-        vec![Listed::Score { value: score, is_exact }, drawn.listed(first), drawn.listed(second)]
-    };
-    let lines: Vec<_> = pairs.iter().map(line).collect();
-    (!lines.is_empty()).then(|| Chapter {
-        id: "pairs".to_owned(),
-        title: "Most similar pairs".to_owned(),
-        caption: match is_given {
-            true => "Read off the matrix; `landmark mine` lists more of them.",
-            false => {
-                "By the factors and the stored scores; `landmark mine` searches all items and scores what it finds."
-            }
-        }
-        .to_owned(),
-        listings: vec![Listing {
-            head: ["similarity", "first", "second"].map(str::to_owned).to_vec(),
-            lines,
-            ..Listing::default()
-        }],
-        ..Chapter::default()
-    })
-}
-
-fn alone(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
-    let mut nearest: Vec<(usize, Near)> =
-        near.iter().enumerate().filter_map(|(item, list)| Some((item, *list.first()?))).collect();
-    nearest.sort_by(|one, other| one.1.score.rank_cmp(&other.1.score).then(one.0.cmp(&other.0)));
-    let line = |(item, near): &(usize, Near)| {
-        vec![
-            Listed::Score { value: near.score, is_exact: near.is_exact },
-            drawn.listed(*item),
-            drawn.listed(near.place),
-        ]
-    };
-    let lines: Vec<_> = nearest.iter().take(LINES / 2).map(line).collect();
-    (!lines.is_empty()).then(|| Chapter {
-        id: "alone".to_owned(),
-        title: "Outliers".to_owned(),
-        caption: "Items whose nearest neighbor is least similar: outliers, other languages, broken texts.".to_owned(),
-        listings: vec![Listing {
-            head: ["similarity to the nearest", "item", "its nearest neighbor"].map(str::to_owned).to_vec(),
-            lines,
-            ..Listing::default()
-        }],
-        ..Chapter::default()
-    })
-}
-
-fn hubs(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
-    let mut met = vec![0_u64; near.len()];
-    near.iter().flatten().for_each(|near| met[near.place] += 1);
-    let width = near.iter().map(Vec::len).max().filter(|&width| width > 0)?;
-    let mut order: Vec<usize> = (0..met.len()).collect();
-    order.sort_by_key(|&item| (std::cmp::Reverse(met[item]), item));
-    let line = |&item: &usize| vec![Listed::Number(count(met[item]), met[item] as f64), drawn.listed(item)];
-    let never = met.iter().filter(|&&times| times == 0).count() as u64;
-    Some(Chapter {
-        id: "hubs".to_owned(),
-        title: "Hubs".to_owned(),
-        caption: format!(
-            "Items that are in the most lists of {width} nearest neighbors. The mean is {width} lists per item, and {} items are in none. A hub \
-             without content (boilerplate, a very short text) spoils lists of neighbors.",
-            count(never)
-        ),
-        listings: vec![Listing {
-            head: ["lists it is in", "item"].map(str::to_owned).to_vec(),
-            lines: order.iter().take(LINES / 2).filter(|&&item| met[item] > 0).map(line).collect(),
-            ..Listing::default()
-        }],
-        ..Chapter::default()
-    })
 }

@@ -26,21 +26,15 @@ pub struct Statement {
     pub delta: f64,
     /// True where the bound reaches ρ.
     pub reached: bool,
-    /// Estimated recall.
     pub recall: f64,
-    /// Its lower bound at confidence 1 − δ.
     pub lower: f64,
-    /// Kind of bound.
     pub bound: String,
     /// Items whose whole rows were compared: audited rows, or held-out landmarks.
     pub rows: usize,
-    /// Landmark columns.
     pub landmarks: usize,
-    /// Pairs that were scored for the answer.
     pub scored_pairs: u64,
     /// Calls that were made now; what the store had took none.
     pub evaluations: u64,
-    /// The same for each item.
     pub calls_per_item: f64,
     /// True if the bound is a guarantee by an audit; false if held-out columns estimate it, or an earlier version stated it.
     #[serde(default)]
@@ -108,13 +102,11 @@ pub(super) fn table(folder: &Path) -> Option<TableSpec> {
         ])
     };
     let lines: Vec<Vec<String>> = files.into_iter().filter_map(line).collect();
-    let head = ["", "target", "recall", "at least", "bound", "rows", "calls", "an item"].map(str::to_owned);
-    (!lines.is_empty()).then(|| TableSpec {
-        id: "table-recall".to_owned(),
-        title: "Stated recall".to_owned(),
-        caption: "Recall of the lists made from these factors, estimated and bounded from below at confidence 1 − δ. It holds for the mean over the \
-                  items at hand, not for each item and not for new ones. Calls are those of the run that made the list; what the store had took none."
-            .to_owned(),
-        kind: TableKind::Plain { figures: vec![2, 3, 5, 6, 7], head: head.to_vec(), lines },
-    })
+    let head = ["", "target", "recall", "at least", "bound", "rows", "calls", "per item"];
+    let caption = "Recall of the lists made from these factors, estimated and bounded from below at confidence 1 − δ. It holds for the mean over \
+                   these items, not for each item and not for new ones. Calls are those of the run that made the list; stored scores took none.";
+    let is_empty = lines.is_empty();
+    let table =
+        || TableSpec::new("table-recall", "Stated recall", caption, TableKind::plain(&head, [2, 3, 5, 6, 7], lines));
+    (!is_empty).then(table)
 }

@@ -45,9 +45,6 @@ enum Replicates {
 }
 
 /// Both sides of a predicate at every place that both have.
-///
-/// # Errors
-/// A term without a row, as it is written.
 pub(super) fn points(predicate: &Predicate, rows: Rows<'_>) -> Result<Vec<Point>, String> {
     let (left, right) = (figures(&predicate.left, rows)?, figures(&predicate.right, rows)?);
     let relation = predicate.relation;

@@ -17,7 +17,6 @@
 
 use crate::results::Metric;
 
-/// A comparison of two expressions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Predicate {
     pub(super) left: Expression,
@@ -56,7 +55,6 @@ pub(super) struct Term {
     pub(super) axes: Vec<(Axis, String)>,
 }
 
-/// Arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Plus,
@@ -145,9 +143,6 @@ impl Expression {
 
 impl Predicate {
     /// Reads one.
-    ///
-    /// # Errors
-    /// The expected word and its place; an unknown metric or axis, with the nearest name.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut reader = Reader { rest: text };
         let left = reader.sum()?;

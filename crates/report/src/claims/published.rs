@@ -21,12 +21,10 @@ const LARGEST_FIRST: [&str; 4] = ["paper", "full", "medium", "laptop"];
 /// One run: its rows, and its `run.json`.
 #[derive(Debug, Clone)]
 pub struct PublishedRun {
-    /// Name of its configuration.
     pub name: String,
     /// Its folder, from that of all results.
     pub folder: PathBuf,
     pub rows: Vec<ResultRow>,
-    /// Its `run.json`.
     pub facts: Json,
 }
 
@@ -39,9 +37,6 @@ pub struct Published {
 
 impl Published {
     /// Reads every run of these names below a folder; names without one are left out.
-    ///
-    /// # Errors
-    /// A `results.parquet` that can't be read.
     pub fn read<'a>(results: &Path, names: impl IntoIterator<Item = &'a str>) -> Result<Self, ResultsError> {
         let mut runs = HashMap::new();
         for name in names {
@@ -81,9 +76,6 @@ impl Published {
 
 impl PublishedRun {
     /// The runs of a name below a folder, the largest profile first.
-    ///
-    /// # Errors
-    /// A `results.parquet` that can't be read.
     pub fn find(results: &Path, name: &str) -> Result<Vec<Self>, ResultsError> {
         let read = |folder| Self::read(results, folder);
         let mut runs: Vec<Self> = folders_of(results, name).into_iter().map(read).collect::<Result<_, _>>()?;
@@ -93,9 +85,6 @@ impl PublishedRun {
     }
 
     /// The run in a folder.
-    ///
-    /// # Errors
-    /// A `results.parquet` that can't be read.
     pub fn read(results: &Path, folder: PathBuf) -> Result<Self, ResultsError> {
         let rows = rows_from_parquet(&results.join(&folder).join("results.parquet"))?;
         let text = fs::read_to_string(results.join(&folder).join("run.json")).unwrap_or_default();
@@ -123,7 +112,6 @@ impl PublishedRun {
         self.rows.iter().map(|row| row.subject.items).max().unwrap_or(0)
     }
 
-    /// Number of replicates.
     pub fn replicates(&self) -> u64 {
         self.rows.iter().map(|row| row.replicate + 1).max().unwrap_or(0)
     }
@@ -135,7 +123,6 @@ impl PublishedRun {
         if source["dirty"] == Json::Bool(true) { format!("{revision}, changed") } else { revision }
     }
 
-    /// Wall seconds of its cells.
     pub fn seconds(&self) -> Option<f64> {
         self.facts["wall_seconds"].as_f64()
     }
@@ -191,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_that_an_earlier_run_paid_for_are_told_from_those_evaluated() {
+    fn scores_that_an_earlier_run_evaluated_are_distinguished_from_those_evaluated() {
         let scores = |evaluated: u64, reused: u64| {
             let shown = ["evaluated", "bought"].map(|key| {
                 let facts = json!({ "calls": { "planned": evaluated + reused, key: evaluated, "reused": reused } });

@@ -38,7 +38,7 @@ fn a_file_without_a_claim_is_named() {
 }
 
 #[test]
-fn a_claim_is_judged_at_every_place_and_says_which_one_decides() {
+fn a_claim_is_judged_at_every_place_and_states_which_one_decides() {
     let holds = judged("relative_error(method=nystrom, comparison=rank) > 1");
     assert_eq!(holds.verdict, ClaimVerdict::Holds);
     assert!(

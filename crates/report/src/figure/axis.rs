@@ -61,7 +61,6 @@ impl Axis {
         Some((value - self.low) / (self.high - self.low))
     }
 
-    /// The values at both ends.
     pub(super) fn ends(&self) -> (f64, f64) {
         if self.log { (10f64.powf(self.low), 10f64.powf(self.high)) } else { (self.low, self.high) }
     }
@@ -71,7 +70,6 @@ impl Axis {
         Self { low, high, ticks: Vec::new(), log: false }
     }
 
-    /// Place of a tick.
     pub(crate) fn place_of_tick(&self, tick: f64) -> f64 {
         (tick - self.low) / (self.high - self.low)
     }

@@ -8,22 +8,19 @@ use super::chart::{Chart, Panel, Series, Shape};
 use super::layout::{Layout, sample};
 use super::style::{Marker, Palette, SeriesStyle};
 
-/// Error of a backend.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// A drawing area with a scale.
 struct Canvas<'a, DB: DrawingBackend> {
     area: &'a DrawingArea<DB, Shift>,
     scale: f64,
 }
 
-/// Draws the whole chart.
 pub(super) fn draw<DB: DrawingBackend>(backend: DB, chart: &Chart, layout: &Layout, scale: f64) -> Result<(), Failure>
 where
     DB::ErrorType: 'static,
 {
     let area = backend.into_drawing_area();
-    area.fill(&Palette::PAPER.colour()).map_err(fail)?;
+    area.fill(&Palette::PAPER.color()).map_err(fail)?;
     let canvas = Canvas { area: &area, scale };
     for (index, panel) in chart.panels.iter().enumerate() {
         let corner = layout.corner(index);
@@ -58,21 +55,21 @@ where
         ((x * self.scale).round() as i32, (y * self.scale).round() as i32)
     }
 
-    fn stroke(&self, colour: RGBColor, width: f64) -> ShapeStyle {
+    fn stroke(&self, color: RGBColor, width: f64) -> ShapeStyle {
         // as above; at least one pixel
-        colour.stroke_width(((width * self.scale).round() as u32).max(1))
+        color.stroke_width(((width * self.scale).round() as u32).max(1))
     }
 
-    fn line(&self, points: &[(f64, f64)], colour: RGBColor, width: f64) -> Result<(), Failure> {
+    fn line(&self, points: &[(f64, f64)], color: RGBColor, width: f64) -> Result<(), Failure> {
         let points: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
-        self.area.draw(&PathElement::new(points, self.stroke(colour, width))).map_err(fail)
+        self.area.draw(&PathElement::new(points, self.stroke(color, width))).map_err(fail)
     }
 
-    fn dashed(&self, points: &[(f64, f64)], dash: &[f64], colour: RGBColor, width: f64) -> Result<(), Failure> {
+    fn dashed(&self, points: &[(f64, f64)], dash: &[f64], color: RGBColor, width: f64) -> Result<(), Failure> {
         if dash.is_empty() {
-            return self.line(points, colour, width);
+            return self.line(points, color, width);
         }
-        dashes(points, dash).iter().try_for_each(|piece| self.line(piece, colour, width))
+        dashes(points, dash).iter().try_for_each(|piece| self.line(piece, color, width))
     }
 
     /// Grid, axes and ticks of a panel.
@@ -80,11 +77,11 @@ where
         let (right, bottom) = (left + wide, top + high);
         for (tick, _) in &panel.y.ticks {
             let y = bottom - high * panel.y.place_of_tick(*tick);
-            self.line(&[(left, y), (right, y)], Palette::GRID.colour(), 1.0)?;
+            self.line(&[(left, y), (right, y)], Palette::GRID.color(), 1.0)?;
         }
         for (tick, _) in &panel.x.ticks {
             let x = left + wide * panel.x.place_of_tick(*tick);
-            self.line(&[(x, bottom), (x, bottom + 4.0)], Palette::AXIS.colour(), 1.0)?;
+            self.line(&[(x, bottom), (x, bottom + 4.0)], Palette::AXIS.color(), 1.0)?;
         }
         // a panel without a tick has no axes
         if panel.x.ticks.is_empty() {
@@ -93,9 +90,9 @@ where
         // the level 0 inside a panel is an axis of its own
         if panel.y.low < 0.0 && panel.y.high > 0.0 && panel.y.place(0.0).is_some() {
             let y = bottom - high * panel.y.place_of_tick(0.0);
-            self.line(&[(left, y), (right, y)], Palette::AXIS.colour(), 1.0)?;
+            self.line(&[(left, y), (right, y)], Palette::AXIS.color(), 1.0)?;
         }
-        self.line(&[(left, bottom), (right, bottom)], Palette::AXIS.colour(), 1.2)
+        self.line(&[(left, bottom), (right, bottom)], Palette::AXIS.color(), 1.2)
     }
 
     /// The interval around a curve, cut at the edge of the plot.
@@ -114,7 +111,7 @@ where
         if outline.len() < 3 {
             return Ok(());
         }
-        self.area.draw(&Polygon::new(outline, series.style.colour().mix(0.13).filled())).map_err(fail)
+        self.area.draw(&Polygon::new(outline, series.style.color().mix(0.13).filled())).map_err(fail)
     }
 
     /// A pale rim around a curve that others lie on, so that it is seen below them.
@@ -134,7 +131,7 @@ where
     fn pale(&self, points: &[(f64, f64)], style: &SeriesStyle) -> Result<(), Failure> {
         let points: Vec<_> = points.iter().map(|&point| self.at(point)).collect();
         let width = style.width + 3.5 * style.covered_by as f64;
-        let stroke = style.colour().mix(0.35).stroke_width((width * self.scale).round() as u32);
+        let stroke = style.color().mix(0.35).stroke_width((width * self.scale).round() as u32);
         self.area.draw(&PathElement::new(points, stroke)).map_err(fail)
     }
 
@@ -147,7 +144,7 @@ where
                 let places: Vec<_> = points.iter().filter_map(|&(x, mean, ..)| place(x, mean)).collect();
                 for piece in cut(&places) {
                     let piece: Vec<_> = piece.into_iter().map(pixel).collect();
-                    self.dashed(&piece, series.style.dash, series.style.colour(), series.style.width)?;
+                    self.dashed(&piece, series.style.dash, series.style.color(), series.style.width)?;
                 }
                 places
                     .iter()
@@ -161,13 +158,13 @@ where
                 .try_for_each(|place| self.marker(&series.style, pixel(place), 2.7)),
             Shape::Segments(segments) => segments.iter().try_for_each(|ends| {
                 let [Some(from), Some(to)] = ends.map(|(x, y)| place(x, y)) else { return Ok(()) };
-                self.line(&[pixel(from), pixel(to)], Palette::MUTED.colour(), 1.2)
+                self.line(&[pixel(from), pixel(to)], Palette::MUTED.color(), 1.2)
             }),
             Shape::Bars(bars) => {
                 for &(left, right, height) in bars {
                     let (Some((x0, y)), Some(x1)) = (place(left, height), panel.x.place(right)) else { continue };
                     let corners = [self.at(pixel((x0, y.clamp(0.0, 1.0)))), self.at(pixel((x1, 0.0)))];
-                    self.area.draw(&Rectangle::new(corners, series.style.colour().mix(0.75).filled())).map_err(fail)?;
+                    self.area.draw(&Rectangle::new(corners, series.style.color().mix(0.75).filled())).map_err(fail)?;
                 }
                 Ok(())
             }
@@ -179,16 +176,16 @@ where
             if style.has_rim() {
                 self.pale(&[(x, y), (x + sample(style), y)], style)?;
             }
-            self.dashed(&[(x, y), (x + sample(style), y)], style.dash, style.colour(), style.width)?;
+            self.dashed(&[(x, y), (x + sample(style), y)], style.dash, style.color(), style.width)?;
         }
         self.marker(style, (x + sample(style) / 2.0, y), 3.9)
     }
 
     /// A filled marker on a thin rim of paper, so that it stands off its own line and off its neighbors.
-    fn marker(&self, style: &SeriesStyle, centre: (f64, f64), r: f64) -> Result<(), Failure> {
-        let colour = style.colour();
+    fn marker(&self, style: &SeriesStyle, center: (f64, f64), r: f64) -> Result<(), Failure> {
+        let color = style.color();
         let around = |offsets: &[(f64, f64)], r: f64| -> Vec<(i32, i32)> {
-            offsets.iter().map(|(dx, dy)| self.at((centre.0 + dx * r, centre.1 + dy * r))).collect()
+            offsets.iter().map(|(dx, dy)| self.at((center.0 + dx * r, center.1 + dy * r))).collect()
         };
         const SQUARE: &[(f64, f64)] = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
         const UP: &[(f64, f64)] = &[(0.0, -1.25), (1.15, 0.8), (-1.15, 0.8)];
@@ -196,27 +193,27 @@ where
         const DIAMOND: &[(f64, f64)] = &[(0.0, -1.35), (1.2, 0.0), (0.0, 1.35), (-1.2, 0.0)];
         // radii are a few logical pixels
         let pixels = |r: f64| (r * self.scale).round() as i32;
-        let paper = Palette::PAPER.colour();
+        let paper = Palette::PAPER.color();
         let polygon = |offsets: &[(f64, f64)]| {
             self.area.draw(&Polygon::new(around(offsets, r * 1.32), paper.filled())).map_err(fail)?;
-            self.area.draw(&Polygon::new(around(offsets, r), colour.filled())).map_err(fail)
+            self.area.draw(&Polygon::new(around(offsets, r), color.filled())).map_err(fail)
         };
-        let disc = |r: f64, colour: RGBColor| {
-            self.area.draw(&Circle::new(self.at(centre), pixels(r), colour.filled())).map_err(fail)
+        let disc = |r: f64, color: RGBColor| {
+            self.area.draw(&Circle::new(self.at(center), pixels(r), color.filled())).map_err(fail)
         };
         let strokes = |pairs: [[(f64, f64); 2]; 2]| {
-            for (colour, width) in [(paper, 3.6), (colour, 2.0)] {
+            for (color, width) in [(paper, 3.6), (color, 2.0)] {
                 for pair in pairs {
-                    let line = pair.map(|(dx, dy)| (centre.0 + dx * r, centre.1 + dy * r));
-                    self.line(&line, colour, width)?;
+                    let line = pair.map(|(dx, dy)| (center.0 + dx * r, center.1 + dy * r));
+                    self.line(&line, color, width)?;
                 }
             }
             Ok(())
         };
         match style.marker {
             Marker::None => Ok(()),
-            Marker::Disc => disc(r * 1.3, paper).and_then(|()| disc(r, colour)),
-            Marker::Ring => disc(r * 1.1, colour).and_then(|()| disc(r * 0.62, paper)),
+            Marker::Disc => disc(r * 1.3, paper).and_then(|()| disc(r, color)),
+            Marker::Ring => disc(r * 1.1, color).and_then(|()| disc(r * 0.62, paper)),
             Marker::Square => polygon(SQUARE),
             Marker::Triangle => polygon(UP),
             Marker::TriangleDown => polygon(DOWN),

@@ -2,12 +2,15 @@
 
 use super::axis::{Axis, limits};
 use super::style::{Marker, SeriesStyle};
-use crate::amounts::count;
 use crate::error::ReportError;
 use crate::groups::{Group, Order, comparison_words, groups, panels};
 use crate::input::ReportInput;
-use crate::results::{Axis as Along, Direction, Notation, ResultRow};
-use crate::spec::{Caveat, FigureKind, FigureSpec};
+use crate::results::{Axis as Along, Notation, ResultRow};
+use crate::spec::{Caveat, FigureKind, FigureSpec, distinct};
+
+mod curves;
+
+use curves::curves;
 
 /// A figure before it is drawn.
 #[derive(Debug, Clone)]
@@ -20,7 +23,6 @@ pub(super) struct Chart {
     pub(super) caveat: String,
 }
 
-/// One plot.
 #[derive(Debug, Clone)]
 pub(super) struct Panel {
     pub(super) title: String,
@@ -33,19 +35,16 @@ pub(super) struct Panel {
     pub(super) above: Vec<(f64, f64, String, Option<usize>)>,
 }
 
-/// One method in one panel.
 #[derive(Debug, Clone)]
 pub(super) struct Series {
     pub(super) style: SeriesStyle,
     pub(super) shape: Shape,
 }
 
-/// Form in which it is drawn.
 #[derive(Debug, Clone)]
 pub(super) enum Shape {
     /// x, mean, low, high.
     Curve(Vec<(f64, f64, f64, f64)>),
-    /// Points only.
     Points(Vec<(f64, f64)>),
     /// left, right, height; from the bottom of the axis.
     Bars(Vec<(f64, f64, f64)>),
@@ -54,14 +53,12 @@ pub(super) enum Shape {
 }
 
 impl Panel {
-    /// Curves that are drawn with their interval.
     fn bands(&self) -> usize {
         self.series.iter().filter(|series| series.has_band()).count()
     }
 }
 
 impl Series {
-    /// True of a curve with an interval.
     pub(super) fn has_band(&self) -> bool {
         matches!(&self.shape, Shape::Curve(points) if points.len() > 1 && points.iter().any(|(_, _, low, high)| high > low))
     }
@@ -79,13 +76,13 @@ impl Chart {
             return Err(ReportError::EmptyFigure { figure: spec.id.clone(), metric: spec.select.metric.id() });
         }
         let styles = Styles::of(input.rows);
-        let mut has_half_bands = false;
+        let (mut has_half_bands, mut caveats) = (false, caveats(input, &groups));
         let mut chart = Self {
             panels: Vec::new(),
             x_label: String::new(),
             y_label: spec.select.metric.spec().axis.to_string(),
             legend: Vec::new(),
-            caveat: caveats(input, &groups).join(" · "),
+            caveat: String::new(),
         };
         for part in panels(&groups) {
             let panel = match spec.kind {
@@ -114,18 +111,16 @@ impl Chart {
             chart.panels.push(panel);
         }
         if has_half_bands {
-            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
-            chart.caveat = format!("{so_far}of an interval that reaches 0, which a logarithm lacks, the upper half");
+            caveats.push("of an interval that reaches 0, which a logarithm lacks, the upper half".to_owned());
         }
         if let Some(most) = chart.panels.iter().map(Panel::bands).max().filter(|most| *most > 0) {
             let of = if most > 1 { " of the two curves that end best" } else { "" };
-            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
-            chart.caveat = format!("{so_far}shaded: 95 % interval{of}");
+            caveats.push(format!("shaded: 95 % interval{of}"));
         }
         if chart.legend.iter().any(|(_, style)| style.has_rim()) {
-            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
-            chart.caveat = format!("{so_far}pale rim: another curve coincides with this one");
+            caveats.push("pale rim: another curve coincides with this one".to_owned());
         }
+        chart.caveat = caveats.join(" · ");
         // one entry states what the heading states already
         if chart.legend.len() == 1 && !matches!(spec.kind, FigureKind::Curve { .. }) {
             chart.legend.clear();
@@ -184,23 +179,7 @@ fn remember(legend: &mut Vec<(String, SeriesStyle)>, name: &str, style: SeriesSt
 
 /// The methods of a part, in the order of their groups.
 fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for group in part {
-        if !names.contains(&group.row.subject.method.as_str()) {
-            names.push(&group.row.subject.method);
-        }
-    }
-    names
-}
-
-/// A mean this number of times the middle one has exploded: it is cut, and an arrow shows where it is.
-const EXPLODES: f64 = 30.0;
-
-/// The middle of some numbers.
-fn middle(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(1.0)
+    distinct(part.iter().map(|group| group.row.subject.method.as_str()))
 }
 
 fn x_axis(part: &[Group<'_>], across: &'static str) -> Axis {
@@ -217,148 +196,6 @@ fn x_axis(part: &[Group<'_>], across: &'static str) -> Axis {
         };
     }
     Axis::linear(low.max(0.0), high, 6, Along::of(across).notation)
-}
-
-fn curves(
-    part: &[Group<'_>],
-    styles: &Styles<'_>,
-    across: &'static str,
-    log_y: bool,
-    y_limits: Option<(f64, f64)>,
-    legend: &mut Vec<(String, SeriesStyle)>,
-) -> Panel {
-    let spec = part[0].row.metric.spec();
-    // a method that was measured at one size while others have several does not depend on size: it is a level, and does not stretch the axis.
-    // A cap at one size is a level in any case: a line without marks would show nothing of a single point
-    let many = methods(part).len() < part.len();
-    let alone = |method: &str| {
-        let mut here = part.iter().filter(|group| group.row.subject.method == method);
-        here.next().is_some_and(|group| many || group.row.subject.is_cap) && here.next().is_none()
-    };
-    let sized: Vec<Group<'_>> = part.iter().filter(|group| !alone(&group.row.subject.method)).cloned().collect();
-    let x = x_axis(if sized.is_empty() { part } else { &sized }, across);
-    let low_high = |group: &Group<'_>| group.estimate.interval.unwrap_or((group.estimate.mean, group.estimate.mean));
-    let means = || part.iter().map(|group| group.estimate.mean);
-    let y = if log_y {
-        // what lies nine decades below the rest is rounding, not a size that an axis has to hold
-        let rounding = 1e-9 * means().fold(0.0, f64::max);
-        let positive = means().filter(|mean| *mean > rounding);
-        let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), mean| (a.min(mean), b.max(mean)));
-        let most = most.min(EXPLODES * middle(means()));
-        let (low, high) = y_limits.unwrap_or((least / 1.2, (most * 1.2).min(1e4 * least)));
-        if low < high { Axis::log(low, high) } else { Axis::log(0.1, 1.0) }
-    } else {
-        let (low, high) = y_limits.unwrap_or_else(|| limits(means(), spec.limits));
-        Axis::linear(low, high, 6, spec.notation)
-    };
-    let mut series = Vec::new();
-    for method in methods(part) {
-        let style = styles.of_method(method);
-        let of_method = part.iter().filter(|group| group.row.subject.method == method);
-        let mut points: Vec<_> = of_method
-            .map(|group| {
-                let (low, high) = low_high(group);
-                (group.row.along(across), group.estimate.mean, low, high)
-            })
-            .collect();
-        let mut style_here = style;
-        if alone(method) {
-            let (_, mean, low, high) = points[0];
-            let (left, right) = x.ends();
-            points = vec![(left, mean, low, high), (right, mean, low, high)];
-            style_here.marker = Marker::None;
-        }
-        if log_y {
-            // down to 0 it would color the whole plot below the curve
-            points
-                .iter_mut()
-                .filter(|(_, mean, low, _)| *low <= 0.0 && *mean > 0.0)
-                .for_each(|point| point.2 = point.1);
-        }
-        let is_on_axis = |mean: f64| y.place(mean).is_some_and(|place| (0.0..=1.0).contains(&place));
-        let visible = points.iter().any(|point| is_on_axis(point.1));
-        for (_, mean, low, high) in points.iter_mut().filter(|point| !is_on_axis(point.1)) {
-            // the interval of a mean that is off the axis would color the whole plot
-            (*low, *high) = (*mean, *mean);
-        }
-        let name = if visible { method.to_string() } else { format!("{method} (off the axis)") };
-        // a method that shows in one panel is not off the axis of the figure
-        legend.retain(|(known, _)| !(visible && *known == format!("{method} (off the axis)")));
-        if visible || legend.iter().all(|(known, _)| known != method) {
-            remember(legend, &name, style_here);
-        }
-        series.push(Series { style: style_here, shape: Shape::Curve(points) });
-    }
-    let above = above(&series, &x, &y, spec.notation);
-    keep_two_bands(&mut series, spec.better);
-    tell_apart(&mut series, &x, &y);
-    for (method, one) in methods(part).into_iter().zip(&series) {
-        if let Some((_, style)) = legend.iter_mut().find(|(name, _)| name == method) {
-            style.covered_by = style.covered_by.max(one.style.covered_by);
-        }
-    }
-    Panel { title: title(part[0].row), x, y, series, labels: Vec::new(), above }
-}
-
-/// Share of the height of a plot below which two points cannot be distinguished.
-const SAME_PLACE: f64 = 0.015;
-
-/// Leaves the intervals of the two curves that end best: more of them hide each other.
-fn keep_two_bands(series: &mut [Series], better: Direction) {
-    let mut ends: Vec<(usize, f64)> = Vec::new();
-    for (place, one) in series.iter().enumerate().filter(|(_, one)| one.style.colour.is_some()) {
-        if let Shape::Curve(points) = &one.shape {
-            ends.extend(points.last().filter(|_| one.has_band()).map(|point| (place, point.1)));
-        }
-    }
-    ends.sort_by(|one, other| match better {
-        Direction::Higher => other.1.total_cmp(&one.1),
-        Direction::Lower => one.1.total_cmp(&other.1),
-        Direction::Neither => std::cmp::Ordering::Equal,
-    });
-    let kept: Vec<usize> = ends.into_iter().take(2).map(|(place, _)| place).collect();
-    for (_, one) in series.iter_mut().enumerate().filter(|(place, _)| !kept.contains(place)) {
-        if let Shape::Curve(points) = &mut one.shape {
-            points.iter_mut().for_each(|point| (point.2, point.3) = (point.1, point.1));
-        }
-    }
-}
-
-/// Counts for each curve the later ones that lie on it.
-fn tell_apart(series: &mut [Series], x: &Axis, y: &Axis) {
-    let places = |series: &Series| -> Vec<(f64, f64)> {
-        let Shape::Curve(points) = &series.shape else { return Vec::new() };
-        points.iter().filter_map(|&(at, mean, ..)| Some((x.place(at)?, y.place(mean)?))).collect()
-    };
-    let all: Vec<Vec<(f64, f64)>> = series.iter().map(places).collect();
-    for (place, one) in series.iter_mut().enumerate() {
-        let lies_on = |other: &&Vec<(f64, f64)>| {
-            let shared = other.iter().filter_map(|(x, y)| {
-                let here = all[place].iter().find(|(at, _)| (at - x).abs() < 1e-9)?;
-                Some((here.1 - y).abs())
-            });
-            let apart: Vec<f64> = shared.collect();
-            apart.len() > 1 && apart.iter().all(|apart| *apart < SAME_PLACE)
-        };
-        one.style.covered_by = all[place + 1..].iter().filter(lies_on).count();
-    }
-}
-
-/// An arrow with its value for every series that leaves the plot: at the place where it is highest.
-fn above(series: &[Series], x: &Axis, y: &Axis, notation: Notation) -> Vec<(f64, f64, String, Option<usize>)> {
-    let mut all: Vec<(f64, f64, String, Option<usize>)> = Vec::new();
-    for one in series {
-        let Shape::Curve(points) = &one.shape else { continue };
-        let is_above = |point: &&(f64, f64, f64, f64)| y.place(point.1).is_some_and(|place| place > 1.0);
-        let Some(highest) = points.iter().filter(is_above).max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
-        // one below the other where they stand at the same place
-        let near = |other: &f64| (x.place(*other).unwrap_or(0.0) - x.place(highest.0).unwrap_or(0.0)).abs() < 0.12;
-        let lines = all.iter().filter(|(other, ..)| near(other)).count();
-        // decimals of thousands carry no information
-        let value = if highest.1 < 1000.0 { notation.show(highest.1) } else { count(highest.1.round() as u64) };
-        all.push((highest.0, lines as f64, format!("↑ {value}"), one.style.colour));
-    }
-    all
 }
 
 fn points(
@@ -399,8 +236,8 @@ fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String,
         ("negative", 1, Marker::Triangle, shown.iter().filter(|(_, value)| *value < 0.0).collect()),
     ];
     let mut series = Vec::new();
-    for (name, colour, marker, points) in signs {
-        let style = SeriesStyle::marks(colour, marker);
+    for (name, color, marker, points) in signs {
+        let style = SeriesStyle::marks(color, marker);
         let points: Vec<_> = points.into_iter().map(|(position, value)| (*position as f64, *value)).collect();
         if !points.is_empty() {
             remember(legend, name, style);
@@ -445,7 +282,7 @@ fn histogram(
         let bars = bars.map(|(bin, &count)| (left(bin), left(bin + 1), f64::from(count))).collect();
         let mut style = SeriesStyle { marker: Marker::Square, width: 0.0, ..styles.of_method(method) };
         // alone in its figure, the exact matrix needs no gray
-        style.colour = style.colour.or((methods(part).len() == 1).then_some(0));
+        style.color = style.color.or((methods(part).len() == 1).then_some(0));
         remember(legend, method, style);
         series.push(Series { style, shape: Shape::Bars(bars) });
     }
@@ -462,9 +299,10 @@ fn histogram(
 
 #[cfg(test)]
 mod tests {
+    use super::curves::{count_covering, keep_two_bands};
     use super::*;
     use crate::fixture;
-    use crate::results::Metric;
+    use crate::results::{Direction, Metric};
 
     /// x, mean, low, high of each point of a curve.
     type Curve = Vec<(f64, f64, f64, f64)>;
@@ -522,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_reaches_zero_has_its_upper_half_on_a_logarithmic_axis_and_the_figure_says_so() {
+    fn an_interval_that_reaches_zero_has_its_upper_half_on_a_logarithmic_axis_and_the_figure_states_it() {
         let mut rows = fixture::rows();
         rows.retain(|row| row.subject.is_cap || ["Nyström", "SMS-Nyström"].contains(&row.subject.method.as_str()));
         let is_it = |row: &ResultRow| row.metric == Metric::RelativeError && row.subject.method == "SMS-Nyström";
@@ -555,7 +393,7 @@ mod tests {
         let (x, y) = (Axis::linear(0.0, 3.0, 5, Notation::Whole), Axis::linear(0.0, 2.0, 5, Notation::Fixed(1)));
         let mut series = vec![curve(0, 1.0), curve(1, 1.01), curve(2, last)];
         keep_two_bands(&mut series, Direction::Higher);
-        tell_apart(&mut series, &x, &y);
+        count_covering(&mut series, &x, &y);
         Panel { title: String::new(), x, y, series, labels: Vec::new(), above: Vec::new() }
     }
 

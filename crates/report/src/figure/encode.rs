@@ -52,7 +52,7 @@ pub(super) fn svg(chart: &Chart, title: &str, size: Size) -> Result<String, Repo
 fn text_element(label: &Text) -> String {
     let scale = f64::from(SVG_SCALE);
     let (x, y) = ((label.at.0 * scale).round(), (label.at.1 * scale).round());
-    let (r, g, b) = label.colour;
+    let (r, g, b) = label.color;
     let mut out =
         format!("<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"#{r:02X}{g:02X}{b:02X}\"", label.em * scale);
     match label.anchor {

@@ -26,7 +26,7 @@ pub(super) fn chart(graphs: &[GraphPanel], input: &ReportInput<'_>) -> Chart {
         panels: graphs.iter().map(|graph| panel(graph, aspect)).collect(),
         x_label: String::new(),
         y_label: String::new(),
-        legend: (0..most).map(|color| (format!("colour {}", color + 1), style(color))).collect(),
+        legend: (0..most).map(|color| (format!("color {}", color + 1), style(color))).collect(),
         caveat: caveats(input, &[]).join(" · "),
     }
 }

@@ -6,7 +6,6 @@ use super::style::{Ink, Palette, SeriesStyle};
 use super::text::{Anchor, CAPITALS, Text, width};
 use crate::error::ReportError;
 
-/// Inks of the series.
 static SERIES: [Ink; 8] = Palette::SERIES;
 
 const SIDE: f64 = 14.0;
@@ -23,7 +22,6 @@ const TITLE: f64 = 14.0;
 const SMALL: f64 = 11.0;
 const CAVEAT_LINE: f64 = 16.0;
 
-/// The places of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layout {
     pub(super) width: f64,
@@ -102,14 +100,12 @@ impl Layout {
         })
     }
 
-    /// The top left corner of a plot.
     pub(super) fn corner(&self, panel: usize) -> (f64, f64) {
         let (row, column) = (panel / self.columns, panel % self.columns);
         let x = self.left + (self.plot.0 + GAP) * column as f64;
         (x, ABOVE + (ABOVE + self.plot.1 + BELOW) * row as f64)
     }
 
-    /// Every piece of type.
     pub(super) fn texts(&self, chart: &Chart) -> Vec<Text> {
         let mut all = Vec::new();
         for (index, panel) in chart.panels.iter().enumerate() {
@@ -118,8 +114,8 @@ impl Layout {
             let below = (left + self.plot.0 / 2.0, top + self.plot.1 + 40.0);
             all.push(line(&chart.x_label, below, LABEL, &Palette::TEXT, Anchor::Middle));
             if index.is_multiple_of(self.columns) {
-                let beside = (SIDE + 8.0, top + self.plot.1 / 2.0);
-                let label = line(&chart.y_label, beside, LABEL, &Palette::TEXT, Anchor::Middle);
+                let left = (SIDE + 8.0, top + self.plot.1 / 2.0);
+                let label = line(&chart.y_label, left, LABEL, &Palette::TEXT, Anchor::Middle);
                 all.push(Text { upright: true, ..label });
             }
         }
@@ -158,12 +154,12 @@ impl Layout {
             let at = (left + wide * x, top + high * (1.0 - y) + 0.5 * CAPITALS * TICK);
             all.push(line(text, at, TICK, &Palette::MUTED, Anchor::Middle));
         }
-        for (x, lines, text, colour) in &panel.above {
+        for (x, lines, text, color) in &panel.above {
             let Some(x) = panel.x.place(*x) else { continue };
             let half = 0.5 * width(text, TICK, true).unwrap_or(0.0);
             // inside the plot, however near the edge its point is
             let x = (wide * x).clamp(half, (wide - half).max(half));
-            let ink = colour.map_or(&Palette::MUTED, |index| &SERIES[index]);
+            let ink = color.map_or(&Palette::MUTED, |index| &SERIES[index]);
             let at = (left + x, top + TICK + 15.0 * lines);
             let label = line(text, at, TICK, ink, Anchor::Middle);
             all.push(Text { bold: true, ..label });
@@ -190,7 +186,7 @@ fn wrapped(text: &str, em: f64, room: f64) -> Result<Vec<String>, ReportError> {
 }
 
 fn line(text: &str, at: (f64, f64), em: f64, ink: &Ink, anchor: Anchor) -> Text {
-    Text { text: text.to_string(), at, em, bold: false, colour: ink.light, anchor, upright: false }
+    Text { text: text.to_string(), at, em, bold: false, color: ink.light, anchor, upright: false }
 }
 
 #[cfg(test)]
@@ -218,7 +214,7 @@ mod tests {
         let (x, y) = (Axis::bare(0.0, 1.0), Axis::bare(0.0, 1.0));
         let panel = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new(), above: Vec::new() };
         let (x_label, y_label) = ("x".to_owned(), "y".to_owned());
-        let style = SeriesStyle { colour: Some(0), marker: Marker::Disc, dash: &[], width: 2.0, covered_by: 0 };
+        let style = SeriesStyle { color: Some(0), marker: Marker::Disc, dash: &[], width: 2.0, covered_by: 0 };
         let name = "shift_ridge + known + character_ngrams, its embedding, and a proxy".to_owned();
         let legend = vec![(name.clone(), style), ("optimal".to_owned(), style)];
         let chart = Chart { panels: vec![panel], x_label, y_label, legend, caveat: String::new() };

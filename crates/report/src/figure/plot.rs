@@ -6,7 +6,6 @@ use super::style::{Marker, SeriesStyle};
 use crate::error::ReportError;
 use crate::plot::{Mark, Plot, PlotAxis};
 
-/// Ticks of an axis, about.
 const TICKS: usize = 6;
 /// What is no measurement.
 const DASHED: &[f64] = &[6.0, 4.0];
@@ -98,7 +97,6 @@ impl Plot {
     }
 }
 
-/// The drawing for the page.
 pub(crate) fn draw_plot(plot: &Plot) -> Result<String, ReportError> {
     super::on_page(&plot.chart(), &plot.title)
 }

@@ -34,7 +34,6 @@ impl Palette {
         ink("c8", (120, 94, 60), "#cdb08a"),
     ];
 
-    /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = &'static Ink> {
         const FIXED: [Ink; 5] = [Palette::PAPER, Palette::TEXT, Palette::MUTED, Palette::GRID, Palette::AXIS];
         const SERIES: [Ink; 8] = Palette::SERIES;
@@ -43,7 +42,7 @@ impl Palette {
 }
 
 impl Ink {
-    pub(super) fn colour(&self) -> RGBColor {
+    pub(super) fn color(&self) -> RGBColor {
         let (r, g, b) = self.light;
         RGBColor(r, g, b)
     }
@@ -55,7 +54,6 @@ impl Ink {
     }
 }
 
-/// The shape of a data point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marker {
     Disc,
@@ -69,11 +67,10 @@ pub(super) enum Marker {
     None,
 }
 
-/// Style of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SeriesStyle {
     /// Index into [`Palette::SERIES`]; `None` is the gray of a cap.
-    pub(super) colour: Option<usize>,
+    pub(super) color: Option<usize>,
     pub(super) marker: Marker,
     /// On and off lengths; empty is solid.
     pub(super) dash: &'static [f64],
@@ -84,13 +81,13 @@ pub(super) struct SeriesStyle {
 
 impl SeriesStyle {
     /// Marks of this shape and color, without a line.
-    pub(super) fn marks(colour: usize, marker: Marker) -> Self {
-        Self { colour: Some(colour % 8), marker, dash: &[], width: 0.0, covered_by: 0 }
+    pub(super) fn marks(color: usize, marker: Marker) -> Self {
+        Self { color: Some(color % 8), marker, dash: &[], width: 0.0, covered_by: 0 }
     }
 
     /// A line of this color without marks.
-    pub(super) fn line(colour: usize, dash: &'static [f64]) -> Self {
-        Self { width: 1.9, dash, ..Self::marks(colour, Marker::None) }
+    pub(super) fn line(color: usize, dash: &'static [f64]) -> Self {
+        Self { width: 1.9, dash, ..Self::marks(color, Marker::None) }
     }
 
     /// The style of the method in this place. Two methods in the same figure never look alike in black and white.
@@ -100,7 +97,7 @@ impl SeriesStyle {
         const DASHES: [&[f64]; 4] = [&[], &[7.0, 3.5], &[], &[2.0, 3.0]];
         // the second round of eight takes other dashes and markers with the same colors
         Self {
-            colour: Some(place % 8),
+            color: Some(place % 8),
             marker: MARKERS[(place + 4 * (place / 8)) % 8],
             dash: DASHES[(place + place / 8) % 4],
             width: 1.9,
@@ -111,7 +108,7 @@ impl SeriesStyle {
     /// The style of a method that reads all of K: the line to be beaten.
     pub(super) fn of_cap(place: usize) -> Self {
         let dash: &[f64] = if place.is_multiple_of(2) { &[1.5, 3.0] } else { &[9.0, 3.0, 1.5, 3.0] };
-        Self { colour: None, marker: Marker::None, dash, width: 1.6, covered_by: 0 }
+        Self { color: None, marker: Marker::None, dash, width: 1.6, covered_by: 0 }
     }
 
     /// True of a curve with a rim: the two below the topmost one of those that coincide. More of them would hide each other.
@@ -119,10 +116,10 @@ impl SeriesStyle {
         (1..=2).contains(&self.covered_by)
     }
 
-    pub(super) fn colour(&self) -> RGBColor {
-        match self.colour {
-            Some(index) => Palette::SERIES[index].colour(),
-            None => Palette::MUTED.colour(),
+    pub(super) fn color(&self) -> RGBColor {
+        match self.color {
+            Some(index) => Palette::SERIES[index].color(),
+            None => Palette::MUTED.color(),
         }
     }
 }
@@ -133,14 +130,14 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn the_first_sixteen_methods_differ_without_colour() {
+    fn the_first_sixteen_methods_differ_without_color() {
         let styles: HashSet<String> =
             (0..16).map(SeriesStyle::of_method).map(|l| format!("{:?}{:?}", l.marker, l.dash)).collect();
         assert_eq!(styles.len(), 16);
     }
 
     #[test]
-    fn every_ink_has_a_colour_and_a_name_of_its_own() {
+    fn every_ink_has_a_color_and_a_name_of_its_own() {
         let inks: HashSet<String> = Palette::all().map(Ink::hex).collect();
         let names: HashSet<&str> = Palette::all().map(|ink| ink.name).collect();
         assert_eq!((inks.len(), names.len()), (13, 13));

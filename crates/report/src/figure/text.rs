@@ -20,7 +20,6 @@ pub(super) enum Anchor {
     End,
 }
 
-/// One line of type.
 #[derive(Debug, Clone)]
 pub(super) struct Text {
     pub(super) text: String,
@@ -29,13 +28,12 @@ pub(super) struct Text {
     /// Font size in logical pixels.
     pub(super) em: f64,
     pub(super) bold: bool,
-    pub(super) colour: (u8, u8, u8),
+    pub(super) color: (u8, u8, u8),
     pub(super) anchor: Anchor,
     /// Reading upwards.
     pub(super) upright: bool,
 }
 
-/// The bundled font: regular or semi-bold.
 fn font(bold: bool) -> Result<&'static FontRef<'static>, ReportError> {
     static FONTS: OnceLock<Option<[FontRef<'static>; 2]>> = OnceLock::new();
     let parse = || Some([FontRef::try_from_slice(INTER_REGULAR).ok()?, FontRef::try_from_slice(INTER_SEMIBOLD).ok()?]);
@@ -83,7 +81,7 @@ impl Text {
                     let u = start.floor() + f64::from(bounds.min.x) + f64::from(dx);
                     let v = f64::from(bounds.min.y) + f64::from(dy);
                     let (x, y) = if self.upright { (x0.round() + v, -u - 1.0) } else { (u, y0.round() + v) };
-                    blend(rgb, row_width, (x, y), self.colour, coverage);
+                    blend(rgb, row_width, (x, y), self.color, coverage);
                 });
             }
             along += f64::from(scaled.h_advance(id));
@@ -93,14 +91,14 @@ impl Text {
 }
 
 /// Mixes a color into a pixel; what lies outside the picture is left.
-fn blend(rgb: &mut [u8], row_width: usize, (x, y): (f64, f64), colour: (u8, u8, u8), coverage: f32) {
+fn blend(rgb: &mut [u8], row_width: usize, (x, y): (f64, f64), color: (u8, u8, u8), coverage: f32) {
     if x < 0.0 || y < 0.0 || x >= row_width as f64 {
         return;
     }
     // both are whole and not negative
     let start = (y as usize * row_width + x as usize) * 3;
     let Some(pixel) = rgb.get_mut(start..start + 3) else { return };
-    for (old, new) in pixel.iter_mut().zip([colour.0, colour.1, colour.2]) {
+    for (old, new) in pixel.iter_mut().zip([color.0, color.1, color.2]) {
         let mixed = f32::from(*old) + coverage.clamp(0.0, 1.0) * (f32::from(new) - f32::from(*old));
         // between two bytes
         *old = mixed.round() as u8;
@@ -135,7 +133,7 @@ mod tests {
         let paint = |anchor, upright| {
             let mut rgb = vec![255u8; w * h * 3];
             let run =
-                Text { text: "l".into(), at: (30.0, 30.0), em: 20.0, bold: false, colour: (0, 0, 0), anchor, upright };
+                Text { text: "l".into(), at: (30.0, 30.0), em: 20.0, bold: false, color: (0, 0, 0), anchor, upright };
             run.paint(&mut rgb, w, 1.0).unwrap();
             let dark: Vec<(usize, usize)> = (0..w * h).filter(|i| rgb[3 * i] < 128).map(|i| (i % w, i / w)).collect();
             let mean = |of: fn(&(usize, usize)) -> usize| dark.iter().map(of).sum::<usize>() as f64 / dark.len() as f64;

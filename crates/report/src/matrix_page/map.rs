@@ -9,22 +9,16 @@ use serde_json::json;
 use super::cut;
 use crate::markup::base64;
 
-/// Width of the drawing.
 const WIDTH: f64 = 1000.0;
-/// Height of the drawing.
 const HEIGHT: f64 = 640.0;
-/// Room around the points.
 const MARGIN: f64 = 24.0;
 /// Bytes of all texts together, as they stand in the file.
 const TEXT_BYTES: usize = 2_000_000;
-/// Bytes of the longest text.
 const LONGEST: usize = 400;
-/// Bytes of the longest id.
 const LONGEST_ID: usize = 120;
 /// Place that marks that there is no neighbor.
 const NOBODY: u16 = u16::MAX;
 
-/// Items in the plane.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemMap {
     /// Sentences on what is drawn, and how.
@@ -36,7 +30,7 @@ pub struct ItemMap {
     /// Arrangements, the first shown first.
     pub layouts: Vec<MapLayout>,
     /// Colors, the first shown first.
-    pub colourings: Vec<Colouring>,
+    pub colorings: Vec<Coloring>,
     /// Nearest of each item, best first.
     pub near: Vec<Vec<Near>>,
 }
@@ -54,21 +48,18 @@ pub struct MapLayout {
 
 /// Labels of the items that are shown as colors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Colouring {
+pub struct Coloring {
     /// Name in the list of colors.
     pub name: String,
-    /// Labels.
     pub names: Vec<String>,
     /// Label of each item, where it has one.
     pub of: Vec<Option<usize>>,
 }
 
-/// A neighbor of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Near {
     /// Its place among the drawn items.
     pub place: usize,
-    /// Similarity.
     pub score: f64,
     /// True where the similarity was evaluated, false where the factors estimate it.
     pub is_exact: bool,
@@ -104,7 +95,6 @@ fn quantised(share: f64) -> u16 {
     (share.clamp(0.0, 1.0) * f64::from(u16::MAX)).round() as u16
 }
 
-/// Little-endian bytes.
 fn bytes(numbers: impl Iterator<Item = u16>) -> Vec<u8> {
     numbers.flat_map(u16::to_le_bytes).collect()
 }
@@ -129,11 +119,11 @@ impl ItemMap {
         let shares = cells().map(|near| near.map_or(0, |near| quantised((near.score - low) / extent)));
         let exact: Vec<u8> = cells().map(|near| u8::from(near.is_some_and(|near| near.is_exact))).collect();
         let longest = self.longest_text();
-        let colourings = self.colourings.iter().map(|colouring| {
+        let colorings = self.colorings.iter().map(|coloring| {
             let of =
-                colouring.of.iter().map(|label| label.and_then(|label| u16::try_from(label).ok()).unwrap_or(NOBODY));
-            let names: Vec<String> = colouring.names.iter().map(|name| cut(name, LONGEST_ID)).collect();
-            json!({ "name": colouring.name, "names": names, "of": base64(&bytes(of)) })
+                coloring.of.iter().map(|label| label.and_then(|label| u16::try_from(label).ok()).unwrap_or(NOBODY));
+            let names: Vec<String> = coloring.names.iter().map(|name| cut(name, LONGEST_ID)).collect();
+            json!({ "name": coloring.name, "names": names, "of": base64(&bytes(of)) })
         });
         let layouts = self
             .layouts
@@ -143,7 +133,7 @@ impl ItemMap {
             "ids": self.ids.iter().map(|id| cut(id, LONGEST_ID)).collect::<Vec<_>>(),
             "texts": self.texts.iter().map(|text| cut(text, longest)).collect::<Vec<_>>(),
             "layouts": layouts.collect::<Vec<_>>(),
-            "colourings": colourings.collect::<Vec<_>>(),
+            "colorings": colorings.collect::<Vec<_>>(),
             "width": width,
             "near": base64(&bytes(places)),
             "scores": base64(&bytes(shares)),

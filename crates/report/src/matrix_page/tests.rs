@@ -35,7 +35,7 @@ pub(crate) fn page(count: usize) -> MatrixPage {
                 points: points.iter().map(|&(x, y)| (y, x)).collect(),
             },
         ],
-        colourings: vec![Colouring {
+        colorings: vec![Coloring {
             name: "kinds".into(),
             names: vec!["even".into(), "odd <b>".into()],
             of: (0..count).map(|item| (item != 3).then_some(item % 2)).collect(),
@@ -72,7 +72,6 @@ pub(crate) fn page(count: usize) -> MatrixPage {
     MatrixPage { lead: "It took little.".into(), tiles: vec![tile], map: Some(map), chapters: vec![chapter] }
 }
 
-/// The whole page.
 pub(crate) fn html(page: &MatrixPage) -> String {
     let (rows, reference) = (fixture::rows(), fixture::reference());
     let input = crate::ReportInput { matrix: Some(page), ..fixture::input(&rows, &reference) };
@@ -150,8 +149,8 @@ fn in_a_browser_the_search_finds_a_click_lists_and_keys_move() {
         document.querySelector('[data-of] .go').click();
         const listed = chosen();
         const fits = document.documentElement.scrollWidth <= innerWidth;
-        const said = `found ${found}, chosen ${searched}, ${lines.length} near, ${marks}, moved ${moved}, zoomed ${zoomed}, listed ${listed}, fits ${fits}, title ${document.title}, errors ${errors}.`;
-        document.body.replaceChildren(Object.assign(document.createElement('p'), { textContent: said }));
+        const seen = `found ${found}, chosen ${searched}, ${lines.length} near, ${marks}, moved ${moved}, zoomed ${zoomed}, listed ${listed}, fits ${fits}, title ${document.title}, errors ${errors}.`;
+        document.body.replaceChildren(Object.assign(document.createElement('p'), { textContent: seen }));
     </script></body>";
     let page = html(&page(60)).replace("</body>", probe);
     let seen = browser.open(&page, &["--window-size=500,900", "--dump-dom"]);

@@ -3,24 +3,21 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap as _;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value as Json};
 
 use super::Notation;
 
 /// An axis: how it is labelled, and the heads of its places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
-    /// Name in rows: `rank`.
     pub name: &'static str,
-    /// Label in figures.
     pub label: &'static str,
     /// Head of a place in tables, which takes the value for `{}`.
     head: &'static str,
     /// Head of the place 0, where that is none.
     nowhere: Option<&'static str>,
-    /// Printed form of its ticks.
     pub notation: Notation,
     /// True where equal factors are equal lengths.
     pub is_logarithmic: bool,
@@ -31,11 +28,8 @@ pub struct Axis {
 /// Columns of the stored rows that hold the axes of many experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
-    /// `columns`.
     Columns,
-    /// `rank`.
     Rank,
-    /// `position`.
     Position,
 }
 
@@ -87,7 +81,7 @@ pub const AXES: [Axis; 16] = [
     Axis { name: "batches", label: "batches", head: "{} batches", columns: &[Column::Rank], ..PLAIN },
     Axis {
         name: "share",
-        label: "share of the unlabelled text (%)",
+        label: "share of the unlabeled text (%)",
         head: "{} % of the text",
         columns: &[Column::Position],
         ..PLAIN
@@ -120,8 +114,8 @@ fn columns_of(name: &str) -> &'static [Column] {
     AXES.iter().find(|axis| axis.name == name).map_or(&[], |axis| axis.columns)
 }
 
-/// Place along an axis.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
 pub enum Place {
     /// A number; whole ones are stored without a point.
     Number(f64),
@@ -171,29 +165,16 @@ impl fmt::Display for Place {
     }
 }
 
-impl From<f64> for Place {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
+macro_rules! place_of {
+    ($($number:ty),*) => {
+        $(impl From<$number> for Place {
+            fn from(number: $number) -> Self {
+                Self::Number(number as f64)
+            }
+        })*
+    };
 }
-
-impl From<i32> for Place {
-    fn from(number: i32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl From<u64> for Place {
-    fn from(number: u64) -> Self {
-        Self::Number(number as f64)
-    }
-}
-
-impl From<usize> for Place {
-    fn from(number: usize) -> Self {
-        Self::Number(number as f64)
-    }
-}
+place_of!(f64, i32, u64, usize);
 
 impl From<&str> for Place {
     fn from(word: &str) -> Self {
@@ -223,27 +204,11 @@ impl Serialize for Place {
     }
 }
 
-impl<'de> Deserialize<'de> for Place {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Stored {
-            Number(f64),
-            Word(String),
-        }
-        Ok(match Stored::deserialize(deserializer)? {
-            Stored::Number(number) => Self::Number(number),
-            Stored::Word(word) => Self::Word(word),
-        })
-    }
-}
-
 /// The places of a row along its axes, in the order they were named; an object in files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Axes(Vec<(String, Place)>);
 
 impl Axes {
-    /// Sets the place along an axis.
     pub fn set(&mut self, name: &str, place: impl Into<Place>) {
         let place = place.into();
         match self.0.iter_mut().find(|(known, _)| known == name) {
@@ -252,17 +217,14 @@ impl Axes {
         }
     }
 
-    /// True of a row that lies along none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Names and places, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Place)> {
         self.0.iter().map(|(name, place)| (name.as_str(), place))
     }
 
-    /// Place along the axis of this name.
     pub fn get(&self, name: &str) -> Option<&Place> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, place)| place)
     }
@@ -274,13 +236,11 @@ impl Axes {
         by_name.or_else(|| columns_of(name).iter().find_map(|&column| self.in_column(column)))
     }
 
-    /// Number in a stored column.
     fn in_column(&self, column: Column) -> Option<f64> {
         let held = self.0.iter().find(|(name, _)| columns_of(name).contains(&column));
         held.and_then(|(_, place)| place.number())
     }
 
-    /// Count in a stored column.
     pub(super) fn count(&self, column: Column) -> Option<u64> {
         self.in_column(column).and_then(whole)
     }
@@ -318,31 +278,15 @@ impl fmt::Display for Axes {
 
 impl Serialize for Axes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.iter().try_for_each(|(name, place)| map.serialize_entry(name, place))?;
-        map.end()
+        serializer.collect_map(self.iter())
     }
 }
 
 impl<'de> Deserialize<'de> for Axes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Axes;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of axes by name")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Axes, A::Error> {
-                let mut axes = Axes::default();
-                while let Some((name, place)) = map.next_entry::<String, Place>()? {
-                    axes.set(&name, place);
-                }
-                Ok(axes)
-            }
-        }
-        deserializer.deserialize_map(InOrder)
+        let places = Map::<String, Json>::deserialize(deserializer)?;
+        let place = |(name, place)| Ok((name, Place::deserialize(place).map_err(D::Error::custom)?));
+        places.into_iter().map(place).collect::<Result<_, _>>().map(Self)
     }
 }
 

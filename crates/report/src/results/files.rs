@@ -8,11 +8,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[error("could not {action} `{}`; {}", path.display(), next_step(source))]
 pub struct FileError {
-    /// The file.
     pub path: PathBuf,
     /// Action that was tried: `write`, `create the folder`, …
     pub action: &'static str,
-    /// Message of the system.
     pub source: io::Error,
 }
 
@@ -34,14 +32,11 @@ fn next_step(error: &io::Error) -> &'static str {
         }
         io::ErrorKind::InvalidInput => "it is a link: remove it, so that results are not written elsewhere",
         io::ErrorKind::NotFound => "check the path: something on it is missing",
-        _ => "run the same command again once this is mended: finished jobs are kept",
+        _ => "fix this and run the same command again: finished jobs are kept",
     }
 }
 
 /// Refuses a folder of results with a link in it: what is written there would go to the target of the link. The folder itself may be one.
-///
-/// # Errors
-/// Names the link.
 pub fn refuse_links(folder: &Path) -> Result<(), FileError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -64,9 +59,6 @@ pub fn refuse_links(folder: &Path) -> Result<(), FileError> {
 
 /// Writes `bytes` to `path` so that a reader sees the old content or the new, never a part. A file that already holds exactly
 /// these bytes is left alone.
-///
-/// # Errors
-/// Names the file, what the system reported and the next step.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());
@@ -86,9 +78,6 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 }
 
 /// Refuses a path that [`write_file`] could not write to, before anything is paid for what it would hold. Makes the folders above it.
-///
-/// # Errors
-/// As [`write_file`].
 pub fn check_writable(path: &Path) -> Result<(), FileError> {
     let part = part_of(path)?;
     create_new(&part).and_then(|_| fs::remove_file(&part)).map_err(FileError::new("write", path))

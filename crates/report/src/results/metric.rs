@@ -5,18 +5,14 @@ use serde::{Deserialize, Serialize};
 use self::Notation::{Fixed, Percent, Seconds, Whole};
 use crate::amounts::thousands;
 
-/// Direction in which a metric is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// More is better.
     Higher,
-    /// Less is better.
     Lower,
     /// Neither: it describes.
     Neither,
 }
 
-/// Printed form of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notation {
     /// A fraction printed as per cent with one decimal: 0.7532 → `75.3`.
@@ -38,9 +34,7 @@ pub struct MetricSpec {
     pub label: &'static str,
     /// Label of an axis, with the unit.
     pub axis: &'static str,
-    /// Direction in which it is better.
     pub better: Direction,
-    /// Printed form.
     pub notation: Notation,
     /// The smallest and largest value a linear axis shows by default (`None`: as in the data).
     pub limits: (Option<f64>, Option<f64>),
@@ -54,18 +48,16 @@ const ERROR: Limits = (Some(0.0), Some(1.2));
 
 /// Spells the one table as the enum and as [`Metric::spec`].
 macro_rules! metrics {
-    ($($(#[doc = $doc:literal])+ $name:ident: $id:literal, $label:literal, $axis:literal, $better:ident, $notation:expr, $limits:expr;)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident: $id:literal, $label:literal, $axis:literal, $better:ident, $notation:expr, $limits:expr;)*) => {
         /// Measure of a row. The serialized name is the stable id used in results and in `reference.yaml`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Metric {
-            $($(#[doc = $doc])+ #[serde(rename = $id)] $name,)*
+            $($(#[doc = $doc])* #[serde(rename = $id)] $name,)*
         }
 
         impl Metric {
-            /// Every metric, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// Its line of the table.
             pub fn spec(self) -> MetricSpec {
                 match self {
                     $(Self::$name => MetricSpec {
@@ -87,47 +79,35 @@ metrics! {
     UnevaluatedError: "unevaluated_error", "unevaluated error", "relative error of unevaluated entries", Lower, Fixed(3), ERROR;
     /// The same over the hundredth of sampled unevaluated entries whose scores are largest.
     LargeScoreError: "large_score_error", "error of large scores", "relative error of large scores", Lower, Fixed(3), ERROR;
-    /// Pearson correlation of K̃ with K at sampled unevaluated entries.
     ScoreCorrelation: "score_correlation", "correlation with K", "correlation with K (%)", Higher, Percent, SCORE;
-    /// The same against the scores of pairs as they were asked for, before both orders became one.
+    /// Against the scores of pairs as they were asked for, before both orders became one.
     RawError: "raw_error", "error against raw", "relative error against the raw scores", Lower, Fixed(3), ERROR;
-    /// The same, estimated from a few extra entries.
     EstimatedError: "estimated_error", "estimated error", "estimated relative error", Lower, Fixed(3), ERROR;
-    /// The same of factors in files, with what is in no file: known entries, a corrected diagonal.
+    /// Of factors in files, with what is in no file: known entries, a corrected diagonal.
     ErrorWithKnown: "error_with_known", "error with known", "relative error with the known entries", Lower, Fixed(3), ERROR;
-    /// The proxy's own relative error.
     ProxyError: "proxy_error", "proxy error", "relative error of the proxy", Lower, Fixed(3), ERROR;
-    /// Share of test items classified correctly.
     Accuracy: "accuracy", "accuracy", "accuracy (%)", Higher, Percent, SCORE;
-    /// The same, by cross-validation on the training items.
+    /// By cross-validation on the training items.
     ValidationAccuracy: "validation_accuracy", "validation accuracy", "validation accuracy (%)", Higher, Percent, SCORE;
-    /// Mean over classes of F1.
     MacroF1: "macro_f1", "macro F1", "macro F1 (%)", Higher, Percent, SCORE;
-    /// Pearson correlation with the gold scores.
     Pearson: "pearson", "Pearson", "Pearson correlation (%)", Higher, Percent, SCORE;
-    /// Spearman rank correlation with the gold scores.
     Spearman: "spearman", "Spearman", "Spearman correlation (%)", Higher, Percent, SCORE;
     /// Share of the true nearest that a list of one begins with.
     RecallAt1: "recall_at_1", "recall@1", "recall@1 (%)", Higher, Percent, SCORE;
     /// Share of the ten true nearest among the first ten.
     RecallAt10: "recall_at_10", "recall@10", "recall@10 (%)", Higher, Percent, SCORE;
-    /// Share of the fifty true nearest among the first fifty.
     RecallAt50: "recall_at_50", "recall@50", "recall@50 (%)", Higher, Percent, SCORE;
-    /// Share of the hundred true nearest among the first hundred.
     RecallAt100: "recall_at_100", "recall@100", "recall@100 (%)", Higher, Percent, SCORE;
     /// Discounted gain of the first ten against that of the true order.
     NdcgAt10: "ndcg_at_10", "nDCG@10", "nDCG@10 (%)", Higher, Percent, SCORE;
     /// 1 where a stated recall is true, 0 where it is not.
     Coverage: "coverage", "statements that hold", "statements that hold (%)", Higher, Percent, SCORE;
-    /// True recall of lists whose recall was stated.
     TrueRecall: "true_recall", "true recall", "true recall (%)", Neither, Percent, SCORE;
-    /// Calls an item.
     CallsPerItem: "calls_per_item", "calls per item", "calls per item", Lower, Fixed(1), POSITIVE;
     /// Calls an item above those of a search that is given the truth.
     Price: "price", "price of not knowing", "calls per item above knowing the truth", Lower, Fixed(1), SCORE;
     /// 1 where nothing was stated, 0 elsewhere.
-    Refused: "refused", "refused", "refused (%)", Lower, Percent, POSITIVE;
-    /// F1 of the positive class.
+    Refused: "refused", "no statement", "no statement (%)", Lower, Percent, POSITIVE;
     F1: "f1", "F1", "F1 (%)", Higher, Percent, SCORE;
     /// Mean of MUC, B³ and CEAFe.
     ConllF1: "conll_f1", "CoNLL F1", "CoNLL F1 (%)", Higher, Percent, SCORE;
@@ -147,17 +127,13 @@ metrics! {
     LeaF1: "lea_f1", "LEA", "LEA F1 (%)", Higher, Percent, SCORE;
     /// Distance below which clusters merge, or score above which a pair is called positive.
     Threshold: "threshold", "threshold", "threshold", Neither, Fixed(3), SCORE;
-    /// Mean loss of an epoch; `position` is its number.
     TrainingLoss: "training_loss", "loss", "training loss", Lower, Fixed(4), POSITIVE;
-    /// Mean average precision.
     MeanAveragePrecision: "mean_average_precision", "MAP", "mean average precision (%)", Higher, Percent, SCORE;
     /// Mean over ranks 1 to 10 of the share of good answers found by then.
     AverageRecall: "average_recall", "AvgRec", "average recall (%)", Higher, Percent, SCORE;
     /// Mean of 1 / rank of the first good answer.
     ReciprocalRank: "reciprocal_rank", "MRR", "mean reciprocal rank (%)", Higher, Percent, SCORE;
-    /// Precision of the positive class.
     Precision: "precision", "precision", "precision (%)", Higher, Percent, SCORE;
-    /// Recall of the positive class.
     Recall: "recall", "recall", "recall (%)", Higher, Percent, SCORE;
     /// 1 − landmarks / support vectors of the exact machine.
     Saving: "saving", "saving", "kernel operations saved (%)", Higher, Percent, SCORE;
@@ -167,11 +143,9 @@ metrics! {
     Eigenvalue: "eigenvalue", "eigenvalue", "eigenvalue", Neither, Fixed(3), SCORE;
     /// λmin of the landmark block that decided a shift.
     LambdaMin: "lambda_min", "λmin", "smallest eigenvalue", Neither, Fixed(3), SCORE;
-    /// Number of negative eigenvalues of the landmark block.
     NegativeEigenvalues: "negative_eigenvalues", "negative eigenvalues", "negative eigenvalues", Neither, Whole, POSITIVE;
     /// Shift e that was added.
     Shift: "shift", "shift e", "shift e", Neither, Fixed(3), POSITIVE;
-    /// Rank (number of features) used.
     Rank: "rank", "rank", "rank", Neither, Whole, POSITIVE;
     /// γ of exp(−γd).
     Gamma: "gamma", "γ", "γ", Neither, Fixed(3), POSITIVE;
@@ -179,38 +153,28 @@ metrics! {
     Cost: "cost", "C", "C", Neither, Fixed(3), POSITIVE;
     /// |S2| / |S1| of a method with a second landmark set.
     Ratio: "ratio", "s2 / s1", "s2 / s1", Neither, Fixed(2), POSITIVE;
-    /// Most words of a random document (WME).
     MaxWords: "max_words", "Dmax", "most words of a random document", Neither, Whole, POSITIVE;
     /// Entries of K, each side of the diagonal counted.
     Cells: "cells", "entries", "entries of K", Lower, Whole, POSITIVE;
-    /// Calls of the similarity function.
     Evaluations: "evaluations", "evaluations", "evaluations", Lower, Whole, POSITIVE;
-    /// Wall seconds.
     Seconds: "seconds", "seconds", "seconds", Lower, Seconds, POSITIVE;
-    /// Seconds it takes to make the features.
     FeatureSeconds: "feature_seconds", "feature seconds", "seconds to make the features", Lower, Seconds, POSITIVE;
     /// A number of things: classes, documents, distinct words.
     Count: "count", "count", "count", Neither, Whole, POSITIVE;
-    /// Mean length of a document, in words.
     Length: "length", "length", "mean length (words)", Neither, Fixed(1), POSITIVE;
     /// √ of the mean squared error of a kernel estimate over pairs of items.
     RootMeanSquaredError: "root_mean_squared_error", "RMSE", "root mean squared error", Lower, Fixed(4), POSITIVE;
-    /// Microseconds it takes to make the features of one item.
     ItemMicroseconds: "item_microseconds", "µs an item", "microseconds an item", Lower, Fixed(2), POSITIVE;
     /// Memory, in 10⁶ bytes.
     Megabytes: "megabytes", "MB", "memory (MB)", Lower, Fixed(3), POSITIVE;
     /// Random numbers behind a structured matrix.
     Budget: "budget", "t", "budget of randomness t", Neither, Whole, POSITIVE;
-    /// Lower bound of the chromatic number of a P-model.
     ChromaticLower: "chromatic_lower", "χ at least", "χ at least", Lower, Whole, POSITIVE;
-    /// Upper bound of the chromatic number of a P-model.
     ChromaticUpper: "chromatic_upper", "χ at most", "χ at most", Lower, Whole, POSITIVE;
-    /// μ of a P-model.
     Coherence: "coherence", "μ", "coherence μ", Lower, Fixed(3), POSITIVE;
-    /// μ̃ of a P-model.
     Unicoherence: "unicoherence", "μ̃", "unicoherence μ̃", Lower, Fixed(3), POSITIVE;
     /// By how much a squared norm of a column of a P-model departs from 1, at most.
-    NormalisationError: "normalisation_error", "normalisation error", "normalisation error", Lower, Fixed(3), POSITIVE;
+    NormalisationError: "normalisation_error", "normalization error", "normalization error", Lower, Fixed(3), POSITIVE;
     /// Largest departure from orthogonality of columns of one matrix of a P-model.
     OrthogonalityError: "orthogonality_error", "orthogonality error", "orthogonality error", Lower, Fixed(3), POSITIVE;
     /// ‖XᵀX − YᵀY‖₂ of a sketch Y of X.
@@ -219,31 +183,25 @@ metrics! {
     SketchBound: "sketch_bound", "Σδ", "bound Σδ", Lower, Whole, POSITIVE;
     /// σ² of a direction of a sketch as a share of ‖X‖²_F; `position` is its number, from 1.
     DirectionShare: "direction_share", "share of ‖X‖²", "share of ‖X‖² (%)", Neither, Percent, POSITIVE;
-    /// Items that are right where the baseline is wrong.
     Wins: "wins", "wins", "items won", Neither, Whole, POSITIVE;
-    /// Items that are wrong where the baseline is right.
     Losses: "losses", "losses", "items lost", Neither, Whole, POSITIVE;
     /// Accuracy above that of the baseline on the same items.
     Gain: "gain", "gain", "gain (points)", Higher, Percent, SCORE;
 }
 
 impl Metric {
-    /// The stable id.
     pub fn id(self) -> &'static str {
         self.spec().id
     }
 
-    /// The metric of this id.
     pub fn parse(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|metric| metric.id() == id)
     }
 
-    /// Every id.
     pub fn ids() -> impl Iterator<Item = &'static str> {
         Self::ALL.iter().map(|metric| metric.id())
     }
 
-    /// Prints a value without its unit.
     pub fn show(self, value: f64) -> String {
         self.spec().notation.show(value)
     }
@@ -258,7 +216,6 @@ impl Metric {
         }
     }
 
-    /// Prints a difference with its sign.
     pub fn show_difference(self, value: f64) -> String {
         let notation = self.spec().notation;
         let text = match notation {
@@ -325,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_in_the_table_is_the_serialised_name() {
+    fn the_id_in_the_table_is_the_serialized_name() {
         for id in ["relative_error", "macro_f1", "f1", "conll_f1", "accuracy", "mean_average_precision", "lambda_min"] {
             let metric: Metric = serde_json::from_value(serde_json::json!(id)).unwrap();
             assert_eq!(metric.id(), id);

@@ -15,13 +15,11 @@ pub(super) use stored::StoredRow;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "StoredRow", into = "StoredRow")]
 pub struct ResultRow {
-    /// Dataset and method.
     pub subject: Subject,
     /// Ground on which methods are held against each other: `rank`, `entries`, `small_rank`, `large_rank`, or empty.
     pub comparison: String,
     /// Replicate number, from 0.
     pub replicate: u64,
-    /// Metric that was measured.
     pub metric: Metric,
     /// The figure, in the metric's unit (accuracies are fractions).
     pub value: f64,
@@ -30,15 +28,11 @@ pub struct ResultRow {
     /// Its places along the axes of the experiment. A sweep has two: `columns`, s of the comparison (the rank itself at equal rank, the number of
     /// full columns that may be evaluated at equal entries), and `rank`, that handed to the method (s1 of the papers).
     pub axes: Axes,
-    /// Cost of the figure.
     pub cost: Cost,
-    /// Footnote of this figure.
     pub note: Option<String>,
-    /// The profile it was run in.
     pub profile: String,
 }
 
-/// Dataset and method of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
     /// Dataset id, as in the configuration: `twitter`.
@@ -47,9 +41,7 @@ pub struct Subject {
     pub method: String,
     /// The registry id: `sms_nystrom`. With an empty `variant` it is the paper's method of that id.
     pub id: String,
-    /// Extras beyond the paper's method.
     pub variant: Variant,
-    /// Number of items n.
     pub items: u64,
     /// True of a method that reads all of K: the cap, no contender.
     pub is_cap: bool,
@@ -63,13 +55,11 @@ impl Subject {
         Self { dataset, method, id, variant: Variant::default(), items: 0, is_cap: false }
     }
 
-    /// The same under a display name.
     #[must_use]
     pub fn called(self, method: impl Into<String>) -> Self {
         Self { method: method.into(), ..self }
     }
 
-    /// With a number of items.
     #[must_use]
     pub fn items(self, items: usize) -> Self {
         Self { items: items as u64, ..self }
@@ -102,12 +92,10 @@ impl Variant {
         self.0.push((name.to_owned(), None));
     }
 
-    /// True of the paper's own method.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Setting of an extra.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).and_then(|(_, setting)| setting.as_deref())
     }
@@ -136,9 +124,7 @@ impl fmt::Display for Variant {
 /// Ends of an interval: at 95 %, of an estimated error at the level of its configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Lower end.
     pub lower: f64,
-    /// Upper end.
     pub upper: f64,
 }
 
@@ -170,44 +156,37 @@ impl ResultRow {
         }
     }
 
-    /// At a place along an axis.
     #[must_use]
     pub fn at(mut self, name: &str, place: impl Into<Place>) -> Self {
         self.axes.set(name, place);
         self
     }
 
-    /// On the ground of a comparison.
     #[must_use]
     pub fn compared_at(self, comparison: impl Into<String>) -> Self {
         Self { comparison: comparison.into(), ..self }
     }
 
-    /// Of this replicate.
     #[must_use]
     pub fn replicate(self, replicate: u64) -> Self {
         Self { replicate, ..self }
     }
 
-    /// With its interval.
     #[must_use]
     pub fn within(self, lower: f64, upper: f64) -> Self {
         Self { interval: Some(Interval { lower, upper }), ..self }
     }
 
-    /// With a footnote.
     #[must_use]
     pub fn note(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }
     }
 
-    /// With cells and calls.
     #[must_use]
     pub fn cost(self, cells: u64, evaluations: u64) -> Self {
         Self { cost: Cost { cells, evaluations, ..self.cost }, ..self }
     }
 
-    /// With the seconds it took.
     #[must_use]
     pub fn seconds(self, seconds: f64) -> Self {
         Self { cost: Cost { seconds: Some(seconds), ..self.cost }, ..self }
@@ -219,7 +198,6 @@ impl ResultRow {
         self.axes.number(axis).or_else(fraction).unwrap_or(0.0)
     }
 
-    /// Place along an axis of counts.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn count(&self, axis: &str) -> u64 {
         // ranks and numbers of columns are far below 2⁵³

@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::ResultRow;
-use super::error::ResultsError;
 use super::files::{FileError, refuse_links, write_file};
 use super::tables::{rows_to_json, rows_to_parquet};
+use super::{ResultRow, ResultsError};
 
 /// The name of a cell: a hash of everything that moves its figures.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -30,9 +29,6 @@ impl fmt::Display for CellKey {
 
 /// The key of a cell: 32 hex digits of the blake3 hash of its description as JSON. Pure, so the same configuration finds the same
 /// cells on any machine.
-///
-/// # Errors
-/// A description that is no JSON (a map with keys that are not strings).
 pub fn cell_key(description: &impl Serialize) -> Result<CellKey, ResultsError> {
     let bytes =
         serde_json::to_vec(description).map_err(|source| ResultsError::Encode { what: "a cell key", source })?;
@@ -56,9 +52,6 @@ pub struct ResultStore {
 
 impl ResultStore {
     /// Opens `folder` (made if needed), locks it for this run and reads the cells that are finished.
-    ///
-    /// # Errors
-    /// A folder that cannot be written, another run at work there, a damaged line.
     pub fn open(folder: &Path) -> Result<Self, ResultsError> {
         fs::create_dir_all(folder).map_err(FileError::new("create the folder", folder))?;
         refuse_links(folder)?;
@@ -78,16 +71,13 @@ impl ResultStore {
         log.read_to_end(&mut text).map_err(FileError::new("read", &path))?;
         let Parsed { cells, whole, warning } = parse(&path, &text)?;
         if whole < text.len() {
-            log.set_len(whole as u64).map_err(FileError::new("mend", &path))?;
-            log.seek(SeekFrom::End(0)).map_err(FileError::new("mend", &path))?;
+            log.set_len(whole as u64).map_err(FileError::new("repair", &path))?;
+            log.seek(SeekFrom::End(0)).map_err(FileError::new("repair", &path))?;
         }
         Ok(Self { folder: folder.to_path_buf(), log, cells, warnings: warning.into_iter().collect() })
     }
 
     /// The keys of the cells that are finished, without taking the folder: for a dry run. A folder that is not there has none.
-    ///
-    /// # Errors
-    /// A file that cannot be read, a damaged line.
     pub fn peek(folder: &Path) -> Result<HashSet<CellKey>, ResultsError> {
         let path = folder.join("cells.jsonl");
         match fs::read(&path) {
@@ -98,9 +88,6 @@ impl ResultStore {
     }
 
     /// Forgets every cell of a configuration, so that all are computed again.
-    ///
-    /// # Errors
-    /// A file that cannot be removed, another run at work there.
     pub fn forget(folder: &Path) -> Result<(), ResultsError> {
         let store = Self::open(folder)?;
         let path = folder.join("cells.jsonl");
@@ -119,9 +106,6 @@ impl ResultStore {
     }
 
     /// Keeps a finished cell: on disk when this returns. A cell that is already there stays as it is.
-    ///
-    /// # Errors
-    /// A figure that is NaN or ∞ (named), or a disk that is full.
     pub fn record(&mut self, key: &CellKey, rows: Vec<ResultRow>) -> Result<(), ResultsError> {
         if self.cells.contains_key(key) {
             return Ok(());
@@ -149,9 +133,6 @@ impl ResultStore {
     }
 
     /// Writes `results.json` and `results.parquet` of these rows. Same rows, same bytes.
-    ///
-    /// # Errors
-    /// A disk that is full or read-only, named with the next step.
     pub fn publish(&self, rows: &[ResultRow]) -> Result<(), ResultsError> {
         write_file(&self.folder.join("results.json"), &rows_to_json(rows)?)?;
         write_file(&self.folder.join("results.parquet"), &rows_to_parquet(rows)?)?;

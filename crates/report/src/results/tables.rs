@@ -4,17 +4,13 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use super::ResultRow;
 use super::axes::Axes;
-use super::error::ResultsError;
 use super::files::FileError;
 use super::row::StoredRow;
+use super::{ResultRow, ResultsError};
 use crate::columns::{Column, read_parquet, write_parquet};
 
 /// A JSON array with one row a line.
-///
-/// # Errors
-/// Never in practice: rows are plain data.
 pub(super) fn rows_to_json(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
     let lines: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
     let lines = lines.map_err(|source| ResultsError::Encode { what: "`results.json`", source })?;
@@ -22,9 +18,6 @@ pub(super) fn rows_to_json(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> 
 }
 
 /// The same rows in Parquet. The writer stores no time and no machine, so the same rows give the same bytes.
-///
-/// # Errors
-/// Message of the Parquet library.
 pub(super) fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
     let rows: Vec<StoredRow> = rows.iter().cloned().map(StoredRow::from).collect();
     let rows = rows.as_slice();
@@ -63,9 +56,6 @@ pub(super) fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsErro
 }
 
 /// The rows of a `results.parquet`, as they were written.
-///
-/// # Errors
-/// A file that is missing, is no Parquet file, or has other columns than a row has fields.
 pub fn rows_from_parquet(path: &Path) -> Result<Vec<ResultRow>, ResultsError> {
     let fail = |what: String| ResultsError::Parquet(format!("`{}`{what}", path.display()));
     let other = |error| fail(format!(" is of another version: {error}"));

@@ -8,7 +8,7 @@ use landmark_harness::recorded::CommandRecord;
 use landmark_harness::run::{Ended, RunOptions};
 use landmark_own::own_data::export::Form;
 use landmark_own::{
-    self as matrix, Candidates, InitWanted, LabelColumns, ListedPairs, Queries, ScoreKind, Scoring, Truth, Wanted,
+    self as matrix, Candidates, InitWanted, LabelColumns, ListedPairs, Queries, ScoreKind, Truth, Wanted,
 };
 use miette::Result;
 
@@ -97,12 +97,10 @@ pub(super) fn user_data(command: UserDataCommand, log: LogArgs) -> Result<(Answe
             dry_run,
             run,
         }) => {
-            let scoring = Scoring { rescore: rerank, target_recall, delta, budget, dry_run };
-            if groups {
-                matrix::groups(&at(&run), Wanted::of(Some(usize::MAX), at_least, scoring)?)?
-            } else {
-                matrix::mine(&at(&run), Wanted::of(pairs, at_least, scoring)?)?
-            }
+            let target = target_recall.map(|recall| matrix::target(recall, delta)).transpose()?;
+            let pairs = if groups { Some(usize::MAX) } else { pairs };
+            let wanted = Wanted { pairs, at_least, rescore: rerank, target, budget, dry_run };
+            if groups { matrix::groups(&at(&run), wanted)? } else { matrix::mine(&at(&run), wanted)? }
         }
         UserDataCommand::Cluster { pivots: true, at_least: Some(at_least), budget, run, .. } => {
             matrix::cluster_by_pivots(&at(&run), at_least, budget)?

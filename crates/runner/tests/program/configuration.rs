@@ -81,7 +81,7 @@ fn the_hash_sees_what_moves_a_result_and_nothing_else() {
 fn values_out_of_range_are_refused() {
     for (from, to, message) in [
         ("tweets\n", "../tweets\n", "it names a folder"),
-        ("classification", "glue", "`glue` needs labelled pairs of sentences"),
+        ("classification", "glue", "`glue` needs labeled pairs of sentences"),
         ("twitter", "twiter", "unknown dataset `twiter`"),
         ("self300", "self_300", "unknown word vectors `self_300`"),
         ("degree: 2", "degree: 7", "`methods[1].proxy.degree` is 7, but must be between 1 and 3"),

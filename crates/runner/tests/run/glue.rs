@@ -53,7 +53,7 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_evaluated_twice_whichever_o
 
     let summary = scratch.read("runs/pairs/summary.md");
     for words in [
-        "## Pearson at the labelled pairs",
+        "## Pearson at the labeled pairs",
         "## The pairs",
         "## Relative error against the scores as the model gives them",
         "How the model was fine-tuned",
@@ -126,7 +126,7 @@ fn one_order_a_pair_is_shown_with_the_mean_of_both() {
     assert!(has("one order a pair", "pearson") && has("one order a pair", "relative_error"));
     let summary = scratch.read("runs/pairs/summary.md");
     let place = |words: &str| summary.find(words).unwrap_or_else(|| panic!("`{words}` is not in:\n{summary}"));
-    assert!(place("their symmetrisation, off the diagonal") < place("against the scores as the model gives them"));
+    assert!(place("their symmetrization, off the diagonal") < place("against the scores as the model gives them"));
 
     // every method on one order: nothing is asked of the model that is there already
     let all = scratch.run_well("--set oracle.order=random");

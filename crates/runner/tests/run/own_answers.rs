@@ -40,6 +40,42 @@ fn neighbors_pairs_clusters_and_labels_follow_the_score() {
 }
 
 #[test]
+fn of_equal_texts_the_exact_score_is_listed_where_the_score_function_states_it() {
+    let config = "\
+name: mine
+experiment: own_data
+dataset: { name: texts, path: items.tsv, id: key }
+oracle: { kind: string, measure: token_sort }
+methods: [shift_ridge]
+ranks: 6
+";
+    let scratch = Scratch::with(config);
+    // 40 names, of which 37 and 38 are 3, and 39 is 8
+    let name = |i: usize| format!("{} {}", ["anna", "bertha", "carl", "dora", "emil"][i % 5], i * i * 7919 % 10_007);
+    let rows: String =
+        (0..40).map(|i| format!("n{i}\t{}\n", name([3, 3, 8].get(i.wrapping_sub(37)).copied().unwrap_or(i)))).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    scratch.run_well(&["--quiet"]);
+    scratch.well(&["mine", "config.yaml", "--pairs", "10"]);
+    let pairs = table(&scratch, "runs/mine/pairs.tsv");
+    let equal: Vec<_> = pairs.iter().filter(|row| row["first_text"] == row["second_text"]).collect();
+    assert_eq!(equal.len(), 4, "{pairs:?}");
+    let known = |row: &HashMap<String, String>| row["score"].parse() == Ok(1.0) && row["exact"] == "true";
+    assert!(equal.iter().all(|row| known(row)), "{equal:?}");
+    for (mode, least) in [(&[][..], 8), (&["--mode", "graph", "--ef", "20"], 0)] {
+        scratch.well(&[&["topk", "config.yaml", "-k", "2"], mode].concat());
+        let near = table(&scratch, "runs/mine/neighbors.tsv");
+        let groups = [&["n3", "n37", "n38"][..], &["n8", "n39"]];
+        let is_equal = |row: &&HashMap<String, String>| {
+            groups.iter().any(|group| ["id", "neighbor"].iter().all(|key| group.contains(&row[*key].as_str())))
+        };
+        let (equal, others): (Vec<_>, Vec<_>) = near.iter().partition(is_equal);
+        assert!(equal.len() >= least && equal.iter().all(|row| known(row)), "{mode:?}: {equal:?}");
+        assert!(others.iter().all(|row| row["exact"] == "false"), "{mode:?}");
+    }
+}
+
+#[test]
 fn approximate_neighbors_come_with_the_recall_that_was_measured() {
     let scratch = place();
     scratch.run_well("--quiet --set ranks=30");

@@ -256,7 +256,7 @@ fn labels_of_one_class_and_a_class_of_one_item_are_refused_by_the_name_of_the_la
         scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
         scratch.refuses("classify config.yaml --labels labels.tsv", words);
     };
-    refused("yes", &["cannot classify: all 12 labelled items are `yes`", "label items of another class as well"]);
+    refused("yes", &["cannot classify: all 12 labeled items are `yes`", "label items of another class as well"]);
     refused("no", &["cannot cross-validate: `no` is the label of a single item", "label another item as `no`"]);
 }
 

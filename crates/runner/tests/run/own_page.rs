@@ -1,6 +1,8 @@
 //! The page of a user's matrix, and the forms that other programs read: what stands in them against what the score gives.
 #![cfg(unix)]
 
+use std::collections::HashSet;
+
 use ndarray::Array2;
 use ndarray_npy::read_npy;
 use serde_json::{Value as Json, json};
@@ -120,13 +122,18 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     assert!(["topk", "mine", "clusters", "labels"].iter().all(|part| has(part)));
     let text = page(&scratch);
     assert!(text.contains("True labels down, predicted ones across") && text.contains("Least certain"));
+    let (_, links) = text.split_once("<nav aria-label=\"Tables and figures\">").unwrap();
+    let links: Vec<&str> =
+        links.split_once("</nav>").unwrap().0.split("</a>").filter_map(|one| one.rsplit('>').next()).collect();
+    let distinct: HashSet<&&str> = links.iter().collect();
+    assert!(links.len() > 10 && distinct.len() == links.len(), "two links of one name: {links:?}");
     let report = scratch.json("runs/mine/labels.json");
     let confusion: Vec<Vec<u64>> = serde_json::from_value(report["confusion"].clone()).unwrap();
     assert_eq!(confusion.concat().iter().sum::<u64>(), 30, "every labeled item was judged once");
     // the border is between 29 and 30
     let doubtful: i32 = report["doubtful"][0]["id"].as_str().unwrap()[1..].parse().unwrap();
     assert!((25..35).contains(&doubtful), "{report}");
-    let names = map(&scratch)["colourings"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Json>();
+    let names = map(&scratch)["colorings"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Json>();
     assert_eq!(names, json!(["clusters", "labels", "landmarks"]));
     // elsewhere a table is the user's
     let before = text;

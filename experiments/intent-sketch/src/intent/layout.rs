@@ -2,7 +2,8 @@
 
 use landmark_harness::layout::Layout;
 use landmark_report::{
-    FigureKind, FigureSpec, Interval, Metric, Reference, ResultRow, Selection, TableKind, TableSpec,
+    FigureKind, FigureSpec, Interval, Metric, Reference, ReferenceValue, ResultRow, Selection, TableKind, TableSpec,
+    distinct, half_width,
 };
 
 use super::work::{AVERAGE, SHARE, share_of};
@@ -11,10 +12,7 @@ use super::{Intent, Labels, Representation};
 pub(super) fn of(settings: &Intent, reference: Option<&Reference>, rows: &[ResultRow]) -> Layout {
     let sheet = Lines { settings, reference, rows };
     let shares = &settings.shares;
-    let mut tables = Vec::new();
-    for labels in settings.labels() {
-        tables.push(sheet.by_domain(labels));
-    }
+    let mut tables: Vec<TableSpec> = settings.labels().into_iter().map(|labels| sheet.by_domain(labels)).collect();
     tables.push(sheet.gains());
     let mut layout = Layout::default();
     if shares.len() > 1 {
@@ -25,15 +23,15 @@ pub(super) fn of(settings: &Intent, reference: Option<&Reference>, rows: &[Resul
             methods: methods.map(|representation| representation.id().to_owned()).collect(),
             ..Selection::of(Metric::Accuracy)
         };
-        layout.figures.push(FigureSpec {
-            id: "figure-share".to_owned(),
-            title: "Accuracy against the share of the unlabelled text".to_owned(),
-            caption: "Mean over the domains with the 95 % interval over replicates (another order of the texts, other labelled utterances). The level is the \
-                      machine without an embedding."
-                .to_owned(),
+        let caption = "Mean over the domains with the 95 % interval over replicates (another order of the texts, other labeled utterances). The level \
+                       is the machine without an embedding.";
+        layout.figures.push(FigureSpec::new(
+            "figure-share",
+            "Accuracy against the share of the unlabeled text",
+            caption,
             select,
-            kind: FigureKind::Curve { across: SHARE, log_y: false, y_limits: None },
-        });
+            FigureKind::curve(SHARE),
+        ));
     }
     layout.tables = tables;
     layout
@@ -48,14 +46,7 @@ struct Lines<'a> {
 impl Lines<'_> {
     /// Names of the domains, in the order in which they were measured.
     fn domains(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for row in self.rows {
-            let name = row.subject.dataset.as_str();
-            if name != AVERAGE && !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        distinct(self.rows.iter().map(|row| row.subject.dataset.as_str()).filter(|name| *name != AVERAGE))
     }
 
     /// The share at which tables by domain are made: the largest.
@@ -85,7 +76,7 @@ impl Lines<'_> {
     fn by_domain(&self, labels: Labels) -> TableSpec {
         let representations = &self.settings.representations;
         let ids: Vec<&str> = representations.iter().map(Representation::id).collect();
-        let head: Vec<String> = ["domain"].into_iter().chain(ids.iter().copied()).map(str::to_owned).collect();
+        let head: Vec<&str> = ["domain"].into_iter().chain(ids.iter().copied()).collect();
         let names = self.domains().into_iter().chain([AVERAGE]);
         let line = |dataset: &str| {
             let cells = representations.iter().map(|r| self.mean(dataset, labels, r.id(), self.share(r)));
@@ -95,7 +86,7 @@ impl Lines<'_> {
         if let (Labels::All(_), Some(reference)) = (labels, self.reference) {
             let published = |representation: &Representation| {
                 let id = published_id(representation);
-                let is_it = |value: &&landmark_report::ReferenceValue| value.dataset == AVERAGE && value.method == id;
+                let is_it = |value: &&ReferenceValue| value.dataset == AVERAGE && value.method == id;
                 reference.table("table1").find(is_it).map_or("–".to_owned(), |value| percent(&[value.value]))
             };
             let cells = representations.iter().map(published);
@@ -107,8 +98,8 @@ impl Lines<'_> {
         };
         let caption = "Accuracy in per cent, mean over replicates. The domains of the paper are a commercial assistant's and not public: its averages stand for comparison \
                        of differences, not of levels.";
-        let kind = TableKind::Plain { figures: (1..head.len()).collect(), head, lines };
-        TableSpec { id, title: format!("Table 1 of the paper, {}", labels.title()), caption: caption.to_owned(), kind }
+        let kind = TableKind::plain(&head, 1.., lines);
+        TableSpec::new(id, format!("Table 1 of the paper, {}", labels.title()), caption, kind)
     }
 
     /// Table 2: shares across.
@@ -134,7 +125,7 @@ impl Lines<'_> {
             let Some(reference) = self.reference else { continue };
             let cell = |share: &u64| {
                 let comparison = format!("share_{share}");
-                let is_it = |value: &&landmark_report::ReferenceValue| {
+                let is_it = |value: &&ReferenceValue| {
                     value.dataset == domain && value.comparison.as_deref() == Some(&comparison)
                 };
                 reference.table("table2").find(is_it).map_or("–".to_owned(), |value| percent(&[value.value]))
@@ -142,10 +133,10 @@ impl Lines<'_> {
             let cells = settings.shares.iter().map(cell);
             lines.push([format!("paper: {domain}"), "sent_plus".to_owned()].into_iter().chain(cells).collect());
         }
-        let caption = "Accuracy in per cent, mean over domains ± half the 95 % interval over replicates (Student's t). 0 % is the machine that has seen no unlabelled text.";
-        let kind = TableKind::Plain { figures: (2..head.len()).collect(), head, lines };
-        let title = "Table 2 of the paper. Accuracy against the share of the unlabelled text".to_owned();
-        TableSpec { id: "table2".to_owned(), title, caption: caption.to_owned(), kind }
+        let caption = "Accuracy in per cent, mean over domains ± half the 95 % interval over replicates (Student's t). 0 % is the machine that has seen no unlabeled text.";
+        let kind = TableKind::plain(&head, 2.., lines);
+        let title = "Table 2 of the paper. Accuracy against the share of the unlabeled text";
+        TableSpec::new("table2", title, caption, kind)
     }
 
     /// Gain of each representation over none, averaged over domains.
@@ -159,10 +150,8 @@ impl Lines<'_> {
         }
         let caption = "Points of accuracy over `none` on the same test utterances and labels, averaged over domains; the interval is a paired bootstrap (2,000 resamples of \
                        the test utterances of a replicate within each domain). Won : lost counts utterances that only one of the two gets right.";
-        let head = head.iter().map(|&text| text.to_owned()).collect();
-        let kind = TableKind::Plain { figures: vec![2, 3, 4, 5], head, lines };
-        let title = "What a representation gains over none".to_owned();
-        TableSpec { id: "table-gain".to_owned(), title, caption: caption.to_owned(), kind }
+        let kind = TableKind::plain(&head, [2, 3, 4, 5], lines);
+        TableSpec::new("table-gain", "What a representation gains over none", caption, kind)
     }
 
     fn gain(&self, labels: Labels, representation: &Representation) -> Option<Vec<String>> {
@@ -213,9 +202,4 @@ fn percent(values: &[f64]) -> String {
         return "–".to_owned();
     }
     format!("{:.2}", 100.0 * values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// Half the 95 % interval of the mean over replicates.
-fn half_width(values: &[f64]) -> Option<f64> {
-    landmark_report::half_width(values)
 }

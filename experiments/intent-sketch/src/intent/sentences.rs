@@ -1,4 +1,4 @@
-//! The labelled utterances of a domain as rows: hashed counts, and means of word vectors.
+//! The labeled utterances of a domain as rows: hashed counts, and means of word vectors.
 
 use std::collections::HashSet;
 use std::path::Path;

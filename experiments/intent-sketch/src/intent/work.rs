@@ -17,12 +17,12 @@ use serde_json::{Value as Json, json};
 
 use super::gain::{Outcome, paired_bootstrap};
 use super::sentences::{self, Domain};
-use super::unlabelled::{Shares, Unlabelled};
+use super::unlabeled::{Shares, Unlabeled};
 use super::{Intent, Labels, Representation};
 
 /// The mean over domains, as a dataset.
 pub(super) const AVERAGE: &str = "average";
-/// Axis of the share of the unlabelled text, in per cent.
+/// Axis of the share of the unlabeled text, in per cent.
 pub(super) const SHARE: &str = "share";
 /// Resamples of the interval over test items.
 const RESAMPLES: usize = 1000;
@@ -32,7 +32,7 @@ pub(super) struct Classifying {
     settings: Intent,
     run: RunSettings,
     domains: Vec<Domain>,
-    unlabelled: Unlabelled,
+    unlabeled: Unlabeled,
     machine: ClassificationValidParams,
     hash: NgramHash,
     hash_plus: NgramHash,
@@ -61,7 +61,7 @@ enum Scope {
     Gain,
 }
 
-/// A representation at a share of the unlabelled text.
+/// A representation at a share of the unlabeled text.
 struct Contender<'a> {
     representation: &'a Representation,
     /// Index among the word vectors.
@@ -78,7 +78,7 @@ impl Contender<'_> {
     }
 }
 
-/// Share of the unlabelled text that a row is of, in per cent.
+/// Share of the unlabeled text that a row is of, in per cent.
 pub(super) fn share_of(row: &ResultRow) -> Option<u64> {
     row.axes.number(SHARE).map(|_| row.count(SHARE))
 }
@@ -87,18 +87,18 @@ impl Classifying {
     pub(super) fn open(settings: Intent, context: &StudyContext<'_>) -> Result<Self, StudyError> {
         let run = context.run.clone();
         let (domains, mut notes) = sentences::read(&settings, context.data)?;
-        let unlabelled = Unlabelled::read(&settings, context.data, run.seed)?;
-        let used = settings.texts.unwrap_or(usize::MAX).min(unlabelled.len());
+        let unlabeled = Unlabeled::read(&settings, context.data, run.seed)?;
+        let used = settings.texts.unwrap_or(usize::MAX).min(unlabeled.len());
         let utterances: usize = domains.iter().map(|domain| domain.documents.len()).sum();
         let description = format!("{} domains, {utterances} utterances, {used} texts without labels", domains.len());
         notes.push(format!(
-            "The unlabelled text is {used} of {} texts of `{}`; the paper has 17,032,086,719 queries of a search engine and a sketch of 1,000,000 rows of as many columns.",
-            unlabelled.len(),
+            "The unlabeled text is {used} of {} texts of `{}`; the paper has 17,032,086,719 queries of a search engine and a sketch of 1,000,000 rows of as many columns.",
+            unlabeled.len(),
             settings.unlabelled,
         ));
         notes.push(
-            "SENT+ in this project: features of the first two words are part of the counts and of the sketch; the predicted intent is a feature of labelled \
-             utterances only, predicted out of fold on the training side. The paper does not say more than that both are used."
+            "SENT+ in this project: features of the first two words are part of the counts and of the sketch; the predicted intent is a feature of labeled \
+             utterances only, predicted out of fold on the training side. The paper states no more than that both are used."
                 .to_owned(),
         );
         if settings.representations.contains(&Representation::SentIdf) {
@@ -113,7 +113,7 @@ impl Classifying {
         let facts = json!({ "texts_without_labels": used, "utterances": utterances });
         let machine = settings.machine().check()?;
         let (hash, hash_plus) = (settings.hash(0).check()?, settings.hash(2).check()?);
-        Ok(Self { settings, run, domains, unlabelled, machine, hash, hash_plus, description, stamps, notes, facts })
+        Ok(Self { settings, run, domains, unlabeled, machine, hash, hash_plus, description, stamps, notes, facts })
     }
 
     /// Replicate by replicate, for the sketches of one are gigabytes; the gains over all of them last.
@@ -167,7 +167,7 @@ impl Classifying {
             _ => ("plain", &self.hash, false),
         };
         let order = if self.settings.shares == [100] && self.settings.texts.is_none() { 0 } else { replicate };
-        self.unlabelled.shares(&self.settings, kind, hash, weighted, self.run.seed, order, progress)
+        self.unlabeled.shares(&self.settings, kind, hash, weighted, self.run.seed, order, progress)
     }
 
     /// The rows of a domain as this representation has them.

@@ -29,7 +29,6 @@ pub(super) struct SavedSketchError {
 /// A sketch and where its stream stands.
 #[derive(Debug, Clone)]
 pub(super) struct SavedStream {
-    /// The sketch of everything before `place`.
     pub(super) sketch: FrequentDirections,
     /// Place to resume from.
     pub(super) place: StreamPlace,
@@ -61,16 +60,13 @@ fn one() -> u64 {
 
 impl SavedStream {
     /// Writes the file, replacing what was there only when all of it is on disk.
-    ///
-    /// # Errors
-    /// [`DataError::Write`].
     pub(super) fn save(&self, path: &Path) -> Result<(), DataError> {
-        let beside = sibling(path);
+        let partial = sibling(path);
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(&beside)?;
+            let mut file = File::create(&partial)?;
             file.write_all(&self.to_bytes())?;
             file.sync_all()?;
-            std::fs::rename(&beside, path)
+            std::fs::rename(&partial, path)
         };
         write().map_err(|source| DataError::Write { path: path.to_owned(), source })
     }
@@ -91,18 +87,12 @@ impl SavedStream {
     }
 
     /// Reads the file; `features` is what its columns must be.
-    ///
-    /// # Errors
-    /// [`DataError::Io`]; [`SavedSketchError`] for a file of another kind, a truncated or damaged one, other features.
     pub(super) fn load(path: &Path, features: Identity) -> Result<Self, StudyError> {
         let bytes = std::fs::read(path).map_err(DataError::io(path))?;
         Ok(Self::from_bytes(&bytes, path, features)?)
     }
 
     /// Reads the content of such a file, from wherever it came; `path` names it in errors.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
     pub(super) fn from_bytes(bytes: &[u8], path: &Path, features: Identity) -> Result<Self, SavedSketchError> {
         let wrong = |source: SketchError| SavedSketchError { path: path.to_owned(), source };
         let begins = &bytes[..bytes.len().min(MAGIC.len())];

@@ -41,7 +41,6 @@ pub(super) struct PairBound {
     pub(super) threshold: f64,
     /// Estimated recall of all pairs with K ≥ t.
     pub(super) recall: f64,
-    /// Its lower bound at confidence 1 − δ.
     pub(super) lower: f64,
     /// Positive pairs with a landmark: found.
     pub(super) found: usize,

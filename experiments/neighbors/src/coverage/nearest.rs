@@ -28,7 +28,7 @@ pub(super) fn statements(draw: &Draw<'_>, k: usize, targets: &[Target]) -> Resul
     believed.sort_unstable();
     let mut statements = Vec::with_capacity(targets.len());
     for &target in targets {
-        let Some(told) = path.first(target.recall(), PathStep::mean) else {
+        let Some(by_truth) = path.first(target.recall(), PathStep::mean) else {
             statements.push(None);
             continue;
         };
@@ -38,7 +38,7 @@ pub(super) fn statements(draw: &Draw<'_>, k: usize, targets: &[Target]) -> Resul
         }
         let plain = path.first(target.recall(), |step| step.mean_of(&believed));
         by.push((Way::new("plug_in", "30 rows believed"), plain));
-        statements.push(Some(Statements { told, by }));
+        statements.push(Some(Statements { by_truth, by }));
     }
     Ok(statements)
 }

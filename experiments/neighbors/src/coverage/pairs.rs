@@ -25,7 +25,6 @@ use super::{Draw, Stated, Statements, Way};
 use landmark_harness::job::JobError;
 use landmark_own::own_data::held_out::{Positives, positives};
 
-/// What is drawn.
 pub(super) const DRAWN: &str = "Over draws of columns, of audited pairs and of labeled pairs. A label budget evaluates no columns and ranks pairs by the proxy. Its labeled \
      pairs are calls and count as found, so its price can be below 0.";
 
@@ -131,7 +130,7 @@ impl Pairs {
                 let name = format!("{} labels an item (SUPG)", labels.sample.records.len() / self.items);
                 by.push((Way::new("labels", name), Some(labels.stated(target, self.wanted))));
             }
-            Some(Statements { told: self.above(self.truth(target.recall())), by })
+            Some(Statements { by_truth: self.above(self.truth(target.recall())), by })
         };
         targets.iter().map(of).collect()
     }

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_cost_what_a_sweep_says_they_cost() {
+    fn columns_cost_what_a_sweep_states() {
         let matrix = Array2::zeros((10, 10));
         for (diagonal_known, price) in [(true, 9 + 8 + 7), (false, 10 + 9 + 8)] {
             let mut budget = CallBudget::new(&matrix, shape(diagonal_known), 4);

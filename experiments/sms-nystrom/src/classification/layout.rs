@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, distinct};
 
 use landmark_harness::config::{SplitConfig, TrainedOn, Tuned};
 use landmark_harness::experiment::FinishedRun;
@@ -65,26 +65,22 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
         if tried.len() < 2 {
             continue; // the rank was given
         }
-        let mut methods: Vec<String> = rows.iter().filter(is_method).map(|row| row.subject.method.clone()).collect();
-        let mut seen = HashSet::new();
-        methods.retain(|method| seen.insert(method.clone()));
-        trials.methods = methods;
-        layout.figures.push(FigureSpec {
-            id: format!("figure{number}"),
-            title: format!("Figure {number} of the paper. Validation accuracy for {words} ranks"),
-            caption: "A point for each trial of the search: mean accuracy over the folds against the rank it tried."
-                .to_owned(),
-            select: trials,
-            kind: FigureKind::Points { across: "rank" },
-        });
+        trials.methods = distinct(rows.iter().filter(is_method).map(|row| row.subject.method.clone()));
+        layout.figures.push(FigureSpec::new(
+            format!("figure{number}"),
+            format!("Figure {number} of the paper. Validation accuracy for {words} ranks"),
+            "A point for each trial of the search: mean accuracy over the folds against the rank it tried.",
+            trials,
+            FigureKind::Points { across: "rank" },
+        ));
         let ranks = Selection::compared_at(Metric::Rank, heading);
         if rows.iter().any(|row| ranks.matches(row)) {
-            layout.tables.push(TableSpec {
-                id: format!("table7-{}", number - 6),
-                title: format!("Table 7 of the paper. Best of the {words} ranks"),
-                caption: "The rank of the trial with the highest validation accuracy.".to_owned(),
-                kind: TableKind::Comparison { select: ranks, reference: Some("table7".to_owned()) },
-            });
+            layout.tables.push(TableSpec::new(
+                format!("table7-{}", number - 6),
+                format!("Table 7 of the paper. Best of the {words} ranks"),
+                "The rank of the trial with the highest validation accuracy.",
+                TableKind::Comparison { select: ranks, reference: Some("table7".to_owned()) },
+            ));
         }
     }
     layout
@@ -103,15 +99,12 @@ fn paper_tables(run: &FinishedRun<'_>, rows: &[ResultRow]) -> Vec<TableSpec> {
     for (number, (heading, words)) in HEADINGS.iter().enumerate() {
         let select = Selection::compared_at(Metric::Accuracy, heading);
         if rows.iter().any(|row| select.matches(row)) {
-            tables.push(TableSpec {
-                id: format!("table2-{}", number + 1),
-                title: format!("Table 2 of the paper. {words}"),
-                caption: format!(
-                    "Share of test documents classified rightly by {}, and by a kernel SVM on K.",
-                    machine(run)
-                ),
-                kind: TableKind::Comparison { select, reference: Some("table2".to_owned()) },
-            });
+            tables.push(TableSpec::new(
+                format!("table2-{}", number + 1),
+                format!("Table 2 of the paper. {words}"),
+                format!("Share of test documents classified rightly by {}, and by a kernel SVM on K.", machine(run)),
+                TableKind::Comparison { select, reference: Some("table2".to_owned()) },
+            ));
         }
     }
     tables
@@ -124,13 +117,12 @@ fn tree_kernel_tables(run: &FinishedRun<'_>) -> Vec<TableSpec> {
         return Vec::new();
     }
     let select = Selection::compared_at(Metric::Accuracy, Comparison::Rank.id());
-    vec![TableSpec {
-        id: "table-kelp".to_owned(),
-        title: format!("Question classification with `{}`, beside KeLP", kernel.id()),
-        caption: "Share of test questions classified rightly. KeLP states one accuracy a kernel, of an exact kernel SVM with C = 3."
-            .to_owned(),
-        kind: TableKind::Comparison { select, reference: Some(format!("trec_{}", kernel.id())) },
-    }]
+    vec![TableSpec::new(
+        "table-kelp",
+        format!("Question classification with `{}` and KeLP", kernel.id()),
+        "Share of test questions classified rightly. KeLP states one accuracy a kernel, of an exact kernel SVM with C = 3.",
+        TableKind::Comparison { select, reference: Some(format!("trec_{}", kernel.id())) },
+    )]
 }
 
 /// What no similarity is needed for.
@@ -153,19 +145,19 @@ pub(super) fn layout(run: &FinishedRun<'_>) -> Layout {
         if !rows.iter().any(|row| select.matches(row)) {
             continue;
         }
-        tables.push(TableSpec {
-            id: format!("table-accuracy-{}", comparison.id()),
-            title: format!("Accuracy at {words}"),
-            caption: format!("Share of test documents classified rightly by {}.", machine(run)),
-            kind: TableKind::Grid { select: select.clone(), across: "columns" },
-        });
-        figures.push(FigureSpec {
-            id: format!("figure-accuracy-{}", comparison.id()),
-            title: format!("Accuracy against the number of landmarks, {words}"),
-            caption: "Mean test accuracy against the number of landmarks; the band is the 95 % interval.".to_owned(),
+        tables.push(TableSpec::new(
+            format!("table-accuracy-{}", comparison.id()),
+            format!("Accuracy at {words}"),
+            format!("Share of test documents classified rightly by {}.", machine(run)),
+            TableKind::Grid { select: select.clone(), across: "columns" },
+        ));
+        figures.push(FigureSpec::new(
+            format!("figure-accuracy-{}", comparison.id()),
+            format!("Accuracy against the number of landmarks, {words}"),
+            "Mean test accuracy against the number of landmarks; the band is the 95 % interval.",
             select,
-            kind: FigureKind::Curve { across: "columns", log_y: false, y_limits: None },
-        });
+            FigureKind::curve("columns"),
+        ));
     }
     let errors = error_layout(run);
     tables.extend(errors.tables);

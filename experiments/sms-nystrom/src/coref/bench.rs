@@ -31,11 +31,9 @@ pub(super) type Name = (usize, usize, usize);
 
 /// A test or development topic.
 pub(super) struct Topic {
-    /// Its id.
     pub(super) name: String,
     /// The mentions that are clustered.
     pub(super) mentions: Vec<Name>,
-    /// Gold clusters.
     pub(super) key: Vec<Vec<Name>>,
     /// Scores of all ordered pairs, n × n.
     pub(super) raw: Array2<f64>,

@@ -35,7 +35,6 @@ pub(super) struct Clustered {
 /// An approximation and what it asked for.
 pub(super) struct Fit {
     pub(super) approximation: Approximation,
-    /// Landmark mentions.
     pub(super) columns: usize,
     /// Entries of K that it reads.
     pub(super) cells: u64,

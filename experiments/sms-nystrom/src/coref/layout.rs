@@ -2,7 +2,7 @@
 
 use landmark_harness::layout::Layout;
 use landmark_neighbors_experiment::retrieval::{self, METRICS};
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec, distinct};
 
 /// Figures of the scorer besides the CoNLL F1.
 const OTHERS: [Metric; 5] =
@@ -39,16 +39,15 @@ fn clustering(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Layout {
         for (metric, reference, words) in
             [(Metric::ConllF1, "figure4_f1", "CoNLL F1"), (Metric::RelativeError, "figure4_error", "relative error")]
         {
-            tables.push(TableSpec {
-                id: format!("table-figure4-{}", metric.id()),
-                title: format!("Figures 4 and 6 of the paper: {words}, predicted mentions"),
-                caption: "By fraction of landmark mentions; the paper's values are those of its plotting program."
-                    .to_owned(),
-                kind: TableKind::Comparison {
+            tables.push(TableSpec::new(
+                format!("table-figure4-{}", metric.id()),
+                format!("Figures 4 and 6 of the paper: {words}, predicted mentions"),
+                "By fraction of landmark mentions; the paper's values are those of its plotting program.",
+                TableKind::Comparison {
                     select: Selection { datasets: vec![dataset.to_owned()], ..Selection::of(metric) },
                     reference: Some(reference.to_owned()),
                 },
-            });
+            ));
         }
     }
     for (metric, words) in [
@@ -56,12 +55,12 @@ fn clustering(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Layout {
         (Metric::OwnThresholdConllF1, "CoNLL F1, threshold of its own"),
         (Metric::RelativeError, "relative error"),
     ] {
-        tables.push(TableSpec {
-            id: format!("table-{}", metric.id()),
-            title: format!("By share of landmark mentions: {words}"),
-            caption: "Mean over replicates ± half the 95 % interval.".to_owned(),
-            kind: TableKind::Grid { select: select(metric), across: "fraction" },
-        });
+        tables.push(TableSpec::new(
+            format!("table-{}", metric.id()),
+            format!("By share of landmark mentions: {words}"),
+            "Mean over replicates ± half the 95 % interval.",
+            TableKind::Grid { select: select(metric), across: "fraction" },
+        ));
     }
     tables.extend([exact(rows), others(rows)]);
     let mut figures = Vec::new();
@@ -73,23 +72,22 @@ fn clustering(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Layout {
             continue;
         }
         for (metric, log_y) in [(Metric::ConllF1, false), (Metric::RelativeError, true)] {
-            figures.push(FigureSpec {
-                id: format!("figure{number}-{}", metric.id()),
-                title: format!("{title}: {}", metric.spec().label),
-                caption: format!("Figure {number} of the paper. A line a method; what needs every score is level."),
-                select: Selection { methods: methods.clone(), ..select(metric) },
-                kind: FigureKind::Curve { across: "fraction", log_y, y_limits: None },
-            });
+            figures.push(FigureSpec::new(
+                format!("figure{number}-{}", metric.id()),
+                format!("{title}: {}", metric.spec().label),
+                format!("Figure {number} of the paper. A line a method; what needs every score is level."),
+                Selection { methods: methods.clone(), ..select(metric) },
+                FigureKind::Curve { across: "fraction", log_y, y_limits: None },
+            ));
         }
     }
-    figures.push(FigureSpec {
-        id: "figure-own-threshold".to_owned(),
-        title: "Clustering on approximated scores: a threshold of its own for every method".to_owned(),
-        caption: "Not in the paper: figure 4 with the threshold that is best for the method's own approximation of the development topics."
-            .to_owned(),
-        select: select(Metric::OwnThresholdConllF1),
-        kind: FigureKind::Curve { across: "fraction", log_y: false, y_limits: None },
-    });
+    figures.push(FigureSpec::new(
+        "figure-own-threshold",
+        "Clustering on approximated scores: a threshold of its own for every method",
+        "Not in the paper: figure 4 with the threshold that is best for the method's own approximation of the development topics.",
+        select(Metric::OwnThresholdConllF1),
+        FigureKind::curve("fraction"),
+    ));
     Layout { restated, tables, figures, ..Layout::default() }
 }
 
@@ -145,13 +143,7 @@ fn with_level(rows: &[ResultRow], ids: &[&str]) -> Vec<String> {
 }
 
 fn names(rows: &[ResultRow], of: impl Fn(&ResultRow) -> &String) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for row in rows {
-        if !names.contains(of(row)) {
-            names.push(of(row).clone());
-        }
-    }
-    names
+    distinct(rows.iter().map(|row| of(row).clone()))
 }
 
 /// The mean of a metric over the rows of a cell.
@@ -179,12 +171,12 @@ fn exact(rows: &[ResultRow]) -> TableSpec {
     };
     let is_exact = |row: &&ResultRow| row.metric == Metric::Threshold && row.subject.id == "exact";
     let lines = rows.iter().filter(is_exact).map(line).collect();
-    TableSpec {
-        id: "table-exact".to_owned(),
-        title: "The scorer with every score".to_owned(),
-        caption: "Both orders of a pair, averaged.".to_owned(),
-        kind: TableKind::Plain { head: head.map(str::to_owned).to_vec(), lines, figures: (1..6).collect() },
-    }
+    TableSpec::new(
+        "table-exact",
+        "The scorer with every score",
+        "Both orders of a pair, averaged.",
+        TableKind::plain(&head, 1..6, lines),
+    )
 }
 
 /// The figures that make up the CoNLL F1, and those that keep singletons.
@@ -202,10 +194,10 @@ fn others(rows: &[ResultRow]) -> TableSpec {
     };
     let lines: Vec<Vec<String>> =
         rows.iter().filter(|row| row.metric == Metric::ConllF1 && row.replicate == 0).map(line).collect();
-    TableSpec {
-        id: "table-others".to_owned(),
-        title: "The other figures of the scorer".to_owned(),
-        caption: "F1, means over replicates; a pair is scored in both orders.".to_owned(),
-        kind: TableKind::Plain { figures: (2..head.len()).collect(), head, lines },
-    }
+    TableSpec::new(
+        "table-others",
+        "The other figures of the scorer",
+        "F1, means over replicates; a pair is scored in both orders.",
+        TableKind::plain(&head, 2.., lines),
+    )
 }

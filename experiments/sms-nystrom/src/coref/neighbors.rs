@@ -7,7 +7,7 @@ use landmark_core::oracle::OracleShape;
 use landmark_core::stream::Rng;
 use landmark_harness::config::ProxyKind;
 use landmark_harness::study::StudyError;
-use landmark_neighbors_experiment::retrieval::{Finding, METRICS, Rival, Setup, findings};
+use landmark_neighbors_experiment::retrieval::{Finding, METRICS, SearchMethod, Setup, findings};
 use landmark_report::{Metric, Subject, Variant};
 use landmark_tasks::retrieval::Judgement;
 
@@ -18,11 +18,10 @@ const ROUNDS: usize = 4;
 
 /// Worth of a method's lists over the topics where a number of calls leaves something to be found.
 pub(super) struct Pooled {
-    pub(super) rival: Rival,
+    pub(super) method: SearchMethod,
     pub(super) calls: usize,
     pub(super) metric: Metric,
     pub(super) judged: Judgement,
-    /// Pairs that were paid for.
     pub(super) spent: u64,
     /// Mentions whose lists were judged.
     pub(super) mentions: usize,
@@ -51,14 +50,14 @@ pub(super) fn pooled(
     }
     let mut all = Vec::new();
     for &calls in calls {
-        for &(rival, ..) in Rival::ALL {
+        for &(method, ..) in SearchMethod::ALL {
             for (metric, _) in METRICS {
-                let here = found.iter().filter(|(_, f)| f.calls == calls && f.rival == rival && f.metric == metric);
+                let here = found.iter().filter(|(_, f)| f.calls == calls && f.method == method && f.metric == metric);
                 let sets: Vec<(Judgement, usize)> = here.clone().map(|(n, finding)| (finding.judged, *n)).collect();
                 let Some(judged) = Judgement::pooled(&sets) else { continue };
                 let mentions = sets.iter().map(|(_, n)| n).sum();
                 let spent = here.map(|(_, finding)| finding.spent).sum();
-                all.push(Pooled { rival, calls, metric, judged, spent, mentions });
+                all.push(Pooled { method, calls, metric, judged, spent, mentions });
             }
         }
     }
@@ -66,8 +65,12 @@ pub(super) fn pooled(
 }
 
 /// Dataset and name of a method's rows.
-pub(super) fn subject(title: String, rival: Rival) -> Subject {
+pub(super) fn subject(title: String, method: SearchMethod) -> Subject {
     let mut variant = Variant::default();
     variant.set("proxy", ProxyKind::MentionCosine.id());
-    Subject { variant, is_cap: rival == Rival::Perfect, ..Subject::new(title, rival.id()).called(rival.name()) }
+    Subject {
+        variant,
+        is_cap: method == SearchMethod::Perfect,
+        ..Subject::new(title, method.id()).called(method.name())
+    }
 }

@@ -28,7 +28,7 @@ use super::{Settings, Source};
 /// Computation of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Piece {
-    /// The scores themselves, as they come and symmetrised, and the proxy alone.
+    /// The scores themselves, as they come and symmetrized, and the proxy alone.
     Exact(Source),
     /// A method at a share of landmark mentions.
     Approximated { source: Source, method: usize, fraction: f64, replicate: u64 },
@@ -219,7 +219,7 @@ impl Clustering {
         };
         let found = neighbors::pooled(&scored.topics, &self.settings.calls, (self.run.seed, replicate), &draw)?;
         let row = |found: Pooled| {
-            let subject = neighbors::subject(self.settings.title(source), found.rival).items(found.mentions);
+            let subject = neighbors::subject(self.settings.title(source), found.method).items(found.mentions);
             let row = row(&self.run, subject, found.metric, found.judged.mean).at("calls", found.calls);
             let row = row.compared_at(ProxyKind::MentionCosine.id()).replicate(replicate);
             // both orders of a pair
@@ -313,7 +313,7 @@ impl StudyWork for Clustering {
                 }
                 Piece::Neighbors { source, replicate } => {
                     let own = json!({ "neighbours": self.settings.calls, "replicate": replicate });
-                    (source, format!("neighbours, replicate {}", replicate + 1), "neighbours".to_owned(), own)
+                    (source, format!("neighbors, replicate {}", replicate + 1), "neighbors".to_owned(), own)
                 }
             };
             let of_source = if source == Source::Predicted { predicted.clone() } else { Json::Null };

@@ -3,7 +3,7 @@
 use landmark_core::stats::median;
 use landmark_harness::layout::Layout;
 use landmark_report::amounts::thousands;
-use landmark_report::{Metric, Reference, ResultRow, Selection, TableKind, TableSpec};
+use landmark_report::{Metric, Reference, ResultRow, Selection, TableKind, TableSpec, distinct};
 
 use super::METHODS;
 
@@ -25,20 +25,14 @@ impl Timed<'_> {
 
 pub(super) fn layout(rows: &[ResultRow], paper: Option<&Reference>, max_words: usize) -> Layout {
     let pairs = pairs(rows);
-    let beside = TableSpec {
-        id: "table6".to_owned(),
-        title: "Table 6 of the paper. Seconds to make the features".to_owned(),
-        // whoever draws the table again has other threads: `run.json` states those of the run
-        caption: "From word vectors in memory to n × rank features, on all threads of the machine, without a store; mean over repetitions of the \
-                  same work. Not the paper's machine, program or word vectors: what compares is the ratio below."
-            .to_owned(),
-        kind: TableKind::Comparison {
-            select: Selection::of(Metric::FeatureSeconds),
-            reference: Some("table6".to_owned()),
-        },
-    };
+    // whoever renders the table again has other threads: `run.json` states those of the run
+    let caption = "From word vectors in memory to n × rank features, on all threads of the machine, without a store; mean over repetitions of the \
+                   same work. Not the paper's machine, program or word vectors: what compares is the ratio below.";
+    let (select, reference) = (Selection::of(Metric::FeatureSeconds), Some("table6".to_owned()));
+    let kind = TableKind::Comparison { select, reference };
+    let seconds = TableSpec::new("table6", "Table 6 of the paper. Seconds to make the features", caption, kind);
     Layout {
-        tables: vec![beside, ratios(&pairs, paper), work(&pairs)],
+        tables: vec![seconds, ratios(&pairs, paper), work(&pairs)],
         notes: vec![note(max_words)],
         ..Layout::default()
     }
@@ -53,13 +47,7 @@ fn note(max_words: usize) -> String {
 
 /// WME and SMS-Nyström of each corpus and size, in order of appearance.
 fn pairs(rows: &[ResultRow]) -> Vec<[Timed<'_>; 2]> {
-    let mut sizes: Vec<(&str, &str)> = Vec::new();
-    for row in rows {
-        let size = (row.subject.dataset.as_str(), row.comparison.as_str());
-        if !sizes.contains(&size) {
-            sizes.push(size);
-        }
-    }
+    let sizes = distinct(rows.iter().map(|row| (row.subject.dataset.as_str(), row.comparison.as_str())));
     let timed = |(dataset, comparison): (&str, &str), id: &str| {
         let of = |metric| {
             rows.iter().filter(move |row| {
@@ -110,14 +98,12 @@ fn ratios(pairs: &[[Timed<'_>; 2]], paper: Option<&Reference>) -> TableSpec {
             paper.map_or("–".to_owned(), times),
         ]
     };
-    plain(
+    TableSpec::new(
         "table6-ratio",
         "How much longer SMS-Nyström takes than WME",
         "SMS-Nyström : WME. Distances asked for, time of one of them (fastest repetition), and seconds in all: the median of repetitions \
-         that ran in turn, beside the ratio of the paper's seconds at its own ranks.",
-        &head,
-        2,
-        pairs.iter().map(line).collect(),
+         that ran in turn, next to the ratio of the paper's seconds at its own ranks.",
+        TableKind::plain(&head, 2.., pairs.iter().map(line).collect()),
     )
 }
 
@@ -147,29 +133,13 @@ fn work(pairs: &[[Timed<'_>; 2]]) -> TableSpec {
             seconds(median(&timed.distances).unwrap_or(f64::NAN)),
         ]
     };
-    plain(
+    TableSpec::new(
         "table6-work",
         "What the seconds are made of",
         "Distances between documents of the corpus (SMS-Nyström), or between them and random documents (WME); µs by the clock on all \
          threads together, from the fastest repetition.",
-        &head,
-        3,
-        pairs.iter().flatten().map(line).collect(),
+        TableKind::plain(&head, 3.., pairs.iter().flatten().map(line).collect()),
     )
-}
-
-/// A table whose columns hold figures from `first` on.
-fn plain(id: &str, title: &str, caption: &str, head: &[&str], first: usize, lines: Vec<Vec<String>>) -> TableSpec {
-    TableSpec {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        caption: caption.to_owned(),
-        kind: TableKind::Plain {
-            head: head.iter().map(|&text| text.to_owned()).collect(),
-            lines,
-            figures: (first..head.len()).collect(),
-        },
-    }
 }
 
 fn count(number: u64) -> String {
@@ -205,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_of_repetitions_that_ran_in_turn_and_the_paper_stands_beside() {
+    fn ratios_are_of_repetitions_that_ran_in_turn_and_the_paper_is_next_to_them() {
         let rows = [row(0, 0, 1.0, 0.5), row(1, 0, 8.0, 6.0), row(0, 1, 2.0, 1.0), row(1, 1, 12.0, 8.0)].concat();
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/sms-nystrom/reference.yaml");
         let paper = Reference::read(std::path::Path::new(path)).unwrap();

@@ -13,7 +13,7 @@ use landmark_harness::layout::{About, Layout};
 use landmark_harness::loaded::{EmptyDocuments, PlacedDocuments};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{FigureKind, Metric, ResultRow, Selection, Subject, TableKind};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 use landmark_tasks::classification::{
     ClassificationParams, KernelClassificationParams, Outcome, classify, classify_kernel,
 };
@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{family_name, figure, require_at_least, require_families, require_some, table};
+use super::{family_name, require_at_least, require_families, require_some};
 
 /// Pairs of training documents behind the median distance.
 const DISTANCES: usize = 2000;
@@ -111,12 +111,17 @@ impl ClassificationSettings {
             self.choices.width, replicates
         );
         let select = Selection::of(Metric::Accuracy);
-        let kind = FigureKind::Curve { across: "m", log_y: false, y_limits: None };
-        let grid = TableKind::Grid { select, across: "m" };
+        let kind = FigureKind::curve("m");
+        let grid = TableKind::Grid { select: select.clone(), across: "m" };
         let title = "Accuracy on structured Gaussian features";
         Layout {
-            tables: vec![table("table-accuracy", title, "Columns without m are machines that use no features.", grid)],
-            figures: vec![figure("figure-accuracy", title, &caption, Metric::Accuracy, kind)],
+            tables: vec![TableSpec::new(
+                "table-accuracy",
+                title,
+                "Columns without m are machines that use no features.",
+                grid,
+            )],
+            figures: vec![FigureSpec::new("figure-accuracy", title, caption, select, kind)],
             ..Layout::default()
         }
     }
@@ -162,7 +167,6 @@ enum Case {
 
 struct Classification {
     placed: PlacedDocuments,
-    /// n × d.
     vectors: Array2<f64>,
     split: SplitConfig,
     choices: Choices,

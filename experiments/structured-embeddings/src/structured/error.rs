@@ -10,7 +10,7 @@ use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{FigureKind, Metric, ResultRow, Selection, Subject, TableKind};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec, distinct};
 use landmark_yaml::Section;
 use ndarray::{Array1, Array2, s};
 use rayon::prelude::*;
@@ -18,10 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{
-    datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels, require_some,
-    table,
-};
+use super::{family_name, kernel_name, require_at_least, require_families, require_kernels, require_some};
 
 /// Quantity on the axis of the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +31,6 @@ pub(super) enum Against {
 }
 
 impl Against {
-    /// Name of the axis.
     fn axis(self) -> &'static str {
         match self {
             Self::Features => "m",
@@ -122,14 +118,15 @@ impl ErrorSettings {
              {} draws of the matrix with its 95 % interval.",
             self.pairs, self.dimension, replicates
         );
-        let kind = FigureKind::Curve { across, log_y: true, y_limits: None };
+        let kind = FigureKind::log_curve(across);
         let mut tables = Vec::new();
-        for (number, dataset) in datasets(rows).into_iter().enumerate() {
+        let datasets = distinct(rows.iter().map(|row| &row.subject.dataset));
+        for (number, dataset) in datasets.into_iter().enumerate() {
             let select = Selection { datasets: vec![dataset.clone()], ..Selection::of(metric) };
             let title = format!("Error of the estimate: {dataset}");
-            tables.push(table(
-                &format!("table-error-{}", number + 1),
-                &title,
+            tables.push(TableSpec::new(
+                format!("table-error-{}", number + 1),
+                title,
                 "Mean over draws ± half the 95 % interval.",
                 TableKind::Grid { select, across },
             ));
@@ -144,10 +141,11 @@ impl ErrorSettings {
                 baselines: vec![dense],
             };
             let caption = "Mean difference of the error to that of the unstructured matrix at the same m, with its bootstrap interval: \
-                           an interval around 0 says that the structure costs nothing.";
-            tables.push(table("table-paired", "Structured against unstructured", caption, kind));
+                           an interval around 0 means that the structure costs nothing.";
+            tables.push(TableSpec::new("table-paired", "Structured against unstructured", caption, kind));
         }
-        let figures = vec![figure("figure-error", "Error of the estimate", &caption, metric, kind)];
+        let figures =
+            vec![FigureSpec::new("figure-error", "Error of the estimate", caption, Selection::of(metric), kind)];
         Layout { tables, figures, ..Layout::default() }
     }
 
@@ -171,7 +169,6 @@ impl ErrorSettings {
     }
 }
 
-/// One part.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Case {
     kernel: SphericalKernel,

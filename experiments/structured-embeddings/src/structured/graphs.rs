@@ -4,12 +4,12 @@
 use landmark_features::structured::Family;
 use landmark_features::structured::p_model::{CoherenceGraph, correlations};
 use landmark_harness::study::StudyError;
-use landmark_report::{FigureKind, FigureSpec, GraphPanel, Metric};
+use landmark_report::{FigureKind, FigureSpec, GraphPanel, Metric, Selection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::family_name;
 use super::p_model::draw;
-use super::{family_name, figure};
 
 /// The largest n whose graph can be read.
 const LARGEST: usize = 24;
@@ -119,10 +119,11 @@ pub(super) fn draw_graphs(graphs: &[GraphSettings], seed: u64) -> (Vec<FigureSpe
         return (Vec::new(), notes);
     }
     let caption = "A vertex is a pair of columns that are correlated between the two rows; an edge joins pairs that share a column. \
-                   Neighbors differ in colour and marker. A circulant matrix gives cycles, which take three colours where their \
+                   Neighbors differ in color and marker. A circulant matrix gives cycles, which take three colors where their \
                    length is odd; a larger budget cuts them to paths, which take two.";
     let title = "Coherence graphs (figures 1 and 2 of the paper)";
-    (vec![figure("figure-graphs", title, caption, Metric::Coherence, FigureKind::Graphs(panels))], notes)
+    let select = Selection::of(Metric::Coherence);
+    (vec![FigureSpec::new("figure-graphs", title, caption, select, FigureKind::Graphs(panels))], notes)
 }
 
 #[cfg(test)]

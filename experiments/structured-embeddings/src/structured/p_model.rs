@@ -9,14 +9,14 @@ use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{Metric, ResultRow, TableKind};
+use landmark_report::{Metric, ResultRow, TableKind, TableSpec};
 use landmark_yaml::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::graphs::{GraphSettings, draw_graphs};
-use super::{family_name, require_at_least, require_families, subject, table};
+use super::{family_name, require_at_least, require_families, subject};
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -88,18 +88,19 @@ impl PModelSettings {
     }
 
     pub(super) fn layout(&self, seed: u64, rows: &[ResultRow]) -> Layout {
-        let head = ["n", "family", "t", "χ[P]", "μ[P]", "μ̃[P]", "normalised", "orthogonal", "largest graph"];
+        let head = ["n", "family", "t", "χ[P]", "μ[P]", "μ̃[P]", "normalized", "orthogonal", "largest graph"];
         let lines = self.cases().filter_map(|(family, n)| line(rows, family, n)).collect();
-        let caption = "m = n. χ[P] is the largest chromatic number of a coherence graph (a range where the search for a colouring ended \
+        let caption = "m = n. χ[P] is the largest chromatic number of a coherence graph (a range where the search for a coloring ended \
                        early: by Vizing's theorem it is one of two), μ[P] coherence, μ̃[P] unicoherence. The theory asks for \
-                       normalised columns and, for unbiased estimates, orthogonal ones; where a condition fails, by how much.";
-        let kind = TableKind::Plain {
-            head: head.iter().map(|&name| name.to_owned()).collect(),
-            lines,
-            figures: vec![0, 2, 3, 4, 5, 8],
-        };
+                       normalized columns and, for unbiased estimates, orthogonal ones; where a condition fails, by how much.";
+        let kind = TableKind::plain(&head, [0, 2, 3, 4, 5, 8], lines);
         let (figures, notes) = draw_graphs(&self.graphs, seed);
-        Layout { tables: vec![table("table-p-model", "P-models", caption, kind)], figures, notes, ..Layout::default() }
+        Layout {
+            tables: vec![TableSpec::new("table-p-model", "P-models", caption, kind)],
+            figures,
+            notes,
+            ..Layout::default()
+        }
     }
 
     pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {

@@ -10,7 +10,7 @@ use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 use landmark_yaml::Section;
 use ndarray::Array2;
 use rand::Rng as _;
@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{family_name, figure, require_at_least, require_families, subject, table};
+use super::{family_name, require_at_least, require_families, subject};
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -81,21 +81,19 @@ impl SpeedSettings {
         };
         let time = "Microseconds an item on one thread, D₁HD₀ and ReLU included, against n with m = n features.";
         let memory = "Megabytes of the map (D₁HD₀, matrix, spectra) against n with m = n features.";
-        let grid = |metric| TableKind::Grid { select: Selection::of(metric), across: "n" };
+        let table = |id, title, caption, metric| {
+            TableSpec::new(id, title, caption, TableKind::Grid { select: Selection::of(metric), across: "n" })
+        };
+        let figure =
+            |id, title, caption, metric| FigureSpec::new(id, title, caption, Selection::of(metric), curve(metric));
         Layout {
             tables: vec![
-                table("table-time", "Time of an item in microseconds", time, grid(Metric::ItemMicroseconds)),
-                table("table-memory", "Memory of the map in megabytes", memory, grid(Metric::Megabytes)),
+                table("table-time", "Time of an item in microseconds", time, Metric::ItemMicroseconds),
+                table("table-memory", "Memory of the map in megabytes", memory, Metric::Megabytes),
             ],
             figures: vec![
-                figure(
-                    "figure-time",
-                    "Time of an item",
-                    time,
-                    Metric::ItemMicroseconds,
-                    curve(Metric::ItemMicroseconds),
-                ),
-                figure("figure-memory", "Memory of the map", memory, Metric::Megabytes, curve(Metric::Megabytes)),
+                figure("figure-time", "Time of an item", time, Metric::ItemMicroseconds),
+                figure("figure-memory", "Memory of the map", memory, Metric::Megabytes),
             ],
             ..Layout::default()
         }

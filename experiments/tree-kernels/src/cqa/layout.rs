@@ -16,24 +16,27 @@ pub(super) fn layout(rows: &[ResultRow]) -> Layout {
     let mut tables: Vec<TableSpec> = TABLE_1
         .iter()
         .filter(|(metric, _)| has(*metric))
-        .map(|&(metric, words)| TableSpec {
-            id: format!("table1-{}", metric.id()),
-            title: format!("Table 1 of the paper: {words}"),
-            caption: "By number of landmarks (the rank). The kernel SVM is the exact machine; published systems below."
-                .to_owned(),
-            kind: TableKind::Comparison { select: Selection::of(metric), reference: Some("table1".to_owned()) },
+        .map(|&(metric, words)| {
+            TableSpec::new(
+                format!("table1-{}", metric.id()),
+                format!("Table 1 of the paper: {words}"),
+                "By number of landmarks (the rank). The kernel SVM is the exact machine; published systems below.",
+                TableKind::Comparison { select: Selection::of(metric), reference: Some("table1".to_owned()) },
+            )
         })
         .collect();
     tables.push(official(rows));
     let figures = [(Metric::MeanAveragePrecision, "MAP"), (Metric::F1, "F1")]
         .into_iter()
         .filter(|(metric, _)| has(*metric))
-        .map(|(metric, words)| FigureSpec {
-            id: format!("figure-{}", metric.id()),
-            title: format!("{words} by number of landmarks"),
-            caption: "A line a method; the exact machine is level.".to_owned(),
-            select: Selection::of(metric),
-            kind: FigureKind::Curve { across: "rank", log_y: false, y_limits: None },
+        .map(|(metric, words)| {
+            FigureSpec::new(
+                format!("figure-{}", metric.id()),
+                format!("{words} by number of landmarks"),
+                "A line a method; the exact machine is level.",
+                Selection::of(metric),
+                FigureKind::curve("rank"),
+            )
         })
         .collect();
     let notes = vec![
@@ -74,10 +77,10 @@ fn official(rows: &[ResultRow]) -> TableSpec {
         line.extend([show(Metric::SupportVectors), Metric::Evaluations.show(row.cost.evaluations as f64)]);
         lines.push(line);
     }
-    TableSpec {
-        id: "table-official".to_owned(),
-        title: "The other figures of the official scorer".to_owned(),
-        caption: "Means over replicates. Kernel operations of training and of ranking all test comments.".to_owned(),
-        kind: TableKind::Plain { figures: (1..head.len()).collect(), head, lines },
-    }
+    TableSpec::new(
+        "table-official",
+        "The other figures of the official scorer",
+        "Means over replicates. Kernel operations of training and of ranking all test comments.",
+        TableKind::plain(&head, 1.., lines),
+    )
 }

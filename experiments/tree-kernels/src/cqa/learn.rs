@@ -28,7 +28,7 @@ pub(super) struct Task<'a> {
 }
 
 /// Answer of a machine to the test pairs.
-pub(super) struct Said {
+pub(super) struct Answered {
     /// Scores; good above 0.
     pub(super) scores: Array1<f64>,
     pub(super) c: f64,
@@ -43,7 +43,7 @@ impl Task<'_> {
         &self,
         gram: ArrayView2<'_, f64>,
         similarities: impl Fn(&[usize]) -> Result<Array2<f64>, StudyError>,
-    ) -> Result<Said, StudyError> {
+    ) -> Result<Answered, StudyError> {
         let all: Vec<usize> = (0..gram.nrows()).collect();
         let c = match self.settings.costs[..] {
             [only] => only,
@@ -59,7 +59,7 @@ impl Task<'_> {
         let params = KernelSvmParams { c, ..KernelSvmParams::default() }.check()?;
         let machine = params.train(gram, self.labels, 2, self.seed)?;
         let scores = machine.decision_on_support(similarities(machine.support())?.view())?;
-        Ok(Said {
+        Ok(Answered {
             scores: scores.column(1).to_owned(),
             c,
             converged: machine.report().converged(),
@@ -68,7 +68,12 @@ impl Task<'_> {
     }
 
     /// A linear machine on embedded training pairs, and its scores of embedded test pairs.
-    pub(super) fn linear(&self, train: &Array2<f64>, test: &Array2<f64>, landmarks: usize) -> Result<Said, StudyError> {
+    pub(super) fn linear(
+        &self,
+        train: &Array2<f64>,
+        test: &Array2<f64>,
+        landmarks: usize,
+    ) -> Result<Answered, StudyError> {
         let svm = LinearSvmParams {
             solver: Solver::DualDescent,
             max_epochs: self.settings.epochs,
@@ -90,7 +95,7 @@ impl Task<'_> {
         let machine = LinearSvmParams { c, ..svm }.check()?.train(train.view(), self.labels, 2, self.seed)?;
         let scores = machine.decision(test.view())?.column(1).to_owned();
         // 30 epochs are the paper's; whether they met the tolerance is not reported
-        Ok(Said { scores, c, converged: true, compared: landmarks })
+        Ok(Answered { scores, c, converged: true, compared: landmarks })
     }
 
     /// The order in which training pairs become landmarks.
@@ -119,8 +124,8 @@ impl Task<'_> {
                 known.push(train * weight);
                 asked.push(test * weight);
             }
-            let beside = |parts: &[Array2<f64>]| hstack(&parts.iter().map(Array2::view).collect::<Vec<_>>());
-            return Ok((beside(&known), beside(&asked)));
+            let side_by_side = |parts: &[Array2<f64>]| hstack(&parts.iter().map(Array2::view).collect::<Vec<_>>());
+            return Ok((side_by_side(&known), side_by_side(&asked)));
         }
         let (approximator, rank) = approximator(method, size)?;
         self.fit(approximator.as_ref(), train, order, rank, &similarities)

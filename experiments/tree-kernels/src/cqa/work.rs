@@ -20,7 +20,7 @@ use ndarray::Array1;
 use serde_json::{Value as Json, json};
 
 use super::kernel::{First, kernel};
-use super::learn::{Said, Task, block};
+use super::learn::{Answered, Task, block};
 use super::{Method, Settings};
 
 /// Computation of a part.
@@ -134,7 +134,7 @@ impl Ranking {
         block(&self.metered.scores(), &test, columns)
     }
 
-    fn say(&self, piece: Piece) -> Result<Said, StudyError> {
+    fn answered(&self, piece: Piece) -> Result<Answered, StudyError> {
         let train = First { inner: self.metered.scores(), len: self.training };
         match piece {
             Piece::Exact => {
@@ -154,7 +154,7 @@ impl Ranking {
     fn rows(
         &self,
         piece: Piece,
-        said: &Said,
+        answered: &Answered,
         support: Option<f64>,
         seconds: f64,
     ) -> Result<Vec<ResultRow>, StudyError> {
@@ -163,7 +163,7 @@ impl Ranking {
             Piece::Landmarks { method, size, replicate } => (method.id(), method.name(), size, replicate),
         };
         let (n, m) = (self.training as u64, (self.labels.len() - self.training) as u64);
-        let compared = said.compared as u64;
+        let compared = answered.compared as u64;
         let subject = Subject::new(&self.settings.dataset, id).called(name).items(self.labels.len());
         let subject = Subject { is_cap: piece == Piece::Exact, ..subject };
         let cells = if size == 0 { n * n } else { n * size as u64 } + m * compared;
@@ -172,9 +172,12 @@ impl Ranking {
             let row = row(&self.run, subject.clone(), metric, value).cost(cells, evaluations).replicate(replicate);
             if size == 0 { row } else { row.at("landmarks", size) }
         };
-        let scores = score_ranking(&self.answers(&said.scores))?;
-        let note =
-            format!("C = {}{}", said.c, if said.converged { "" } else { "; the SVM stopped at its limit of epochs" });
+        let scores = score_ranking(&self.answers(&answered.scores))?;
+        let note = format!(
+            "C = {}{}",
+            answered.c,
+            if answered.converged { "" } else { "; the SVM stopped at its limit of epochs" }
+        );
         let map = blank(Metric::MeanAveragePrecision, scores.map);
         let mut rows = vec![map.note(note).seconds(seconds)];
         rows.extend([
@@ -184,7 +187,7 @@ impl Ranking {
             blank(Metric::Recall, scores.recall),
             blank(Metric::F1, scores.f1),
             blank(Metric::Accuracy, scores.accuracy),
-            blank(Metric::Cost, said.c),
+            blank(Metric::Cost, answered.c),
         ]);
         match (piece, support) {
             (Piece::Exact, _) => rows.push(blank(Metric::SupportVectors, compared as f64)),
@@ -258,12 +261,12 @@ impl StudyWork for Ranking {
     fn measure(&self, part: usize, finished: &Finished<'_>, _: &Progress) -> Result<Vec<ResultRow>, StudyError> {
         let piece = self.pieces[part];
         let started = Instant::now();
-        let said = self.say(piece)?;
+        let answered = self.answered(piece)?;
         let support = finished
             .rows(0)
             .and_then(|rows| rows.iter().find(|row| row.metric == Metric::SupportVectors))
             .map(|row| row.value);
-        self.rows(piece, &said, support, started.elapsed().as_secs_f64())
+        self.rows(piece, &answered, support, started.elapsed().as_secs_f64())
     }
 }
 
@@ -348,7 +351,6 @@ fn load_vectors(
 }
 
 impl Method {
-    /// Id in results.
     pub(super) fn id(self) -> &'static str {
         match self {
             Self::Nystrom => "nystrom",
@@ -360,7 +362,6 @@ impl Method {
         }
     }
 
-    /// Name in tables.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Nystrom => "Nyström",

@@ -11,6 +11,7 @@
 use tch::Tensor;
 
 use super::trainable::Trainable;
+use crate::adamw::copy_values;
 use crate::encoder::ModelError;
 
 pub(super) struct Average {
@@ -46,10 +47,6 @@ impl Average {
     }
 
     pub(super) fn load(&mut self, weights: &[Tensor]) -> Result<(), ModelError> {
-        let _no_gradients = tch::no_grad_guard();
-        for (mine, theirs) in self.weights.iter_mut().zip(weights) {
-            mine.f_copy_(theirs)?;
-        }
-        Ok(())
+        Ok(copy_values(&mut self.weights, weights)?)
     }
 }

@@ -1,6 +1,6 @@
 //! Files that a training writes after and inside each epoch, and those that it leaves when it is over.
 //!
-//! `checkpoint.safetensors` holds weights, both moments of the optimiser, the mean of the weights where there is one and, in its
+//! `checkpoint.safetensors` holds weights, both moments of the optimizer, the mean of the weights where there is one and, in its
 //! header, the epochs so far and the part of the current one: one file, so that it is there as a whole or not at all. `best.safetensors` is the model of the best epoch, written before it.
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,7 +18,7 @@ const CHECKPOINT: &str = "checkpoint.safetensors";
 const BEST: &str = "best.safetensors";
 /// The header's key for the epochs.
 const EPOCHS: &str = "epochs";
-/// The header's key for the steps of the optimiser.
+/// The header's key for the steps of the optimizer.
 const STEPS: &str = "steps";
 /// The header's keys for the part of the current epoch; checkpoints of earlier versions lack them.
 const PART: [&str; 3] = ["steps of the epoch", "loss of the epoch", "seconds of the epoch"];
@@ -54,7 +54,7 @@ impl Checkpoint {
         let wrong = |why: String| ModelError::Weights { path: path.clone(), why };
         let (_, header) = SafeTensors::read_metadata(&bytes).map_err(|error| wrong(error.to_string()))?;
         let known = |key: &str| header.metadata().as_ref().and_then(|facts| facts.get(key));
-        let said = |key: &str| known(key).ok_or_else(|| wrong(format!("its header has no `{key}`")));
+        let entry = |key: &str| known(key).ok_or_else(|| wrong(format!("its header has no `{key}`")));
         let number = |key: &str| {
             let number = known(key).map_or(Ok(0.0), |value| value.parse::<f64>());
             number.map_err(|_| wrong(format!("`{key}` in its header is not a number")))
@@ -62,8 +62,8 @@ impl Checkpoint {
         let [steps_of_epoch, loss, seconds] = PART;
         let done =
             PartOfEpoch { steps: number(steps_of_epoch)? as usize, loss: number(loss)?, seconds: number(seconds)? };
-        let curve = serde_json::from_str(said(EPOCHS)?).map_err(|error| wrong(error.to_string()))?;
-        let steps = said(STEPS)?.parse().map_err(|_| wrong("its steps are no number".to_owned()))?;
+        let curve = serde_json::from_str(entry(EPOCHS)?).map_err(|error| wrong(error.to_string()))?;
+        let steps = entry(STEPS)?.parse().map_err(|_| wrong("its steps are no number".to_owned()))?;
         let tensors = Weights::parse(&bytes, &path, device)?;
         let [weights, first, second, average] = PARTS.map(|part| tensors.under(part));
         Ok(Some(Self { weights, first, second, average, steps, curve, done }))
@@ -72,13 +72,13 @@ impl Checkpoint {
     pub(super) fn write(
         folder: &Path,
         model: &Trainable,
-        optimiser: &AdamW,
+        optimizer: &AdamW,
         average: &[Tensor],
         (curve, done): (&[Epoch], &PartOfEpoch),
     ) -> Result<(), ModelError> {
         let path = folder.join(CHECKPOINT);
         let weights = model.parameters();
-        let (first, second, steps) = optimiser.state();
+        let (first, second, steps) = optimizer.state();
         let mut tensors = BTreeMap::new();
         for (part, values) in PARTS.iter().zip([&weights[..], first, second, average]) {
             for (number, tensor) in values.iter().enumerate() {

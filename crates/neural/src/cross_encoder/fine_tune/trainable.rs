@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tch::{Kind, Tensor};
 
+use crate::adamw::copy_values;
 use crate::encoder::{Classifier, ModelError, Sequence};
 
 const WORDS: &str = "embeddings.word_embeddings.weight";
@@ -72,11 +73,7 @@ impl Trainable {
 
     /// Takes over values, in the order of the leaves.
     pub(super) fn load(&mut self, values: &[Tensor]) -> Result<(), ModelError> {
-        let _no_gradients = tch::no_grad_guard();
-        for (leaf, value) in self.parameters.iter_mut().zip(values) {
-            leaf.f_copy_(value)?;
-        }
-        Ok(())
+        Ok(copy_values(&mut self.parameters, values)?)
     }
 
     pub(super) fn exchange(&mut self, values: &mut [Tensor]) -> Result<(), ModelError> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use landmark_core::rank::RankCmp;
 use landmark_report::amounts::{count, counted};
-use landmark_report::{Chapter, Colouring, Confusion, Listed, Listing};
+use landmark_report::{Chapter, Coloring, Confusion, Listed};
 use landmark_tasks::neighbors::SignedVectors;
 use ndarray::{Array1, Array2};
 
@@ -92,21 +92,21 @@ fn labels(drawn: &Drawn<'_>, table: &Table, column: &str) -> Option<Vec<String>>
 }
 
 /// Colors of the drawn items: clusters, labels, and classes of the dataset, as far as there are any.
-pub(super) fn colourings(folder: &Path, drawn: &Drawn<'_>, classes: Option<&[String]>) -> Vec<Colouring> {
+pub(super) fn colorings(folder: &Path, drawn: &Drawn<'_>, classes: Option<&[String]>) -> Vec<Coloring> {
     let of_table = |file: &str, column: &str, name: &str| {
         let table = Table::read(&folder.join(file))?;
         let labels = labels(drawn, &table, column)?;
         let of_drawn = drawn.0.items.iter().map(|&item| labels.get(item).map_or("", String::as_str));
-        Some(colouring(name, of_drawn))
+        Some(coloring(name, of_drawn))
     };
     let clusters = of_table(CLUSTERS, "name", "clusters").or_else(|| of_table(CLUSTERS, "cluster", "clusters"));
     let labels = of_table(LABELS, "label", "labels");
-    let classes = classes.map(|classes| colouring("classes", classes.iter().map(String::as_str)));
+    let classes = classes.map(|classes| coloring("classes", classes.iter().map(String::as_str)));
     [clusters, labels, classes].into_iter().flatten().collect()
 }
 
 /// Colors by name; an empty name is none.
-fn colouring<'a>(name: &str, labels: impl Iterator<Item = &'a str>) -> Colouring {
+fn coloring<'a>(name: &str, labels: impl Iterator<Item = &'a str>) -> Coloring {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut names: Vec<String> = Vec::new();
     let mut place = |label: &'a str| {
@@ -116,7 +116,7 @@ fn colouring<'a>(name: &str, labels: impl Iterator<Item = &'a str>) -> Colouring
         })
     };
     let of = labels.map(|label| (!label.is_empty()).then(|| place(label))).collect();
-    Colouring { name: name.to_owned(), names, of }
+    Coloring { name: name.to_owned(), names, of }
 }
 
 /// The parts about what was made from the factors.
@@ -129,7 +129,7 @@ pub(super) fn chapters(folder: &Path, drawn: &Drawn<'_>) -> Vec<Chapter> {
         table(NEIGHBORS).and_then(|table| neighbors(&table)),
         table(PAIRS).and_then(|table| mined(&table, drawn)),
         table(CLUSTERS).and_then(|table| clusters(&table, &Factors::read(&folder.join(FACTORS)).ok()?, drawn)),
-        report().and_then(|report| labelled(&report, drawn)),
+        report().and_then(|report| labeled(&report, drawn)),
     ];
     all.into_iter().flatten().collect()
 }
@@ -141,18 +141,14 @@ fn neighbors(table: &Table) -> Option<Chapter> {
     }
     let k = ranks.iter().copied().fold(0.0, f64::max);
     let exact = table.flags("exact").iter().filter(|&&exact| exact).count() as u64;
-    Some(Chapter {
-        id: "topk".to_owned(),
-        title: "Neighbor lists (topk)".to_owned(),
-        caption: format!(
-            "The {k:.0} nearest of each of {} items are in `{NEIGHBORS}`; {} of {} similarities in it were evaluated for the list ({}).",
-            count(ranks.iter().filter(|rank| **rank == 1.0).count() as u64),
-            count(exact),
-            count(scores.len() as u64),
-            share(exact, scores.len() as u64)
-        ),
-        ..Chapter::default()
-    })
+    let caption = format!(
+        "The {k:.0} nearest of each of {} items are in `{NEIGHBORS}`; {} of {} similarities in it were evaluated for the list ({}).",
+        count(ranks.iter().filter(|rank| **rank == 1.0).count() as u64),
+        count(exact),
+        count(scores.len() as u64),
+        share(exact, scores.len() as u64)
+    );
+    Some(Chapter::new("topk", "Neighbor lists (topk)", caption))
 }
 
 fn mined(table: &Table, drawn: &Drawn<'_>) -> Option<Chapter> {
@@ -167,22 +163,14 @@ fn mined(table: &Table, drawn: &Drawn<'_>) -> Option<Chapter> {
     let ids = table.column("first")?.zip(table.column("second")?);
     let lines: Vec<_> = ids.zip(scores.iter().zip(&exact)).take(LINES).map(line).collect();
     let evaluated = exact.iter().filter(|&&exact| exact).count() as u64;
-    Some(Chapter {
-        id: "mine".to_owned(),
-        title: "Most similar pairs of all items (mine)".to_owned(),
-        caption: format!(
-            "{} are in `{PAIRS}`, the best {} of them below; {} were evaluated, the others are estimated.",
-            counted(scores.len() as u64, "pair"),
-            lines.len(),
-            count(evaluated)
-        ),
-        listings: vec![Listing {
-            head: ["similarity", "first", "second"].map(str::to_owned).to_vec(),
-            lines,
-            ..Listing::default()
-        }],
-        ..Chapter::default()
-    })
+    let caption = format!(
+        "{} are in `{PAIRS}`, the best {} of them below; {} were evaluated, the others are estimated.",
+        counted(scores.len() as u64, "pair"),
+        lines.len(),
+        count(evaluated)
+    );
+    let chapter = Chapter::new("mine", "Most similar pairs (mine)", caption);
+    Some(chapter.listing("", &["similarity", "first", "second"], lines))
 }
 
 fn clusters(table: &Table, factors: &Factors, drawn: &Drawn<'_>) -> Option<Chapter> {
@@ -209,25 +197,18 @@ fn clusters(table: &Table, factors: &Factors, drawn: &Drawn<'_>) -> Option<Chapt
         cells.extend(some.chain(std::iter::repeat(Listed::Text(String::new()))).take(CENTRAL));
         cells
     };
-    Some(Chapter {
-        id: "clusters".to_owned(),
-        title: "Clusters".to_owned(),
-        caption: format!(
-            "{} in {}; each is named by its central items, those most similar to the other members on the mean. Cohesion is the mean estimated \
-             similarity of two members.",
-            counted(labels.len() as u64, "item"),
-            counted(order.len() as u64, "cluster")
-        ),
-        listings: vec![Listing {
-            head: ["cluster", "items", "cohesion", "most central", "then", "then"].map(str::to_owned).to_vec(),
-            lines: order.iter().take(2 * LINES).map(line).collect(),
-            ..Listing::default()
-        }],
-        ..Chapter::default()
-    })
+    let caption = format!(
+        "{} in {}; each is named by its central items, those most similar to the other members on the mean. Cohesion is the mean estimated \
+         similarity of two members.",
+        counted(labels.len() as u64, "item"),
+        counted(order.len() as u64, "cluster")
+    );
+    let head = ["cluster", "items", "cohesion", "most central", "then", "then"];
+    let lines = order.iter().take(2 * LINES).map(line).collect();
+    Some(Chapter::new("clusters", "Clusters", caption).listing("", &head, lines))
 }
 
-fn labelled(report: &LabelsReport, drawn: &Drawn<'_>) -> Option<Chapter> {
+fn labeled(report: &LabelsReport, drawn: &Drawn<'_>) -> Option<Chapter> {
     let judged: u64 = report.confusion.iter().flatten().sum();
     let right: u64 = (0..report.names.len()).map(|label| report.confusion[label][label]).sum();
     let numbers = drawn.numbers();
@@ -240,28 +221,21 @@ fn labelled(report: &LabelsReport, drawn: &Drawn<'_>) -> Option<Chapter> {
             item.map_or_else(|| Listed::Text(doubtful.id.clone()), |&item| drawn.item(item)),
         ]
     };
-    Some(Chapter {
-        id: "labels".to_owned(),
-        title: "Labels (classify)".to_owned(),
-        caption: format!(
-            "Learned from {} with {} labels at C = {}. {} of {} are right ({}), {}.",
-            counted(report.learned as u64, "item"),
-            report.names.len(),
-            // a number of a grid as a person would write it
-            format!("{:.5e}", report.cost).parse().unwrap_or(report.cost),
-            count(right),
-            count(judged),
-            share(right, judged),
-            report.judged
-        ),
-        confusion: Some(shortened(report)),
-        listings: vec![Listing {
-            heading: "Least certain labels".to_owned(),
-            head: ["margin", "label", "second", "item"].map(str::to_owned).to_vec(),
-            lines: report.doubtful.iter().take(LINES).map(line).collect(),
-        }],
-        ..Chapter::default()
-    })
+    let caption = format!(
+        "Learned from {} with {} labels at C = {}. {} of {} are right ({}), {}.",
+        counted(report.learned as u64, "item"),
+        report.names.len(),
+        // a number of a grid as a person would write it
+        format!("{:.5e}", report.cost).parse().unwrap_or(report.cost),
+        count(right),
+        count(judged),
+        share(right, judged),
+        report.judged
+    );
+    let lines = report.doubtful.iter().take(LINES).map(line).collect();
+    let chapter = Chapter::new("labels", "Labels (classify)", caption);
+    let chapter = chapter.listing("Least certain labels", &["margin", "label", "second", "item"], lines);
+    Some(Chapter { confusion: Some(shortened(report)), ..chapter })
 }
 
 /// The confusion of the largest labels, the others together.
@@ -333,10 +307,10 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_numbered_as_they_are_met_and_an_empty_name_is_none() {
-        let colouring = colouring("labels", ["b", "", "a", "b"].into_iter());
+    fn colors_are_numbered_as_they_are_met_and_an_empty_name_is_none() {
+        let coloring = coloring("labels", ["b", "", "a", "b"].into_iter());
         assert_eq!(
-            (colouring.names, colouring.of),
+            (coloring.names, coloring.of),
             (vec!["b".to_owned(), "a".to_owned()], vec![Some(0), None, Some(1), Some(0)])
         );
     }

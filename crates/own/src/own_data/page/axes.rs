@@ -55,8 +55,8 @@ pub(super) fn principal(
     let Some(mean) = rows.mean_axis(Axis(0)).filter(|_| rows.ncols() > 0) else {
         return Ok(Principal { points, share: 0.0 });
     };
-    let centred = &rows - &mean;
-    let (triangle, Eigh { values, vectors }) = core(centred.view(), signature)?;
+    let centered = &rows - &mean;
+    let (triangle, Eigh { values, vectors }) = core(centered.view(), signature)?;
     let variation: f64 = values.iter().map(|value| value.abs()).sum();
     let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let mut held = 0.0;
@@ -69,7 +69,7 @@ pub(super) fn principal(
         }
         held += value;
         let direction = &triangle.t().dot(&vectors.column(place)) * signature;
-        let mut coordinates = centred.dot(&direction) / value.sqrt();
+        let mut coordinates = centered.dot(&direction) / value.sqrt();
         let farthest =
             coordinates.iter().copied().fold(0.0, |most: f64, one| if one.abs() > most.abs() { one } else { most });
         if farthest < 0.0 {
@@ -113,12 +113,12 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_are_those_of_the_doubly_centred_matrix() {
+    fn coordinates_are_those_of_the_doubly_centered_matrix() {
         let (rows, signature) = (random(25, 6), array![1.0, 1.0, 1.0, 1.0, -1.0, -1.0]);
         let n = 25;
-        let centring = Array2::<f64>::eye(n) - 1.0 / n as f64;
-        let centred = centring.dot(&dense(&rows, &signature)).dot(&centring);
-        let Eigh { values, vectors } = linalg::eigh(centred.view()).unwrap();
+        let centering = Array2::<f64>::eye(n) - 1.0 / n as f64;
+        let centered = centering.dot(&dense(&rows, &signature)).dot(&centering);
+        let Eigh { values, vectors } = linalg::eigh(centered.view()).unwrap();
         let found = principal(rows.view(), &signature, 2).unwrap();
         for axis in 0..2 {
             let place = n - 1 - axis;

@@ -28,13 +28,9 @@ pub(super) struct Survey {
 /// A bar of a histogram.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bin {
-    /// Lower end.
     pub(super) from: f64,
-    /// Upper end.
     pub(super) to: f64,
-    /// Evaluated pairs in it.
     pub(super) exact: u64,
-    /// Estimated pairs in it.
     pub(super) estimated: u64,
 }
 

@@ -48,7 +48,7 @@ impl From<ResultRow> for StoredRow {
         let columns = axes.count(Column::Columns).unwrap_or(0);
         let rank = axes.count(Column::Rank).unwrap_or(0);
         let position = axes.count(Column::Position);
-        let told = Axes::of_columns(columns, rank, position) == axes;
+        let is_read = Axes::of_columns(columns, rank, position) == axes;
         Self {
             is_cap: (CAPS.contains(&subject.id.as_str()) != subject.is_cap).then_some(subject.is_cap),
             dataset: subject.dataset,
@@ -70,7 +70,7 @@ impl From<ResultRow> for StoredRow {
             seconds: cost.seconds,
             note,
             profile,
-            axes: (!told).then_some(axes),
+            axes: (!is_read).then_some(axes),
         }
     }
 }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_says_so_where_its_id_does_not() {
+    fn a_cap_is_stored_where_its_id_does_not() {
         let of = |id: &str| Subject::new("tweets", id);
         for (subject, stored) in [
             (of("exact").cap(), None),

@@ -43,18 +43,14 @@ const RIDGE: f64 = 0.01;
 
 /// A way to spend calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rival {
-    /// The proxy alone.
+pub enum SearchMethod {
     Proxy,
-    /// Retrieve and rerank.
     Rerank,
     /// Graph-based adaptive reranking.
     Gar,
-    /// Columns alone.
     Anncur,
     /// Half columns, half candidates.
     AnncurRescored,
-    /// Adaptive regression.
     Axn,
     /// Shift and ridge without a proxy.
     ShiftRidge,
@@ -69,14 +65,12 @@ pub enum Rival {
 /// Part that rounds go without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Without {
-    /// None.
     Nothing,
     /// The Gaussian process over pairs.
     Process,
-    /// Kriging of rows.
     Kriging,
     /// Hubness in the link.
-    Popularity,
+    Hubness,
     /// The transform of scores to ranks.
     RankTransform,
     /// More rounds than one.
@@ -89,7 +83,6 @@ pub enum Without {
 
 /// State that the methods of one replicate share.
 pub struct Setup<'a> {
-    /// All of K.
     pub matrix: &'a Array2<f64>,
     /// Calls that an evaluation of it takes.
     pub shape: OracleShape,
@@ -99,7 +92,6 @@ pub struct Setup<'a> {
     pub landmarks: &'a Landmarks,
     /// Rounds of those that work in rounds.
     pub rounds: usize,
-    /// Seed and replicate.
     pub seed: (u64, u64),
 }
 
@@ -125,7 +117,6 @@ impl<'a> Setup<'a> {
 pub(super) struct Lists {
     /// The nearest of every item, best first.
     pub(super) lists: Vec<Vec<usize>>,
-    /// Pairs that were paid for.
     pub(super) spent: u64,
 }
 
@@ -154,7 +145,7 @@ impl Found {
     }
 }
 
-impl Rival {
+impl SearchMethod {
     /// All, in the order of the tables: the stable id in results, and the name in tables.
     pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Proxy, "proxy", "proxy alone"),
@@ -168,7 +159,7 @@ impl Rival {
         (Self::Rounds(Without::Nothing), "rounds", RetrievalConfig::SEARCH),
         (Self::Rounds(Without::Process), "rounds_without_process", "rounds without the process over pairs"),
         (Self::Rounds(Without::Kriging), "rounds_without_kriging", "rounds without kriging"),
-        (Self::Rounds(Without::Popularity), "rounds_without_popularity", "rounds without popularity"),
+        (Self::Rounds(Without::Hubness), "rounds_without_popularity", "rounds without popularity"),
         (Self::Rounds(Without::RankTransform), "rounds_without_rank_transform", "rounds without the rank transform"),
         (Self::Rounds(Without::Rounds), "one_round", "one round"),
         (Self::Rounds(Without::Share), "rounds_without_share", "rounds without a share for the proxy"),
@@ -177,7 +168,7 @@ impl Rival {
     ];
 
     /// Those that a reader chooses among, ours first.
-    pub const RIVALS: &'static [Self] = &[
+    pub const CHOICES: &'static [Self] = &[
         Self::Rounds(Without::Nothing),
         Self::Rerank,
         Self::Gar,
@@ -190,20 +181,18 @@ impl Rival {
 
     /// Ours, ours without each of its parts, and the most that there is to find.
     pub fn parts() -> Vec<Self> {
-        let is_part = |rival: &Self| matches!(rival, Self::Rounds(_) | Self::Perfect);
-        Self::ALL.iter().map(|&(rival, ..)| rival).filter(is_part).collect()
+        let is_part = |method: &Self| matches!(method, Self::Rounds(_) | Self::Perfect);
+        Self::ALL.iter().map(|&(method, ..)| method).filter(is_part).collect()
     }
 
     fn row(self) -> (&'static str, &'static str) {
         Self::ALL.iter().find(|row| row.0 == self).map_or(("", ""), |&(_, id, name)| (id, name))
     }
 
-    /// Stable id in results.
     pub fn id(self) -> &'static str {
         self.row().0
     }
 
-    /// Name in tables.
     pub fn name(self) -> &'static str {
         self.row().1
     }
@@ -301,7 +290,7 @@ impl Ready<'_> {
             Without::Nothing | Without::Proxy => default,
             Without::Process => RoundsParams { pairwise: false, ..default },
             Without::Kriging => RoundsParams { kriging: false, ..default },
-            Without::Popularity => RoundsParams { popularity: false, ..default },
+            Without::Hubness => RoundsParams { popularity: false, ..default },
             Without::RankTransform => RoundsParams { rank_transform: false, ..default },
             Without::Rounds => RoundsParams { rounds: 1, ..default },
             Without::Share => RoundsParams { share: 0.0, ..default },
@@ -441,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rival_spends_more_than_its_calls_and_each_finds_at_least_what_chance_would() {
+    fn no_method_spends_more_than_its_calls_and_each_finds_at_least_what_chance_would() {
         let (matrix, proxy) = world();
         let landmarks = Landmarks::uniform(60, &mut stream(1, "rivals", "landmarks", 0));
         for diagonal_known in [false, true] {
@@ -457,28 +446,28 @@ mod tests {
             let ready = setup.ready().unwrap();
             for calls in [5, 10, 20] {
                 let mut perfect = 0.0;
-                for (rival, id, name) in Rival::ALL.iter().rev() {
-                    assert_eq!((rival.id(), rival.name()), (*id, *name));
-                    let found = rival.lists(&ready, calls, 10).unwrap();
+                for (method, id, name) in SearchMethod::ALL.iter().rev() {
+                    assert_eq!((method.id(), method.name()), (*id, *name));
+                    let found = method.lists(&ready, calls, 10).unwrap();
                     let limit = (60 * calls) as u64;
-                    assert!(found.spent <= limit, "{rival:?} at {calls}: {}", found.spent);
+                    assert!(found.spent <= limit, "{method:?} at {calls}: {}", found.spent);
                     // whole columns alone may leave a part of one
-                    if *rival != Rival::Anncur {
+                    if *method != SearchMethod::Anncur {
                         assert_eq!(
                             found.spent == limit,
-                            *rival != Rival::Proxy,
-                            "{rival:?} at {calls}: {}",
+                            *method != SearchMethod::Proxy,
+                            "{method:?} at {calls}: {}",
                             found.spent
                         );
                     }
                     let lists = found.lists;
                     assert!(lists.iter().enumerate().all(|(i, list)| list.len() == 10 && !list.contains(&i)));
                     let share = recall(&matrix, &lists, 10);
-                    assert!(share > 10.0 / 59.0, "{rival:?} at {calls}: {share}");
-                    if *rival == Rival::Perfect {
+                    assert!(share > 10.0 / 59.0, "{method:?} at {calls}: {share}");
+                    if *method == SearchMethod::Perfect {
                         perfect = share;
                     }
-                    assert!(share <= perfect + 1e-12 || calls == 5, "{rival:?} at {calls}: {share} above {perfect}");
+                    assert!(share <= perfect + 1e-12 || calls == 5, "{method:?} at {calls}: {share} above {perfect}");
                 }
             }
         }

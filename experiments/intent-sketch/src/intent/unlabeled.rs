@@ -1,4 +1,4 @@
-//! The unlabelled texts, and the projections that sketches of growing shares of them give.
+//! The unlabeled texts, and the projections that sketches of growing shares of them give.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -27,7 +27,7 @@ const SYNTHETIC_TEXTS: usize = 4000;
 const BLOCK: usize = 10;
 
 /// Texts, and what was learned from them in the order of the last replicate asked for.
-pub(super) struct Unlabelled {
+pub(super) struct Unlabeled {
     texts: Vec<String>,
     made: Mutex<HashMap<(u64, &'static str), Arc<Shares>>>,
 }
@@ -59,7 +59,7 @@ impl Shares {
     }
 }
 
-impl Unlabelled {
+impl Unlabeled {
     /// Reads the texts, or makes them.
     pub(super) fn read(settings: &Intent, data: Option<&Path>, seed: u64) -> Result<Self, StudyError> {
         let mut texts = Vec::new();
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn sketches_are_kept_for_the_last_replicate_alone() {
         let settings = Intent { texts: Some(50), sketch_rows: 6, dimension: 3, ..Intent::default() };
-        let texts = Unlabelled::read(&settings, None, 2022).unwrap();
+        let texts = Unlabeled::read(&settings, None, 2022).unwrap();
         let hash = settings.hash(0).check().unwrap();
         let progress = Progress::start(1, "parts", true, || 0_u64);
         let of =
