@@ -215,8 +215,8 @@ class Exchange(Mining):
         """
         items, matrix = self._exchanged(X)
         metadata = getattr(getattr(table, "schema", None), "metadata", None) or {}
-        told = metadata.get(_IDENTITY) if hasattr(metadata, "get") else None
-        if told is not None and told.decode() != matrix.identity:
+        named = metadata.get(_IDENTITY) if hasattr(metadata, "get") else None
+        if named is not None and named.decode() != matrix.identity:
             raise ValueError("cannot store the table: it is of another score, order or list of items than those of this estimator")
         numbers, values = _read(table)
         wrong = (numbers < 0) | (numbers >= len(items))
@@ -297,8 +297,8 @@ class Exchange(Mining):
         wrong = np.flatnonzero(np.isfinite(least) & (most - least > SAME * np.where(np.isfinite(size), size, 1.0)))
         if len(wrong):
             i, j = pairs[wrong[0]].tolist()
-            told = f"({i}, {j}), {shown(items[i])} and {shown(items[j])}"
-            raise ValueError(f"cannot store the score of {told}: {most[wrong[0]]:.6g} contradicts {least[wrong[0]]:.6g}, which {what}")
+            pair = f"({i}, {j}), {shown(items[i])} and {shown(items[j])}"
+            raise ValueError(f"cannot store the score of {pair}: {most[wrong[0]]:.6g} contradicts {least[wrong[0]]:.6g}, which {what}")
 
 
 def _firsts(items: Items) -> NDArray[np.int64]:

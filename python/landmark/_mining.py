@@ -96,7 +96,7 @@ class Mining(Search):
                 warnings.warn(f"the budget pays for {paid} of {len(candidates)} candidates: pairs are missing", stacklevel=2)
                 candidates = candidates[:paid]
             try:
-                with self._told(matrix.missing(candidates), "pairs", batches, matrix=matrix):
+                with self._progress(matrix.missing(candidates), "pairs", batches, matrix=matrix):
                     estimates = matrix.scores(candidates)
             finally:
                 self.n_calls_ = matrix.calls
@@ -116,7 +116,7 @@ class Mining(Search):
         fitted, before = self._fitted(matrix), matrix.calls
         planned = json.loads(matrix.pairs(self._pair_search(threshold, target_recall, delta, None, plan=True), fitted)["statement"])
         try:
-            with self._told(planned["planned"], "pairs", batches, matrix=matrix):
+            with self._progress(planned["planned"], "pairs", batches, matrix=matrix):
                 out = matrix.pairs(self._pair_search(threshold, target_recall, delta, budget, plan=False), fitted)
         finally:
             self.n_calls_ = matrix.calls
@@ -148,7 +148,7 @@ class Mining(Search):
             if paid // n:
                 search = self._search(k, paid // n, None, 0.1, 4, 0.2, False, None)
                 search["rounds"]["pairs"] = True
-                with self._told(paid, "pairs", batches, matrix=matrix):
+                with self._progress(paid, "pairs", batches, matrix=matrix):
                     out = matrix.nearest(json.dumps(search), self._proxies(self._items), fitted)
                 found.append(out["pairs"])
                 found_scores.append(out["pair_scores"])

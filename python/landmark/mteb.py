@@ -96,8 +96,8 @@ class Search:
         """What MTEB writes of the model into its results."""
         from mteb.models.model_meta import ModelMeta
 
-        told = {"name": self.name, "revision": __version__, "framework": [], "modalities": ["text"], "model_type": ["cross-encoder"]}
-        return ModelMeta.create_empty({**told, "experiment_kwargs": {"calls_per_query": self.calls_per_query}})
+        known = {"name": self.name, "revision": __version__, "framework": [], "modalities": ["text"], "model_type": ["cross-encoder"]}
+        return ModelMeta.create_empty({**known, "experiment_kwargs": {"calls_per_query": self.calls_per_query}})
 
     def index(self, corpus: Iterable[Mapping[str, Any]], **params: Any) -> None:
         """Take the documents in.

@@ -276,8 +276,8 @@ class Pairs(_Table):
         first, second = (np.ascontiguousarray(side) for side in self.items.T)
         return {"item": first, "other": second, "similarity": np.ascontiguousarray(self.scores), "exact": np.ascontiguousarray(self.exact)}
     def __repr__(self) -> str:
-        said = "" if self.recall is None else f", about {self.recall.recall:.3f} of all" if self.recall.is_reached else ", no recall stated"
-        return f"Pairs({len(self):,} of {self.n_items:,} items{said}, {self.calls:,} calls)"
+        recall = "" if self.recall is None else f", about {self.recall.recall:.3f} of all" if self.recall.is_reached else ", no recall stated"
+        return f"Pairs({len(self):,} of {self.n_items:,} items{recall}, {self.calls:,} calls)"
 
     def groups(self, link: Literal["components", "average", "complete"] = "components", *, verify: Any = None) -> NDArray[np.int64]:
         """Group the items.

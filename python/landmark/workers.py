@@ -110,7 +110,7 @@ def work(tile: Tile) -> int:
     """
     # what other lists of these items have was taken over when the tiles were cut
     matrix, batches = tile.lm._open(tile.items, shares=False)
-    with tile.lm._told(0, "tile", batches, tile.items, matrix):
+    with tile.lm._progress(0, "tile", batches, tile.items, matrix):
         for pairs in tile.pairs():
             matrix.scores(pairs)
     return matrix.calls
@@ -231,7 +231,7 @@ class Worker:
         if not tiles:
             raise ValueError("cannot score a tile of a search: the plan has no tile, which names the items and the model")
         matrix, batches = self._open(tiles[0])
-        with tiles[0].lm._told(0, "tile", batches, tiles[0].items, matrix):
+        with tiles[0].lm._progress(0, "tile", batches, tiles[0].items, matrix):
             found = matrix.scores(pairs)
         matrix.flush()
         return found
@@ -240,7 +240,7 @@ class Worker:
         tile = self._loaded()[number]
         matrix, batches = self._open(tile)
         before = matrix.calls
-        with tile.lm._told(0, "tile", batches, tile.items, matrix):
+        with tile.lm._progress(0, "tile", batches, tile.items, matrix):
             for pairs in tile.pairs():
                 matrix.scores(pairs)
         return matrix.calls - before
