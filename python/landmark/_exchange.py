@@ -16,11 +16,10 @@ from ._checks import whole
 from ._items import Items, content, plain, shown, taken
 from ._mining import Mining
 from ._native import MeteredStore
-from .scores import SAME
+from .scores import BOTH, SAME
 
 # key of the identity of a score among the metadata of an Arrow table
 _IDENTITY = b"landmark.identity"
-_BOTH = ("mean", "max", "min")
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +130,7 @@ class Exchange(Mining):
         if matrix.diagonal is not None:
             wanted = wanted[wanted[:, 0] != wanted[:, 1]]
         new = np.ascontiguousarray(wanted[np.isnan(matrix.known(wanted))])
-        if self._order in _BOTH:
+        if self._order in BOTH:
             across = new[new[:, 0] != new[:, 1]]
             new = np.vstack([new, across[:, ::-1]])
             # both orders of a pair stand together
@@ -265,7 +264,7 @@ class Exchange(Mining):
             np.maximum.at(most, inverse[mine], values[mine])
             sides.append((least, most))
         order = self._order or "symmetric"
-        if order in _BOTH:
+        if order in BOTH:
             for least, most in sides:
                 self._agree(items, pairs, least, most)
             (there, _), (back, _) = sides

@@ -16,7 +16,7 @@ from ._checks import one_of, real, whole
 from ._items import joined
 from ._native import MeteredStore
 from ._opening import Opening
-from .results import Neighbors, Recall
+from .results import Neighbors, Pairs, Recall, sorted_pairs
 
 
 class Search(Opening):
@@ -408,3 +408,11 @@ def stated(statement: dict[str, Any]) -> Recall:
         scored_pairs=statement["scored_pairs"],
         enough=statement["enough"],
     )
+
+
+def audited_pairs(out: dict[str, Any], target_recall: float, n: int, calls: int, max_pairs: int | None = None, **more: Any) -> Pairs:
+    """Pairs of an audited search, with a warning if it ended before its target."""
+    statement = json.loads(out["statement"])
+    if not statement["reached"]:
+        warnings.warn(f"a recall of {target_recall} was not reached: {statement['enough']}", stacklevel=4)
+    return sorted_pairs(out["pairs"], out["scores"], n, calls, most=max_pairs, recall=stated(statement), **more)

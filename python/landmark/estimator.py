@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Literal
 
@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import scores
 from ._batches import Batches
-from ._checks import on_a_copy, places, real, whole
-from ._items import Items, content, digest, joined, plain, taken
+from ._checks import on_a_copy, places, whole
+from ._items import Items, content, joined, plain, taken
 from ._native import MeteredStore, Projector
 from ._opening import DEFAULT_COMPONENTS, PROBED, as_list, is_asked
 from ._saved import Saved
