@@ -4,7 +4,7 @@
 //! offline   C = scores of all items with the anchors, past queries drawn uniformly; one column an anchor
 //! a query   b calls in 4 rounds, each where the estimate is highest; then the list: exact where known, estimated elsewhere
 //! ```
-//! An [`Index`] is what is kept of the offline part. Next to it stand the baselines it is measured against ([`rivals`]): reranking
+//! An [`Index`] is what is kept of the offline part. Next to it stand the baselines it is measured against ([`baselines`]): reranking
 //! the proxy's candidates, ANNCUR (Yadav et al. 2022) and an AXN-like search (Yadav et al. 2024).
 //!
 //! A query is known by its scores with items alone, which a closure answers in batches: who counts, stores or limits calls does it there.
@@ -14,10 +14,10 @@ use landmark_core::parameter::BadParameter;
 use landmark_core::rank::RankCmp;
 
 mod answer;
+pub mod baselines;
 mod index;
 mod items;
 mod popularity;
-pub mod rivals;
 
 pub use answer::{Answer, Hit};
 pub use index::{Anchors, Index, IndexParams, IndexParts};
