@@ -41,7 +41,7 @@ WORDS = {
 # parts of the names of types, functions, fields and variables
 NAMES = re.compile(
     "bills?|billed|buys?|bought|buyers?|purchas(?:e|es|ed)|purses?|popularity|neighbours?|behaviours?|catalogues?|colours?|coloured"
-    "|licences?|centres?|grey|judgement|desk|rivals?|heeds?|heeded|mend|mends|mended|mending|dear|dearer|dearest|anew|afresh"
+    "|licences?|centres?|grey|judgement|desk|rivals?|heed\w*|mend|mends|mended|mending|dear|dearer|dearest|anew|afresh"
     "|beside|said|told|tells|says|speaks|spoken|complaints?|kitchen|normalised?|optimised?|initialised?|serialised?"
 )
 # (files, word, reason): what is stored, read as an old name, or quoted from another program
