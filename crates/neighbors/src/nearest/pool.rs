@@ -345,22 +345,15 @@ pub(super) fn scan(
     let by_link = if link.is_some() { width } else { 0 };
     let n = universe.items;
     let mut best = [vec![Best::new(by_proxy); n], vec![Best::new(by_link); n]];
-    let items: Vec<usize> = (0..n).collect();
-    let proxies = Scanned::new(proxies, is_large);
-    for rows in items.chunks(BLOCK) {
-        for cols in items[rows[0]..].chunks(BLOCK) {
-            let mut blocks = proxies.blocks(rows, cols)?;
-            if let Some(block) = blocks.first_mut() {
-                leave_pairs(block, universe, rows[0], cols[0]);
-                offer(&mut best[0], block, rows[0], cols[0]);
-            }
-            if let Some((link, popularity)) = link {
-                let mut linked = link_block(link, popularity.values(), &blocks, rows, cols);
-                leave_pairs(&mut linked, universe, rows[0], cols[0]);
-                offer(&mut best[1], &linked, rows[0], cols[0]);
-            }
+    for_blocks(n, proxies, is_large, |rows, cols, mut blocks| {
+        if let Some(block) = blocks.first_mut() {
+            offer_pairs(&mut best[0], block, universe, rows, cols);
         }
-    }
+        if let Some((link, popularity)) = link {
+            let mut linked = link_block(link, popularity.values(), &blocks, rows, cols);
+            offer_pairs(&mut best[1], &mut linked, universe, rows, cols);
+        }
+    })?;
     let [first, second] = best;
     Ok(first.into_iter().zip(second).map(|(one, other)| one.into_items().chain(other.into_items()).collect()).collect())
 }
@@ -379,19 +372,30 @@ pub(super) fn scan_estimates(
 ) -> Result<Vec<Vec<u32>>, NeighborError> {
     let n = universe.items;
     let mut best = vec![Best::new(width); n];
+    for_blocks(n, proxies, is_large, |rows, cols, blocks| {
+        let mut estimates = link_block(link, popularity.values(), &blocks, rows, cols);
+        let process = process(rows[0]..rows[0] + rows.len(), cols[0]..cols[0] + cols.len());
+        estimates.zip_mut_with(&process, |estimate, &process| *estimate += weight * f64::from(process));
+        offer_pairs(&mut best, &mut estimates, universe, rows, cols);
+    })?;
+    Ok(best.into_iter().map(|best| best.into_items().collect()).collect())
+}
+
+/// Blocks of every proxy, of all pairs in the upper triangle of blocks.
+fn for_blocks(
+    n: usize,
+    proxies: &[Arc<dyn Oracle>],
+    is_large: bool,
+    mut take: impl FnMut(&[usize], &[usize], Vec<Array2<f64>>),
+) -> Result<(), NeighborError> {
     let items: Vec<usize> = (0..n).collect();
     let proxies = Scanned::new(proxies, is_large);
     for rows in items.chunks(BLOCK) {
         for cols in items[rows[0]..].chunks(BLOCK) {
-            let blocks = proxies.blocks(rows, cols)?;
-            let mut estimates = link_block(link, popularity.values(), &blocks, rows, cols);
-            let process = process(rows[0]..rows[0] + rows.len(), cols[0]..cols[0] + cols.len());
-            estimates.zip_mut_with(&process, |estimate, &process| *estimate += weight * f64::from(process));
-            leave_pairs(&mut estimates, universe, rows[0], cols[0]);
-            offer(&mut best, &estimates, rows[0], cols[0]);
+            take(rows, cols, proxies.blocks(rows, cols)?);
         }
     }
-    Ok(best.into_iter().map(|best| best.into_items().collect()).collect())
+    Ok(())
 }
 
 /// Seconds that the pass over all pairs of n items takes, by the time of one block of it; 0 where there is no proxy.
@@ -488,13 +492,14 @@ fn link_block(
     linked
 }
 
-/// Of two lists: makes NaN, which is offered to nobody, of all pairs within one of them.
-fn leave_pairs(block: &mut Array2<f64>, universe: Universe, first_row: usize, first_col: usize) {
-    let Some(left) = universe.left else { return };
-    let (rows, columns) = (left.saturating_sub(first_row), left.saturating_sub(first_col));
-    let (rows, columns) = (rows.min(block.nrows()), columns.min(block.ncols()));
-    block.slice_mut(s![..rows, ..columns]).fill(UNKNOWN);
-    block.slice_mut(s![rows.., columns..]).fill(UNKNOWN);
+/// Offers a block; of two lists without the pairs within one of them, which become NaN.
+fn offer_pairs(best: &mut [Best], block: &mut Array2<f64>, universe: Universe, rows: &[usize], cols: &[usize]) {
+    if let Some(left) = universe.left {
+        let within = |items: &[usize]| left.saturating_sub(items[0]).min(items.len());
+        block.slice_mut(s![..within(rows), ..within(cols)]).fill(UNKNOWN);
+        block.slice_mut(s![within(rows).., within(cols)..]).fill(UNKNOWN);
+    }
+    offer(best, block, rows[0], cols[0]);
 }
 
 /// A block of the upper triangle serves its rows and, unless it is on the diagonal, mirrored its columns.

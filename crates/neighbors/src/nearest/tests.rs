@@ -60,15 +60,9 @@ fn every_batch_lambda_and_list_is_that_of_the_numpy_twin() {
         for proxies in ways {
             let rounds = params.clone().check().unwrap();
             let mut search = Search::new(rounds, OracleShape::of(&oracle), proxies, &landmarks).unwrap();
-            let mut batches: Vec<Vec<Pair>> = Vec::new();
-            while let Some(batch) = search.next_batch().unwrap() {
-                let mut scores = vec![0.0; batch.pairs.len()];
-                oracle.evaluate(&batch.pairs, &mut scores).unwrap();
-                search.record(&batch.pairs, &scores).unwrap();
-                if !matches!(batch.step, Step::Trial | Step::Columns) {
-                    batches.push(batch.pairs);
-                }
-            }
+            let mut batches = answer_all(&mut search, &oracle);
+            batches.retain(|batch| !matches!(batch.step, Step::Trial | Step::Columns));
+            let batches: Vec<Vec<Pair>> = batches.into_iter().map(|batch| batch.pairs).collect();
             let wanted: Vec<Vec<Pair>> = serde_json::from_value(case["batches"].clone()).unwrap();
             assert_eq!(batches, wanted, "case {number}");
             let found = search.finish().unwrap();
@@ -105,18 +99,16 @@ fn problem_of(n: usize, seed: u64, weight: f64) -> (Precomputed, EmbeddingProxy)
     let mut rng = stream(seed, "neighbours", "test", n as u64);
     let mut normal = |n: usize, d: usize| Array2::from_shape_fn((n, d), |_| rng.gen_range(-1.0..1.0));
     let (vectors, popular, noise) = (normal(n, 6), normal(n, 1), normal(n, 6));
-    let all: Vec<usize> = (0..n).collect();
-    let mut scores = block_of(&EmbeddingProxy::cosine(vectors.clone()).unwrap(), &all, &all).unwrap();
+    let mut scores = whole(&EmbeddingProxy::cosine(vectors.clone()).unwrap());
     scores.indexed_iter_mut().for_each(|((i, j), score)| *score += weight * (popular[[i, 0]] + popular[[j, 0]]));
     let proxy = EmbeddingProxy::cosine(vectors + 0.8 * noise).unwrap();
     (Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap(), proxy)
 }
 
 /// A score that the proxy predicts but for noise: no item has a higher hubness than its proxy shows.
-fn told_by(proxy: &EmbeddingProxy) -> Precomputed {
+fn predicted_by(proxy: &EmbeddingProxy) -> Precomputed {
     let mut rng = stream(3, "neighbours", "test", 0);
-    let all: Vec<usize> = (0..proxy.len()).collect();
-    let mut scores = block_of(proxy, &all, &all).unwrap();
+    let mut scores = whole(proxy);
     for i in 0..proxy.len() {
         for j in 0..i {
             scores[[i, j]] += 0.1 * rng.gen_range(-1.0..1.0);
@@ -132,6 +124,28 @@ fn rounds(params: RoundsParams) -> Rounds {
 
 fn landmarks(n: usize) -> Landmarks {
     Landmarks::uniform(n, &mut stream(5, "neighbours", "landmarks", 0))
+}
+
+/// Evaluates every batch of a search, and answers them.
+fn answer_all(search: &mut Search, oracle: &dyn Oracle) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    while let Some(batch) = search.next_batch().unwrap() {
+        let mut scores = vec![0.0; batch.pairs.len()];
+        oracle.evaluate(&batch.pairs, &mut scores).unwrap();
+        search.record(&batch.pairs, &scores).unwrap();
+        batches.push(batch);
+    }
+    batches
+}
+
+fn pairs_of(batches: Vec<Batch>) -> Vec<Pair> {
+    batches.into_iter().flat_map(|batch| batch.pairs).collect()
+}
+
+/// All of K.
+fn whole(oracle: &dyn Oracle) -> Array2<f64> {
+    let all: Vec<usize> = (0..oracle.len()).collect();
+    block_of(oracle, &all, &all).unwrap()
 }
 
 fn best_of(scores: &Array2<f64>, i: usize, k: usize) -> Vec<usize> {
@@ -153,8 +167,7 @@ fn recall(scores: &Array2<f64>, found: &Found, k: usize) -> f64 {
 fn skewed_scores_are_learnt_from_by_rank() {
     let n = 200;
     let (oracle, proxy) = problem(n, 4);
-    let all: Vec<usize> = (0..n).collect();
-    let scores = block_of(&oracle, &all, &all).unwrap();
+    let scores = whole(&oracle);
     let proxy: Arc<dyn Oracle> = Arc::new(proxy);
     let recalls = [1.0, 12.0].map(|skew| {
         let skewed = scores.mapv(|score| (skew * score).exp());
@@ -220,13 +233,7 @@ fn a_search_for_the_best_pairs_of_all_finds_more_of_them_than_reranking_and_than
             let params = RoundsParams { calls_per_item: 10, pairs, ..RoundsParams::default() };
             let mut search =
                 Search::new(rounds(params), OracleShape::of(&oracle), proxies.to_vec(), &landmarks(n)).unwrap();
-            let mut asked: Vec<Pair> = Vec::new();
-            while let Some(batch) = search.next_batch().unwrap() {
-                let scores: Vec<f64> = batch.pairs.iter().map(|&pair| oracle.matrix()[pair]).collect();
-                search.record(&batch.pairs, &scores).unwrap();
-                asked.extend(batch.pairs);
-            }
-            asked
+            pairs_of(answer_all(&mut search, &oracle))
         };
         let of_proxy = reranked.into_iter().take(10 * n).map(|(_, pair)| pair).collect();
         for (share, asked) in shares.iter_mut().zip([of_proxy, searched(false), searched(true)]) {
@@ -280,7 +287,7 @@ fn a_useless_proxy_is_survived_and_kriging_is_switched_off_where_it_is_no_kernel
 }
 
 #[test]
-fn without_a_proxy_popularity_alone_beats_chance() {
+fn without_a_proxy_hubness_alone_beats_chance() {
     let (oracle, _) = problem(100, 5);
     let oracle = Metered::new(oracle);
     let rounds = rounds(RoundsParams { k: 10, calls_per_item: 10, ..RoundsParams::default() });
@@ -528,12 +535,8 @@ proptest! {
         prop_assert!(growth.is_some() || call_plan.rounds.len() <= count);
         let mut search = Search::new(rounds, shape, proxies, &landmarks(n)).unwrap();
         let mut seen = std::collections::HashSet::new();
-        while let Some(batch) = search.next_batch().unwrap() {
-            for &(i, j) in &batch.pairs {
-                prop_assert!(i != j && seen.insert((i.min(j), i.max(j))));
-            }
-            let scores: Vec<f64> = batch.pairs.iter().map(|&pair| oracle.matrix()[pair]).collect();
-            search.record(&batch.pairs, &scores).unwrap();
+        for (i, j) in pairs_of(answer_all(&mut search, &oracle)) {
+            prop_assert!(i != j && seen.insert((i.min(j), i.max(j))));
         }
         prop_assert_eq!(seen.len() as u64, call_plan.pairs);
         let found = search.finish().unwrap();
