@@ -41,14 +41,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (n, d, calls_per_item) = (argument(1, 10_000), argument(2, 768), argument(3, 20));
     let mut rng = stream(1, "neighbour times", "vectors", 0);
     let mut vectors = Array2::from_shape_fn((n, d), |_| rng.gen_range(-1.0..1.0));
-    let popularity: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.3..0.3)).collect();
+    let hubness: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.3..0.3)).collect();
     let score = EmbeddingProxy::cosine(vectors.slice(s![.., ..SEEN]).to_owned())?;
     vectors.slice_mut(s![.., ..SEEN]).mapv_inplace(|x| 4.0 * x);
     let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors)?);
     let evaluate = |pairs: &[Pair]| -> Vec<f64> {
         let mut scores = vec![0.0; pairs.len()];
         score.evaluate(pairs, &mut scores).expect("pairs of the items");
-        scores.iter_mut().zip(pairs).for_each(|(score, &(i, j))| *score += popularity[i] + popularity[j]);
+        scores.iter_mut().zip(pairs).for_each(|(score, &(i, j))| *score += hubness[i] + hubness[j]);
         scores
     };
 

@@ -107,11 +107,7 @@ impl RoundsParams {
             return Err(BadParameter::new("growth", growth, "a finite number of at least 0.01"));
         }
         if self.columns == Some(1) {
-            return Err(BadParameter::new(
-                "columns",
-                1,
-                "0 or at least 2, or popularity can't be told apart from a score",
-            ));
+            return Err(BadParameter::new("columns", 1, "0 or at least 2: one cannot separate hubness from the score"));
         }
         Ok(Rounds(self))
     }

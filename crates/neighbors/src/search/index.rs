@@ -158,7 +158,7 @@ impl Index {
         let (n, a) = parts.residual.dim();
         check_matrix("the residual", parts.residual.view(), (n, a))?;
         check_matrix("the scores with the anchors", parts.scores.view(), (n, a))?;
-        check_line("the popularity", &parts.popularity.to_vec(), n)?;
+        check_line("the hubness", &parts.popularity.to_vec(), n)?;
         if let Some(among) = &parts.anchor_proxy {
             check_matrix("the proxy among the anchors", among.view(), (a, a))?;
         }
