@@ -37,15 +37,16 @@ mod pool;
 mod prefetch;
 mod rank_transform;
 mod rounds;
+mod scan;
 mod search;
 #[cfg(test)]
 mod tests;
 mod trial;
 
 pub use factors::factors;
-pub use pool::scan_seconds;
 pub use prefetch::{Proven, nearest_within_bounds};
 pub use rounds::{CallPlan, Rounds, RoundsParams};
+pub use scan::scan_seconds;
 pub use search::{Batch, Candidates, Found, Known, Neighbor, RoundReport, Search, Step};
 
 use std::sync::Arc;

@@ -68,9 +68,4 @@ impl Target {
     pub fn delta(&self) -> f64 {
         self.delta
     }
-
-    /// Draws that must all have found everything for the bound to reach `needed`: ln δ / ln ρ'. 0 where nothing is needed.
-    pub fn fewest_draws(&self, needed: f64) -> f64 {
-        if needed <= 0.0 { 0.0 } else { self.delta.ln() / needed.ln() }
-    }
 }

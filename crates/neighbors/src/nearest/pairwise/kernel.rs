@@ -66,20 +66,28 @@ fn of_features(vectors: ArrayView2<'_, f64>, nodes: &[usize]) -> Array2<f32> {
 }
 
 fn of_similarity(proxy: &dyn Oracle, nodes: &[usize]) -> Result<Array2<f32>, OracleError> {
-    let n = proxy.len();
     let among = block_of(proxy, nodes, nodes)?;
     let mean = among.diag().mean().unwrap_or(0.0);
     let scale = if mean > 0.0 { mean } else { 1.0 };
-    let mut kernel = Array2::zeros((n, nodes.len()));
-    let items: Vec<usize> = (0..n).collect();
+    // a similarity far above its own diagonal is no kernel, and its exponential must stay a number
+    columns_of(proxy, nodes, |value| (value / scale - 1.0).clamp(-30.0, 3.0).exp() as f32)
+}
+
+/// A function of the scores of all items with some, n × their number.
+pub(super) fn columns_of(
+    proxy: &dyn Oracle,
+    others: &[usize],
+    of: impl Fn(f64) -> f32,
+) -> Result<Array2<f32>, OracleError> {
+    let items: Vec<usize> = (0..proxy.len()).collect();
+    let mut columns = Array2::zeros((items.len(), others.len()));
     for rows in items.chunks(BLOCK) {
-        let mut block = Array2::zeros((rows.len(), nodes.len()));
-        ask_block(proxy, rows, nodes, block.view_mut())?;
-        // a similarity far above its own diagonal is no kernel, and its exponential must stay a number
-        let mut out = kernel.slice_mut(ndarray::s![rows[0]..rows[0] + rows.len(), ..]);
-        out.zip_mut_with(&block, |out, value| *out = (value / scale - 1.0).clamp(-30.0, 3.0).exp() as f32);
+        let mut block = Array2::zeros((rows.len(), others.len()));
+        ask_block(proxy, rows, others, block.view_mut())?;
+        let mut out = columns.slice_mut(ndarray::s![rows[0]..rows[0] + rows.len(), ..]);
+        out.zip_mut_with(&block, |out, &value| *out = of(value));
     }
-    Ok(kernel)
+    Ok(columns)
 }
 
 /// The kernel where nothing is known of the items: ½, and 1 of an item with itself.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::estimates::ColumnPopularity;
 use super::{Columns, Pair, Pool, Search, orders};
 use crate::nearest::places::{highest, places};
-use crate::nearest::pool::scan;
 use crate::nearest::rank_transform::RankTransform;
+use crate::nearest::scan::scan;
 use crate::nearest::{NeighborError, trial};
 
 impl Search {
