@@ -15,6 +15,10 @@ use landmark_neighbors::nearest::{RoundsParams, Search};
 use ndarray::{Array2, s};
 use rand::Rng;
 
+use common::cpu_seconds;
+
+mod common;
+
 /// Numbers that the score sees.
 const SEEN: usize = 24;
 
@@ -27,14 +31,6 @@ fn megabytes(name: &str) -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with(name))?;
     Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? / 1024.0)
-}
-
-/// User and system seconds of all threads so far.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after = stat.rsplit(')').next().unwrap_or_default();
-    // fields 14 and 15, in ticks of a hundredth
-    after.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
