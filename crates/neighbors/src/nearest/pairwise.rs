@@ -195,7 +195,6 @@ impl Pairwise {
         Ok(Self { nodes, references, proxies, of_proxy, of_rows: None, key, weights, effort, rounds: 0 })
     }
 
-    /// The weights as they were chosen last.
     pub(super) fn weights(&self) -> Weights {
         self.weights
     }
@@ -224,7 +223,6 @@ impl Pairwise {
         self.weights = Weights::of(left, kriged, process);
     }
 
-    /// The next round begins.
     pub(super) fn end_round(&mut self) {
         self.rounds += 1;
     }

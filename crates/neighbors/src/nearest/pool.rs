@@ -172,7 +172,6 @@ impl Pool {
         Ok(())
     }
 
-    /// Number of items n.
     pub(super) fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }

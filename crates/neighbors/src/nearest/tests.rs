@@ -333,7 +333,7 @@ fn errors_name_the_proxy_and_the_next_step() {
     assert_eq!(error.to_string(), "proxy 1 is over 31 items, the score over 30; hand over one over the same items");
     let asymmetric = OracleShape { symmetry: Symmetry::Asymmetric, ..OracleShape::symmetric(9) };
     let error = Search::new(rounds.clone(), asymmetric, Vec::new(), &landmarks(9)).unwrap_err();
-    assert!(error.to_string().contains("symmetrise"), "{error}");
+    assert!(error.to_string().contains("symmetrize"), "{error}");
     for (params, message) in [
         (RoundsParams { k: 0, ..RoundsParams::default() }, "`k` is 0, but must be at least 1"),
         (RoundsParams { share: 1.5, ..RoundsParams::default() }, "`share` is 1.5, but must be between 0 and 1"),

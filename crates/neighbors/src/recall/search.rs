@@ -42,7 +42,6 @@ const WORTH_A_ROUND: u64 = 20;
 /// Recall that the lists of a search are to have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Audit {
-    /// ρ and δ.
     pub target: Target,
     /// True where the bound is to be a theorem.
     pub is_strict: bool,
@@ -75,7 +74,6 @@ pub struct AuditStep {
     pub asked: u64,
     /// Estimated recall of all lists.
     pub recall: f64,
-    /// Its lower bound.
     pub lower: f64,
 }
 
@@ -97,9 +95,7 @@ pub struct Audited {
     pub lists: Vec<Vec<Neighbor>>,
     /// Columns of the search.
     pub landmarks: usize,
-    /// The audited items.
     pub rows: Vec<usize>,
-    /// The bound.
     pub bound: Bound,
     /// Recall step by step; the last one is that of the lists.
     pub steps: Vec<AuditStep>,
@@ -118,14 +114,7 @@ pub enum AuditError {
     TooFew(#[from] TooFewAudited),
     /// Fewer calls than the audited rows take.
     #[error("{rows} audited rows take {needed} calls, more than the {given} of the search and the audit together")]
-    TooFewCalls {
-        /// Audited rows.
-        rows: usize,
-        /// Calls of them, the least that show anything.
-        needed: u64,
-        /// Calls that were allowed.
-        given: u64,
-    },
+    TooFewCalls { rows: usize, needed: u64, given: u64 },
     /// The search's own error.
     #[error(transparent)]
     Search(#[from] NeighborError),

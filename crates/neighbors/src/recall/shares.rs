@@ -128,15 +128,10 @@ impl fmt::Display for Bound {
      (bound: {bound})"
 )]
 pub struct TooFewAudited {
-    /// Rows there are.
     pub rows: usize,
-    /// Rows that would do if all find everything.
     pub needed: usize,
-    /// ρ.
     pub recall: f64,
-    /// δ.
     pub delta: f64,
-    /// The bound.
     pub bound: Bound,
 }
 

@@ -100,9 +100,7 @@ pub struct Index {
 /// All that an index is made of, to be kept: everything else follows from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexParts {
-    /// Parameters of the search.
     pub params: IndexParams,
-    /// The link, fitted.
     pub link: PopularityLink,
     /// h of the items, length n.
     pub popularity: Array1<f64>,

@@ -27,7 +27,6 @@ pub enum Step {
 /// Pairs to be evaluated next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// Its purpose.
     pub step: Step,
     /// The pairs, each of two items and none of them twice in a search, but for their second order.
     pub pairs: Vec<Pair>,
@@ -38,7 +37,6 @@ pub struct Batch {
 /// An item, how similar it is, and whether that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Neighbor {
-    /// The item.
     pub item: usize,
     /// K where it was evaluated, an estimate elsewhere.
     pub score: f64,
@@ -59,9 +57,7 @@ pub struct RoundReport {
     pub error_without: f64,
     /// The same with kriging, each entry left out.
     pub error_with: f64,
-    /// Weight of kriging in the estimates.
     pub kriging_weight: f64,
-    /// Weight of the Gaussian process over pairs.
     pub process_weight: f64,
 }
 
@@ -72,7 +68,6 @@ pub struct Found {
     pub lists: Vec<Vec<Neighbor>>,
     /// Pairs that were handed out.
     pub pairs: u64,
-    /// Calls that these pairs take.
     pub calls: u64,
     /// Pairs whose score could not be had.
     pub failed: u64,

@@ -16,7 +16,6 @@ const LARGEST_SAMPLE: usize = 64;
 pub(super) struct Hidden {
     pub(super) items: Vec<usize>,
     place: HashMap<usize, usize>,
-    /// Row of each audited item.
     rows: Vec<Vec<f64>>,
     /// Items that the search asked for in a pair with each.
     asked: Vec<HashSet<usize>>,
