@@ -4,6 +4,7 @@ use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
+use crate::recall::share_found;
 use landmark_core::oracle::{AsymmetryPolicy, Budget, DistinctItems, EmbeddingProxy, Metered, Precomputed, Remembered};
 use landmark_core::stream::stream;
 
