@@ -181,8 +181,8 @@ def against_nystroem() -> None:
             errors = [np.linalg.norm(k - one[probe] @ one[probe].T) / np.linalg.norm(k) for one in z]
             taken = [both(lambda: ours.fit_transform(x), lambda: theirs.fit_transform(x)) for _ in range(2 if form == "pairs" else 9)]
             cpu, clock = (statistics.median(ratio) for ratio in zip(*taken))
-            told = f"≤ 1; {clock:.2f} by the clock; errors {errors[0]:.4f} and {errors[1]:.4f}"
-            line(f"nystrom over Nystroem, rbf by {form}, n {n}, s {s}", f"{cpu:.2f}", told)
+            note = f"≤ 1; {clock:.2f} by the clock; errors {errors[0]:.4f} and {errors[1]:.4f}"
+            line(f"nystrom over Nystroem, rbf by {form}, n {n}, s {s}", f"{cpu:.2f}", note)
 
 
 def both(one: Callable[[], object], other: Callable[[], object]) -> tuple[float, float]:

@@ -91,8 +91,8 @@ class Batches:
             self.known.update((pair, score) for pair, score in zip(places, scores.tolist()) if score == score)
             raise error
         if raised is not None:
-            told = f"the score raised {type(raised).__name__} for {len(places)} pairs at once, and scored them in smaller batches"
-            warnings.warn(f"{told}: {raised}", stacklevel=2)
+            message = f"the score raised {type(raised).__name__} for {len(places)} pairs at once, and scored them in smaller batches"
+            warnings.warn(f"{message}: {raised}", stacklevel=2)
         return scores
 
     def _score_part(self, places: list[tuple[int, int]], room: NDArray[np.float64]) -> Exception | None:
@@ -212,8 +212,8 @@ def as_numbers(scores: Any, wanted: int) -> NDArray[np.float64]:
         numbers = numbers[:, 0]
     if numbers.shape != (wanted,):
         hint = "; a function of two lists of items that answers their block is handed over as `Blockwise(function)`"
-        told = f"{wanted} pairs were asked for, and the score answered an array of shape {numbers.shape}"
-        raise ValueError(told + (hint if numbers.ndim == 2 else ""))
+        message = f"{wanted} pairs were asked for, and the score answered an array of shape {numbers.shape}"
+        raise ValueError(message + (hint if numbers.ndim == 2 else ""))
     return np.ascontiguousarray(numbers)
 
 

@@ -62,8 +62,8 @@ def real(
 ) -> float:
     """A number of the real line within bounds. NaN is none, and neither are texts and truth values; infinities only where `finite` is false."""
     bounds = [("above", above), ("at least", at_least), ("at most", at_most), ("below", below)]
-    told = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
-    expected = ("a finite number" if finite else "a number that is not NaN") + (f", {told}" if told else "")
+    bounded = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
+    expected = ("a finite number" if finite else "a number that is not NaN") + (f", {bounded}" if bounded else "")
     if isinstance(value, (bool, np.bool_, str, bytes)):
         raise TypeError(_refused(name, value, expected))
     try:

@@ -16,11 +16,10 @@ from ._checks import whole
 from ._items import Items, content, plain, shown, taken
 from ._mining import Mining
 from ._native import MeteredStore
-from .scores import SAME
+from .scores import BOTH, SAME
 
 # key of the identity of a score among the metadata of an Arrow table
 _IDENTITY = b"landmark.identity"
-_BOTH = ("mean", "max", "min")
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +130,7 @@ class Exchange(Mining):
         if matrix.diagonal is not None:
             wanted = wanted[wanted[:, 0] != wanted[:, 1]]
         new = np.ascontiguousarray(wanted[np.isnan(matrix.known(wanted))])
-        if self._order in _BOTH:
+        if self._order in BOTH:
             across = new[new[:, 0] != new[:, 1]]
             new = np.vstack([new, across[:, ::-1]])
             # both orders of a pair stand together
@@ -215,8 +214,8 @@ class Exchange(Mining):
         """
         items, matrix = self._exchanged(X)
         metadata = getattr(getattr(table, "schema", None), "metadata", None) or {}
-        told = metadata.get(_IDENTITY) if hasattr(metadata, "get") else None
-        if told is not None and told.decode() != matrix.identity:
+        named = metadata.get(_IDENTITY) if hasattr(metadata, "get") else None
+        if named is not None and named.decode() != matrix.identity:
             raise ValueError("cannot store the table: it is of another score, order or list of items than those of this estimator")
         numbers, values = _read(table)
         wrong = (numbers < 0) | (numbers >= len(items))
@@ -265,7 +264,7 @@ class Exchange(Mining):
             np.maximum.at(most, inverse[mine], values[mine])
             sides.append((least, most))
         order = self._order or "symmetric"
-        if order in _BOTH:
+        if order in BOTH:
             for least, most in sides:
                 self._agree(items, pairs, least, most)
             (there, _), (back, _) = sides
@@ -297,8 +296,8 @@ class Exchange(Mining):
         wrong = np.flatnonzero(np.isfinite(least) & (most - least > SAME * np.where(np.isfinite(size), size, 1.0)))
         if len(wrong):
             i, j = pairs[wrong[0]].tolist()
-            told = f"({i}, {j}), {shown(items[i])} and {shown(items[j])}"
-            raise ValueError(f"cannot store the score of {told}: {most[wrong[0]]:.6g} contradicts {least[wrong[0]]:.6g}, which {what}")
+            pair = f"({i}, {j}), {shown(items[i])} and {shown(items[j])}"
+            raise ValueError(f"cannot store the score of {pair}: {most[wrong[0]]:.6g} contradicts {least[wrong[0]]:.6g}, which {what}")
 
 
 def _firsts(items: Items) -> NDArray[np.int64]:

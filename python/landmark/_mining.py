@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._checks import real, whole
 from ._native import MeteredStore
-from ._search import Search, stated
-from .results import Pairs
+from ._search import Search, audited_pairs
+from .results import Pairs, sorted_pairs
 
 
 class Mining(Search):
@@ -96,7 +96,7 @@ class Mining(Search):
                 warnings.warn(f"the budget pays for {paid} of {len(candidates)} candidates: pairs are missing", stacklevel=2)
                 candidates = candidates[:paid]
             try:
-                with self._told(matrix.missing(candidates), "pairs", batches, matrix=matrix):
+                with self._progress(matrix.missing(candidates), "pairs", batches, matrix=matrix):
                     estimates = matrix.scores(candidates)
             finally:
                 self.n_calls_ = matrix.calls
@@ -107,8 +107,7 @@ class Mining(Search):
         items = np.vstack([near, candidates])
         found = np.concatenate([near_scores, estimates])
         exact = np.concatenate([np.ones(len(near), dtype=bool), exact])
-        order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
-        return Pairs(items[order], found[order], exact[order], len(self._factors), calls, threshold=threshold)
+        return sorted_pairs(items, found, len(self._factors), calls, exact, most=max_pairs, threshold=threshold)
 
     def _audited(self, threshold: float, target_recall: float, delta: float, budget: int | None, max_pairs: int | None) -> Pairs:
         """Pairs of at least `threshold` with a guaranteed recall."""
@@ -116,17 +115,11 @@ class Mining(Search):
         fitted, before = self._fitted(matrix), matrix.calls
         planned = json.loads(matrix.pairs(self._pair_search(threshold, target_recall, delta, None, plan=True), fitted)["statement"])
         try:
-            with self._told(planned["planned"], "pairs", batches, matrix=matrix):
+            with self._progress(planned["planned"], "pairs", batches, matrix=matrix):
                 out = matrix.pairs(self._pair_search(threshold, target_recall, delta, budget, plan=False), fitted)
         finally:
             self.n_calls_ = matrix.calls
-        statement = json.loads(out["statement"])
-        if not statement["reached"]:
-            warnings.warn(f"a recall of {target_recall} was not reached: {statement['enough']}", stacklevel=3)
-        items, found = out["pairs"], out["scores"]
-        order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
-        exact = np.ones(len(order), dtype=bool)
-        return Pairs(items[order], found[order], exact, len(self._factors), matrix.calls - before, stated(statement), threshold=threshold)
+        return audited_pairs(out, target_recall, len(self._factors), matrix.calls - before, max_pairs, threshold=threshold)
 
     def _pair_search(self, threshold: float, recall: float, delta: float, budget: int | None, *, plan: bool) -> str:
         seed = getattr(self, "_seed_", None)
@@ -148,7 +141,7 @@ class Mining(Search):
             if paid // n:
                 search = self._search(k, paid // n, None, 0.1, 4, 0.2, False, None)
                 search["rounds"]["pairs"] = True
-                with self._told(paid, "pairs", batches, matrix=matrix):
+                with self._progress(paid, "pairs", batches, matrix=matrix):
                     out = matrix.nearest(json.dumps(search), self._proxies(self._items), fitted)
                 found.append(out["pairs"])
                 found_scores.append(out["pair_scores"])
@@ -166,10 +159,7 @@ class Mining(Search):
         every, first = np.unique(every, axis=0, return_index=True)
         values = values[first]
         good = values >= threshold
-        every, values = every[good], values[good]
-        order = np.lexsort((every[:, 1], every[:, 0], -values))[:max_pairs]
-        exact = np.ones(len(order), dtype=bool)
-        return Pairs(every[order], values[order], exact, n, matrix.calls - before, threshold=threshold)
+        return sorted_pairs(every[good], values[good], n, matrix.calls - before, most=max_pairs, threshold=threshold)
 
     def plan_mine(
         self,

@@ -64,8 +64,13 @@ class Numbered:
             self.model = Cached(similarity, store, identity=identity, order=order)  # type: ignore[arg-type]
 
     @property
+    def universe(self) -> int:
+        """Number of all pairs."""
+        return self.n * (self.n - 1) // 2 if self.left is None else self.left * (self.n - self.left)
+
+    @property
     def calls_per_pair(self) -> int:
-        return 2 if self.model.order in ("mean", "max", "min") else 1
+        return self.model._calls_per_pair
 
     def pairs(self, numbers: NDArray[np.int64]) -> list[tuple[Any, Any]]:
         """Items of pairs of numbers."""

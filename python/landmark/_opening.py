@@ -203,7 +203,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         pairs, calls = self._probe(matrix, batches, settings)
         if batches is None or not len(pairs):
             return matrix, batches
-        with self._told(len(pairs) * 2, "both orders", batches, items, matrix):
+        with self._progress(len(pairs) * 2, "both orders", batches, items, matrix):
             if isinstance(batches, Blocks):
                 there, back = matrix.asked(pairs), matrix.asked(np.ascontiguousarray(pairs[:, ::-1]))
             else:
@@ -224,7 +224,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             assert isinstance(again, Batches)
             batches, batches.known = again, known
         # what the fit does not ask for itself is counted here, and answered by what is known
-        with self._told(0, "both orders", batches, items, matrix):
+        with self._progress(0, "both orders", batches, items, matrix):
             if at is None:
                 matrix.asked(np.ascontiguousarray(np.concatenate([pairs[:, ::-1], pairs])[:calls]))
             elif calls > len(pairs):
@@ -345,21 +345,21 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         return [Oracle.vectors(array) for array in self._embeddings(items)]
 
     def _call_plan(self, matrix: MeteredStore, settings: dict[str, Any], proxies: list[Oracle], probe: int = 0, exact: bool = True) -> CallPlan:
-        told = json.loads(matrix.plan(json.dumps(settings), proxies))
+        planned = json.loads(matrix.plan(json.dumps(settings), proxies))
         return CallPlan(
-            items=told["items"],
-            calls=told["calls"] + probe,
-            calls_alone=told["calls_alone"] + probe,
-            calls_of_the_estimate=told["calls_of_the_estimate"],
-            entries=told["entries"],
-            n_components=told["rank"],
+            items=planned["items"],
+            calls=planned["calls"] + probe,
+            calls_alone=planned["calls_alone"] + probe,
+            calls_of_the_estimate=planned["calls_of_the_estimate"],
+            entries=planned["entries"],
+            n_components=planned["rank"],
             budget=self.budget,
-            is_exact=told["exact"] and exact,
+            is_exact=planned["exact"] and exact,
             calls_of_the_probe=probe,
         )
 
     @contextmanager
-    def _told(
+    def _progress(
         self,
         calls: int,
         title: str,

@@ -29,7 +29,7 @@ class Saved(Exchange):
     n_calls_: int
     _identity_: str
 
-    def _told_error(self, error: dict[str, Any] | None) -> None:
+    def _set_error(self, error: dict[str, Any] | None) -> None:
         self.error_report_ = error
         self.error_ = None if error is None else error["relative_error"]
         self.error_interval_ = None if error is None else (error["lower"], error["upper"])
@@ -134,8 +134,8 @@ class Saved(Exchange):
                 raise ValueError("the factors are of other items than these")
             lm._items = given
         error = info.get("error")
-        told = None if error is None else {"relative_error": error["relative"], "lower": error["lower"], "upper": error["upper"]}
-        lm._told_error(python.get("error") or told)
+        written = None if error is None else {"relative_error": error["relative"], "lower": error["lower"], "upper": error["upper"]}
+        lm._set_error(python.get("error") or written)
         lm.n_components_, lm.n_calls_ = info["rank"], 0
         lm.order_ = lm.order or python.get("order") or "symmetric"
         lm.report_, lm._identity_ = python.get("report") or {"method": info["method"]}, info["oracle"]

@@ -16,7 +16,7 @@ from ._checks import one_of, real, whole
 from ._items import joined
 from ._native import MeteredStore
 from ._opening import Opening
-from .results import Neighbors, Recall
+from .results import Neighbors, Pairs, Recall, sorted_pairs
 
 
 class Search(Opening):
@@ -147,7 +147,7 @@ class Search(Opening):
             matrix, batches = self._open(joined(self._items, new), shares=False)
             n, m = len(of), len(new)
             pairs = np.stack([np.repeat(np.arange(n, n + m), calls), items[:, :calls].ravel()], axis=1)
-            with self._told(matrix.missing(pairs), "neighbors", batches, joined(self._items, new), matrix):
+            with self._progress(matrix.missing(pairs), "neighbors", batches, joined(self._items, new), matrix):
                 found[:, :calls] = matrix.scores(pairs).reshape(m, calls)
             exact[:, :calls] = True
             self.n_calls_ = getattr(self, "n_calls_", 0) + matrix.calls
@@ -178,7 +178,7 @@ class Search(Opening):
         known = _distinct(len(self._items), fitted[0], fitted[2])
         call_plan, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies), known))["calls"], matrix.calls
         try:
-            with self._told(call_plan, "neighbors", batches, matrix=matrix):
+            with self._progress(call_plan, "neighbors", batches, matrix=matrix):
                 out = matrix.nearest(json.dumps(search), proxies, fitted, given)
         finally:
             self.n_calls_ = matrix.calls
@@ -216,8 +216,8 @@ class Search(Opening):
             if statement["cut_short"]:
                 warnings.warn("the budget ended before the search did: its lists are those of the calls that were made", stacklevel=4)
         elif statement["cut_short"]:
-            told = f"the budget ended before a recall of {target_recall} was known: the lists are those of the calls that were made"
-            warnings.warn(f"{told}; {statement['enough']}", stacklevel=4)
+            message = f"the budget ended before a recall of {target_recall} was known: the lists are those of the calls that were made"
+            warnings.warn(f"{message}; {statement['enough']}", stacklevel=4)
         elif not statement["reached"]:
             warnings.warn(f"a recall of {target_recall} was not reached: {statement['enough']}", stacklevel=4)
 
@@ -408,3 +408,11 @@ def stated(statement: dict[str, Any]) -> Recall:
         scored_pairs=statement["scored_pairs"],
         enough=statement["enough"],
     )
+
+
+def audited_pairs(out: dict[str, Any], target_recall: float, n: int, calls: int, max_pairs: int | None = None, **more: Any) -> Pairs:
+    """Pairs of an audited search, with a warning if it ended before its target."""
+    statement = json.loads(out["statement"])
+    if not statement["reached"]:
+        warnings.warn(f"a recall of {target_recall} was not reached: {statement['enough']}", stacklevel=4)
+    return sorted_pairs(out["pairs"], out["scores"], n, calls, most=max_pairs, recall=stated(statement), **more)

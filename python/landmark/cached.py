@@ -96,7 +96,7 @@ class Cached:
             raise TypeError("cannot cache a `Cached`: hand over its `model`")
         self.model = model
         self.store = None if store is None else os.fspath(store)
-        self.order = one_of("order", order, ("mean", "max", "min", "symmetric", "given"))
+        self.order = one_of("order", order, (*scores.ORDERS, "given"))
         self.verify = whole("verify", verify, 0)
         self.batch_size = None if batch_size is None else whole("batch_size", batch_size, 1)
         self.diagonal = None if diagonal is None else real("diagonal", diagonal)
@@ -112,6 +112,10 @@ class Cached:
         self._lock = threading.RLock()
         self._pools: dict[str, _Pool] = {}
         self._process = os.getpid()
+
+    @property
+    def _calls_per_pair(self) -> int:
+        return 2 if self.order in scores.BOTH else 1
 
     def __getstate__(self) -> dict[str, Any]:
         self.flush()
@@ -312,7 +316,7 @@ class Cached:
         items = list(dict.fromkeys(item for place in some for item in asked.items_of(place)))
         number = {item: place for place, item in enumerate(items)}
         pairs = [(number[a], number[b]) for a, b in map(asked.items_of, some.tolist())]
-        is_both = self.order in ("mean", "max", "min")
+        is_both = self._calls_per_pair == 2
         back = [(j, i) for i, j in pairs if i != j] if is_both else []
         batches = Batches(ask, [asked.of[item] for item in items], both_orders=is_both)
         try:
@@ -360,7 +364,7 @@ class Cached:
             return
         some = stored[np.unique(np.linspace(0, len(stored) - 1, min(self.verify, len(stored))).astype(int))]
         again = self._ask(asked, some, params, None)
-        self.n_verified_ += len(some) * (2 if self.order in ("mean", "max", "min") else 1)
+        self.n_verified_ += len(some) * self._calls_per_pair
         at = scores.first_difference(again, found[some])
         if at is not None:
             a, b = (asked.of[item] for item in asked.items_of(some[at]))
@@ -403,7 +407,7 @@ class _Asked:
 
     def calls(self, is_missing: NDArray[np.bool_], order: str) -> int:
         """Calls of the pairs that are missing."""
-        both = order in ("mean", "max", "min")
+        both = order in scores.BOTH
         return int(np.sum(np.where(self.is_self | (not both), 1, 2)[is_missing]))
 
 
@@ -430,6 +434,11 @@ class _Pool:
         if time.monotonic() - self._written >= _SECONDS_BETWEEN_WRITES:
             self.native.flush()
             self._written = time.monotonic()
+
+
+def as_cached(similarity: Any, store: str | os.PathLike[str] | None, identity: str | None, order: Order, batch_size: int | None = None) -> Cached:
+    """The score as it is if it has a store of its own, else with this one."""
+    return similarity if isinstance(similarity, Cached) else Cached(similarity, store, identity=identity, order=order, batch_size=batch_size)
 
 
 def _is_one(sentences: Any) -> bool:

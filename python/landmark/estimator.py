@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Literal
 
@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import scores
 from ._batches import Batches
-from ._checks import on_a_copy, places, real, whole
-from ._items import Items, content, digest, joined, plain, taken
+from ._checks import on_a_copy, places, whole
+from ._items import Items, content, joined, plain, taken
 from ._native import MeteredStore, Projector
 from ._opening import DEFAULT_COMPONENTS, PROBED, as_list, is_asked
 from ._saved import Saved
@@ -308,7 +308,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         most = self.call_plan_.calls if matrix.calls_left is None else min(self.call_plan_.calls, matrix.calls_left + matrix.calls)
         # scores of both orders are there already
         done = max(matrix.calls, len(batches.known) if isinstance(batches, Batches) else 0)
-        with self._told(most - done, "scores", batches, items, matrix):
+        with self._progress(most - done, "scores", batches, items, matrix):
             out = matrix.fit(settings, proxies)
         if out["cut_short"]:
             warnings.warn(
@@ -352,7 +352,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
             judged=out.get("judged"),
         )
         self.report_ = json.loads(out["report"])
-        self._told_error(json.loads(out["error"]) if out["error"] else None)
+        self._set_error(json.loads(out["error"]) if out["error"] else None)
         self.n_components_ = int(out["rank"])
         self.n_calls_ = matrix.calls + int(out.get("uncounted", 0))
         self._name_arrays()
@@ -443,14 +443,14 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         if getattr(self, "_items", None) is None or (self._similarity is None and self.metric is None):
             raise ValueError("new items are scored with the landmarks: load the factors with `similarity` and `items`")
         if scores.is_matrix(self._similarity):
-            raise ValueError("a matrix says nothing of new items; use `metric='precomputed'` and hand over their rows")
+            raise ValueError("a matrix has no scores of new items; use `metric='precomputed'` and hand over their rows")
         t = len(self.component_indices_)
         both = joined(taken(self._items, self.component_indices_), new)
         # one list for each batch of new items would be one more to read for all others
         matrix, batches = self._open(both, shares=False)
         rows, columns = np.arange(t, t + len(new)), np.arange(t)
         pairs = np.stack([np.repeat(rows, t), np.tile(columns, len(new))], axis=1)
-        with self._told(matrix.missing(pairs), "new items", batches, both, matrix):
+        with self._progress(matrix.missing(pairs), "new items", batches, both, matrix):
             block = matrix.block(rows, columns)
         self.n_calls_ = getattr(self, "n_calls_", 0) + matrix.calls
         return block

@@ -74,5 +74,5 @@ def _array(path: Path, shape: tuple[int, ...], is_needed: bool) -> NDArray[Any] 
     except (OSError, ValueError) as error:
         raise ValueError(f"`{path}` is missing or damaged: {error}") from error
     if array.shape != shape:
-        raise ValueError(f"`{path}` has the shape {array.shape}, but `factors.json` says {shape}")
+        raise ValueError(f"`{path}` has the shape {array.shape}, but `factors.json` names {shape}")
     return array

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from . import __version__
 from ._checks import whole
 from ._numbered import Numbered
-from .cached import Cached, identity_of
+from .cached import Order, as_cached, identity_of
 from .two_sided import TwoSided, in_order
-
-Order = Literal["mean", "max", "min", "symmetric", "given"]
 
 
 class Search:
@@ -79,7 +77,7 @@ class Search:
         self.calls_per_query = whole("calls_per_query", calls_per_query, 1)
         self.random_state = random_state
         # one cache for all searches: what a query and a document score is asked once
-        self.model = similarity if isinstance(similarity, Cached) else Cached(similarity, store, identity=identity, order=order)
+        self.model = as_cached(similarity, store, identity, order)
         named = identity or identity_of(self.model.model) or type(self.model.model).__name__
         self.name = name or "landmark/" + "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in named)
         self._documents: list[str] = []
@@ -96,8 +94,8 @@ class Search:
         """What MTEB writes of the model into its results."""
         from mteb.models.model_meta import ModelMeta
 
-        told = {"name": self.name, "revision": __version__, "framework": [], "modalities": ["text"], "model_type": ["cross-encoder"]}
-        return ModelMeta.create_empty({**told, "experiment_kwargs": {"calls_per_query": self.calls_per_query}})
+        known = {"name": self.name, "revision": __version__, "framework": [], "modalities": ["text"], "model_type": ["cross-encoder"]}
+        return ModelMeta.create_empty({**known, "experiment_kwargs": {"calls_per_query": self.calls_per_query}})
 
     def index(self, corpus: Iterable[Mapping[str, Any]], **params: Any) -> None:
         """Take the documents in.

@@ -78,8 +78,8 @@ class JudgeNoise:
 
     def __repr__(self) -> str:
         low, high = self.interval
-        told = f"variance {self.variance:.4g} ({low:.4g} to {high:.4g}), reliability {self.reliability:.3f}"
-        return f"JudgeNoise({told}, {len(self.pairs):,} pairs, {self.n_calls:,} calls)"
+        numbers = f"variance {self.variance:.4g} ({low:.4g} to {high:.4g}), reliability {self.reliability:.3f}"
+        return f"JudgeNoise({numbers}, {len(self.pairs):,} pairs, {self.n_calls:,} calls)"
 
     def errors(self, lm: Landmark, labels: ArrayLike | None = None) -> NoisyErrors:
         """State the errors of a fitted estimator on the sampled pairs. No call is made.
@@ -104,12 +104,12 @@ class JudgeNoise:
         noiseless = _ratio(squared - of_mean, size - of_mean)
         if labels is None:
             return NoisyErrors(judge, noiseless)
-        told = np.asarray(plain(labels), dtype=np.float64)
-        if told.shape != means.shape or not np.isfinite(told).all():
-            raise ValueError(f"cannot read `labels`: expected one finite number per pair ({len(means)}, got the shape {told.shape})")
-        size = np.mean(told**2)
+        given = np.asarray(plain(labels), dtype=np.float64)
+        if given.shape != means.shape or not np.isfinite(given).all():
+            raise ValueError(f"cannot read `labels`: expected one finite number per pair ({len(means)}, got the shape {given.shape})")
+        size = np.mean(given**2)
         return NoisyErrors(
-            judge, noiseless, _ratio(np.mean((estimates - told) ** 2), size), _ratio(np.mean((self.answers[:, 0] - told) ** 2), size)
+            judge, noiseless, _ratio(np.mean((estimates - given) ** 2), size), _ratio(np.mean((self.answers[:, 0] - given) ** 2), size)
         )
 
 

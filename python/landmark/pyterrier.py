@@ -8,21 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyterrier as pt
 
 from ._checks import whole
-from .cached import Cached
+from .cached import Order, as_cached
 from .two_sided import TwoSided, in_order
-
-Order = Literal["mean", "max", "min", "symmetric", "given"]
-
-
-def _cached(similarity: Any, store: str | os.PathLike[str] | None, identity: str | None, order: Order) -> Cached:
-    return similarity if isinstance(similarity, Cached) else Cached(similarity, store, identity=identity, order=order)
 
 
 class Reranker(pt.Transformer):  # type: ignore[misc]
@@ -63,7 +57,7 @@ class Reranker(pt.Transformer):  # type: ignore[misc]
         identity: str | None = None,
         order: Order = "given",
     ) -> None:
-        self.model = _cached(similarity, store, identity, order)
+        self.model = as_cached(similarity, store, identity, order)
         self.calls_per_query = None if calls_per_query is None else whole("calls_per_query", calls_per_query, 1)
         self.text = text
 
@@ -92,7 +86,7 @@ class Reranker(pt.Transformer):  # type: ignore[misc]
         starts = np.searchsorted(query[order], np.arange(query.max() + 1))
         depth = np.empty(n, dtype=np.int64)
         depth[order] = np.arange(n) - starts[query[order]]
-        most = n if self.calls_per_query is None else max(self.calls_per_query // self._price, 1)
+        most = n if self.calls_per_query is None else max(self.calls_per_query // self.model._calls_per_pair, 1)
         scored = np.flatnonzero(depth < most)
         scores = np.empty(n)
         rows = out.iloc[scored]
@@ -103,10 +97,6 @@ class Reranker(pt.Transformer):  # type: ignore[misc]
         rest = np.flatnonzero(depth >= most)
         scores[rest] = lowest[query[rest]] - (1.0 + depth[rest] - most)
         return pt.model.add_ranks(out.assign(score=scores))
-
-    @property
-    def _price(self) -> int:
-        return 2 if self.model.order in ("mean", "max", "min") else 1
 
     @property
     def n_calls_(self) -> int:
@@ -160,7 +150,7 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
         order: Order = "given",
         random_state: int = 0,
     ) -> None:
-        self.model = _cached(similarity, store, identity, order)
+        self.model = as_cached(similarity, store, identity, order)
         rows = documents.to_dict(orient="records") if isinstance(documents, pd.DataFrame) else list(documents)
         self.docnos = np.array([str(row["docno"]) for row in rows], dtype=object)
         texts = [str(row["text"]) for row in rows]

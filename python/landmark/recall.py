@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from . import _native
 from ._checks import real, whole
 from ._items import plain
 from ._numbered import Numbered
+from .cached import Order
 from .results import Recall
 
 _NAME = "recall_of"
@@ -35,7 +36,7 @@ def recall_of(
     calls: int | None = None,
     store: str | os.PathLike[str] | None = None,
     identity: str | None = None,
-    order: Literal["mean", "max", "min", "symmetric", "given"] | None = None,
+    order: Order | None = None,
     random_state: int = 0,
 ) -> Recall:
     """Audit candidates: state which share of the true pairs, or of each item's true neighbors, they hold.
@@ -114,7 +115,7 @@ def plan_recall_of(
     calls: int | None = None,
     store: str | os.PathLike[str] | None = None,
     identity: str | None = None,
-    order: Literal["mean", "max", "min", "symmetric", "given"] | None = None,
+    order: Order | None = None,
     random_state: int = 0,
 ) -> int:
     """Count the calls of `recall_of` with the same arguments. No call is made.
@@ -169,7 +170,7 @@ class _Audit:
         calls: int | None,
         store: str | os.PathLike[str] | None,
         identity: str | None,
-        order: str | None,
+        order: Order | None,
         seed: int,
     ) -> _Audit:
         if (threshold is None) == (k is None):
@@ -189,9 +190,8 @@ class _Audit:
         threshold = real("threshold", threshold, finite=False)
         pairs, values = _pairs(candidates, scores, of)
         room = _PAIRS if calls is None else max(calls // of.calls_per_pair, 1)
-        universe = of.n * (of.n - 1) // 2 if of.left is None else of.left * (of.n - of.left)
         # candidates get half, and what the others leave
-        others = universe - len(pairs)
+        others = of.universe - len(pairs)
         known = 0 if values is None else len(pairs)
         wanted = 0 if known else min(len(pairs), max(room // 2, room - others))
         scored, sampled = _native.audit_pairs(of.n, of.left, pairs, max(wanted, known), min(others, room - wanted), seed, _NAME)
@@ -216,8 +216,7 @@ class _Audit:
         good = found >= threshold
         own = good[: len(asked) - len(self.sampled)] if self.scores is None else self.scores >= threshold
         missed = int(np.sum(good[len(asked) - len(self.sampled) :]))
-        universe = self.of.n * (self.of.n - 1) // 2 if self.of.left is None else self.of.left * (self.of.n - self.of.left)
-        others, positive = universe - len(self.candidates), int(np.sum(own))
+        others, positive = self.of.universe - len(self.candidates), int(np.sum(own))
         counts = [len(self.candidates), len(own), positive, others, len(self.sampled), missed]
         recall, lower = _native.recall_of_pairs(counts, self.delta)
         is_whole = len(own) == len(self.candidates) and len(self.sampled) == others

@@ -218,6 +218,7 @@ class Neighbors(_Table):
         values = [rows.astype(np.int64), ranks.astype(np.int64), self.items[at], self.scores[at], self.exact[at]]
         return dict(zip(["item", "rank", "other", "similarity", "exact"], values))
 
+
 @dataclass(frozen=True, repr=False)
 class Pairs(_Table):
     """Pairs of items, best first.
@@ -275,9 +276,10 @@ class Pairs(_Table):
     def _columns(self) -> dict[str, NDArray[Any]]:
         first, second = (np.ascontiguousarray(side) for side in self.items.T)
         return {"item": first, "other": second, "similarity": np.ascontiguousarray(self.scores), "exact": np.ascontiguousarray(self.exact)}
+
     def __repr__(self) -> str:
-        said = "" if self.recall is None else f", about {self.recall.recall:.3f} of all" if self.recall.is_reached else ", no recall stated"
-        return f"Pairs({len(self):,} of {self.n_items:,} items{said}, {self.calls:,} calls)"
+        recall = "" if self.recall is None else f", about {self.recall.recall:.3f} of all" if self.recall.is_reached else ", no recall stated"
+        return f"Pairs({len(self):,} of {self.n_items:,} items{recall}, {self.calls:,} calls)"
 
     def groups(self, link: Literal["components", "average", "complete"] = "components", *, verify: Any = None) -> NDArray[np.int64]:
         """Group the items.
@@ -369,3 +371,19 @@ def spectrum(values: NDArray[np.float64], signature: NDArray[np.float64], width:
         for place, size in enumerate(sizes.tolist())
     )
     return f"<svg width='{width}' height='{height}' role='img' aria-label='spectrum'>{bars}</svg>"
+
+
+def sorted_pairs(
+    items: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    n: int,
+    calls: int,
+    exact: NDArray[np.bool_] | None = None,
+    *,
+    most: int | None = None,
+    **more: Any,
+) -> Pairs:
+    """Pairs, best first, ties by their numbers; all are evaluated if `exact` is not given."""
+    exact = np.ones(len(scores), dtype=bool) if exact is None else exact
+    order = np.lexsort((items[:, 1], items[:, 0], -scores))[:most]
+    return Pairs(items[order], scores[order], exact[order], n, calls, **more)

@@ -19,7 +19,7 @@ from ._checks import one_of, real, whole
 from ._items import plain
 from ._native import BudgetExhausted
 from .results import Recall
-from .cached import Cached
+from .cached import Cached, Order, as_cached
 from .estimator import Landmark
 from .two_sided import TwoSided, join
 
@@ -163,7 +163,7 @@ def _mined(
 ) -> tuple[list[tuple[float, int, int]], Recall | None]:
     """Pairs of one list, and what is known of their recall."""
     n = len(texts)
-    each = 2 if cached.order in ("mean", "max", "min") else 1
+    each = cached._calls_per_pair
     pairs = max(calls // each, 1)
     every = n * (n - 1) // 2
     # a budget that is smaller than a column scores what it can
@@ -533,13 +533,11 @@ def community_detection(
     return sorted(communities, key=len, reverse=True)
 
 
-def _cached(model: Any, store: Any, identity: str | None, order: str, batch_size: int) -> Cached:
-    if isinstance(model, Cached):
-        return model
+def _cached(model: Any, store: Any, identity: str | None, order: Order, batch_size: int) -> Cached:
     if order == "mean" and not scores.is_predictor(model):
         # a function of the user's is asked once per pair, as everywhere
         order = "symmetric"
-    return Cached(model, store, identity=identity, order=order, batch_size=batch_size)  # type: ignore[arg-type]
+    return as_cached(model, store, identity, order, batch_size)
 
 
 def _encoded(model: Any, texts: list[Any], batch_size: int) -> NDArray[np.float64]:

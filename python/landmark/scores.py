@@ -18,7 +18,9 @@ from ._checks import one_of, real, whole
 from ._items import Items, digest, digests, plain, shown
 from ._native import Oracle
 
-ORDERS = ("symmetric", "mean", "max", "min")
+# one score of both orders of a pair
+BOTH = ("mean", "max", "min")
+ORDERS = ("symmetric", *BOTH)
 # both orders of a pair may differ by this part of the larger score, which single precision and padded batches explain
 SAME = 1e-3
 
@@ -307,7 +309,7 @@ def over(
     if isinstance(score, BuiltIn):
         own = score.oracle(items)
         if order == "symmetric" and not own.symmetric:
-            raise ValueError(f"the order of a pair counts for {shown(score)}: give `order`, one of {', '.join(ORDERS[1:])}")
+            raise ValueError(f"the order of a pair counts for {shown(score)}: give `order`, one of {', '.join(BOTH)}")
         return (own if order == "symmetric" else own.symmetrized(order)), None
     params, at_once = "", 1
     asked: Batches | Blocks

@@ -245,7 +245,7 @@ def ranking_scores(questions: Sequence[Sequence[tuple[float, bool, bool]]]) -> d
         Numbers by the name of the metric.
     """
     asked = [
-        [(real("score", score), _truth("predicted", said), _truth("relevant", is_so)) for score, said, is_so in answers] for answers in questions
+        [(real("score", score), _truth("predicted", predicted), _truth("relevant", is_so)) for score, predicted, is_so in answers] for answers in questions
     ]
     scores: dict[str, Any] = json.loads(_native.ranking_scores(asked))
     return scores

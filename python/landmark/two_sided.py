@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,9 @@ from . import _native
 from ._checks import on_a_copy, real, whole
 from ._items import plain
 from ._numbered import Numbered, listed
-from ._search import stated
-from .results import Neighbors, Pairs
-
-Order = Literal["mean", "max", "min", "symmetric", "given"]
+from ._search import audited_pairs
+from .cached import Order
+from .results import Neighbors, Pairs, sorted_pairs
 
 _NAME = "two lists"
 # singular values of the landmarks' block below this share of the largest are noise
@@ -390,8 +389,7 @@ def join(
         found = scores[pairs[:, 0], pairs[:, 1]]
         if np.isnan(known.scores).any():
             warnings.warn("the recall of these pairs is not known: `target_recall=0.9` guarantees one", stacklevel=2)
-    order_ = np.lexsort((pairs[:, 1], pairs[:, 0], -found))
-    return Pairs(pairs[order_], found[order_], np.ones(len(found), dtype=bool), m + n, of.model.n_calls_ - before, left=m, threshold=threshold)
+    return sorted_pairs(pairs, found, m + n, of.model.n_calls_ - before, left=m, threshold=threshold)
 
 
 def _audited(
@@ -438,13 +436,8 @@ def _audited(
     none = np.empty((0, 2), dtype=np.int64), np.empty(0)
     fitted = landmarks, block, *none, np.ascontiguousarray(vectors), np.ones(vectors.shape[1])
     out = matrix.pairs(json.dumps(settings), fitted)
-    statement = json.loads(out["statement"])
-    if not statement["reached"]:
-        warnings.warn(f"a recall of {recall} was not reached: {statement['enough']}", stacklevel=3)
-    pairs, found = np.sort(out["pairs"], axis=1) - np.array([0, m]), out["scores"]
-    order = np.lexsort((pairs[:, 1], pairs[:, 0], -found))
-    exact = np.ones(len(order), dtype=bool)
-    return Pairs(pairs[order], found[order], exact, m + n, of.model.n_calls_ - before, stated(statement), left=m, threshold=threshold)
+    out["pairs"] = np.sort(out["pairs"], axis=1) - np.array([0, m])
+    return audited_pairs(out, recall, m + n, of.model.n_calls_ - before, left=m, threshold=threshold)
 
 
 def _thin(matrix: NDArray[np.float64], rank: int = 64) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

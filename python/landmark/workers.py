@@ -109,11 +109,16 @@ def work(tile: Tile) -> int:
         Calls that were made.
     """
     # what other lists of these items have was taken over when the tiles were cut
-    matrix, batches = tile.lm._open(tile.items, shares=False)
-    with tile.lm._told(0, "tile", batches, tile.items, matrix):
+    return _scored(tile, *tile.lm._open(tile.items, shares=False))
+
+
+def _scored(tile: Tile, matrix: MeteredStore, batches: Any) -> int:
+    """The calls of scoring a tile into an open store."""
+    before = matrix.calls
+    with tile.lm._progress(0, "tile", batches, tile.items, matrix):
         for pairs in tile.pairs():
             matrix.scores(pairs)
-    return matrix.calls
+    return matrix.calls - before
 
 
 class Worker:
@@ -195,7 +200,8 @@ class Worker:
         numbers = np.atleast_1d(np.asarray(batch["tile"] if hasattr(batch, "keys") else batch, dtype=np.int64))
         # one tile at a time: a process has one model
         with self._lock:
-            calls = [self._work(int(number)) for number in numbers]
+            tiles = [self._loaded()[int(number)] for number in numbers]
+            calls = [_scored(tile, *self._open(tile)) for tile in tiles]
             if self._opened is not None:
                 # who waits for a tile reads its scores from the store
                 self._opened[0].flush()
@@ -231,19 +237,10 @@ class Worker:
         if not tiles:
             raise ValueError("cannot score a tile of a search: the plan has no tile, which names the items and the model")
         matrix, batches = self._open(tiles[0])
-        with tiles[0].lm._told(0, "tile", batches, tiles[0].items, matrix):
+        with tiles[0].lm._progress(0, "tile", batches, tiles[0].items, matrix):
             found = matrix.scores(pairs)
         matrix.flush()
         return found
-
-    def _work(self, number: int) -> int:
-        tile = self._loaded()[number]
-        matrix, batches = self._open(tile)
-        before = matrix.calls
-        with tile.lm._told(0, "tile", batches, tile.items, matrix):
-            for pairs in tile.pairs():
-                matrix.scores(pairs)
-        return matrix.calls - before
 
 
 def search_tiles(lm: Landmark, search: Callable[[Landmark], Any], calls: int = 1000) -> Iterator[list[dict[str, NDArray[np.int64]]]]:

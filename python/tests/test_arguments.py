@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import matrix
+from conftest import SETTINGS, TEXTS, matrix, overlap
 
 from landmark import (
     FrequentDirections,
@@ -25,14 +25,6 @@ from landmark import (
 )
 
 NAN = float("nan")
-TEXTS = [f"text {i * 7919 % 1009}" for i in range(30)]
-SETTINGS: dict[str, Any] = {"n_components": 5, "error_samples": 0, "order": "symmetric"}
-
-
-def overlap(pairs: list[tuple[str, str]]) -> list[float]:
-    return [len(set(a) & set(b)) / len(set(a) | set(b)) for a, b in pairs]
-
-
 @pytest.fixture(scope="module")
 def lm() -> Landmark:
     return Landmark(overlap, **SETTINGS).fit(TEXTS)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,20 +51,12 @@ def test_sparks_map_in_arrow_takes_record_batches(tmp_path: Path) -> None:
     assert estimator(tmp_path / "store").fit(TEXTS).n_calls_ == 0
 
 
-def test_ray_maps_batches_of_tiles(tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray")
+def test_ray_maps_batches_of_tiles(tmp_path: Path, ray: Any) -> None:
     pytest.importorskip("pandas")
-    folder = os.path.dirname(os.path.abspath(__file__))
-    package = str(Path(sys.modules["landmark"].__file__ or "").parent.parent)
-    env = {"PYTHONPATH": os.pathsep.join([folder, package])}
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": env}, configure_logging=False)
-    try:
-        plan = estimator(tmp_path / "store").tiles(TEXTS, calls=100)
-        rows = ray.data.from_items(Worker(plan).tiles())
-        done = rows.map_batches(Worker, fn_constructor_kwargs={"plan": plan}, concurrency=1, batch_size=2).take_all()
-        assert sum(row["calls"] for row in done) == estimator(tmp_path / "other").plan(TEXTS).calls
-    finally:
-        ray.shutdown()
+    plan = estimator(tmp_path / "store").tiles(TEXTS, calls=100)
+    rows = ray.data.from_items(Worker(plan).tiles())
+    done = rows.map_batches(Worker, fn_constructor_kwargs={"plan": plan}, concurrency=1, batch_size=2).take_all()
+    assert sum(row["calls"] for row in done) == estimator(tmp_path / "other").plan(TEXTS).calls
     assert estimator(tmp_path / "store").fit(TEXTS).n_calls_ == 0
 
 

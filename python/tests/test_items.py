@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import SETTINGS, TEXTS, overlap
 
 from landmark import (
     Blockwise,
@@ -26,14 +27,6 @@ from landmark import (
     wmd_matrix,
 )
 from landmark._items import plain
-
-TEXTS = [f"text {i * 7919 % 1009}" for i in range(30)]
-SETTINGS: dict[str, Any] = {"n_components": 5, "error_samples": 0, "order": "symmetric"}
-
-
-def overlap(pairs: list[tuple[str, str]]) -> list[float]:
-    return [len(set(a) & set(b)) / len(set(a) | set(b)) for a, b in pairs]
-
 
 def once(items: Iterable[Any]) -> list[Any]:
     """The same items as everything that can be read once."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import pickle
 import signal
@@ -226,60 +225,32 @@ for tile in pickle.load(sys.stdin.buffer):
     check_search(lm, log, turns)
 
 
-def test_dask_does_the_rounds_of_a_search_and_outlives_a_worker(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="the package distributed (Dask) is not installed")
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_an_engine_does_the_rounds_of_a_search_and_outlives_a_worker(tmp_path: Path, engine: str, request: pytest.FixtureRequest) -> None:
+    cluster = request.getfixturevalue(engine)
     log = tmp_path / "asked"
     lm = estimator(tmp_path / "store").set_params(similarity=MortalLater(str(log)))
     worker = landmark.Worker(lm.tiles(TEXTS))
     lm.fit(TEXTS)
     Path(f"{log}.armed").touch()
     turns = 0
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
-        for tiles in landmark.search_tiles(lm, SEARCHES["audit"], calls=100):
-            turns += 1
-            client.gather(client.map(worker, tiles, pure=False))
+    for tiles in landmark.search_tiles(lm, SEARCHES["audit"], calls=100):
+        turns += 1
+        if engine == "dask":
+            cluster.gather(cluster.map(worker, tiles, pure=False))
+        else:
+            on_ray = cluster.remote(lambda tile: worker(tile))
+            cluster.get([on_ray.remote(tile) for tile in tiles])
     check_search(lm, log, turns)
 
 
-def test_ray_does_the_rounds_of_a_search_and_outlives_a_worker(tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray", reason="the package ray is not installed")
-    log = tmp_path / "asked"
-    lm = estimator(tmp_path / "store").set_params(similarity=MortalLater(str(log)))
-    worker = landmark.Worker(lm.tiles(TEXTS))
-    lm.fit(TEXTS)
-    Path(f"{log}.armed").touch()
-    paths = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": paths}})
-    turns = 0
-    try:
-        on_ray = ray.remote(lambda tile: worker(tile))
-        for tiles in landmark.search_tiles(lm, SEARCHES["audit"], calls=100):
-            turns += 1
-            ray.get([on_ray.remote(tile) for tile in tiles])
-    finally:
-        ray.shutdown()
-    check_search(lm, log, turns)
-
-
-def test_a_dask_cluster_does_them_and_outlives_a_worker(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_an_engine_does_the_tiles_of_a_fit_and_outlives_a_worker(tmp_path: Path, engine: str, request: pytest.FixtureRequest) -> None:
+    cluster = request.getfixturevalue(engine)
     lm = mortal(tmp_path)
     tiles = lm.tiles(TEXTS, 100)
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
-    with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
-        client.gather(client.map(landmark.work, tiles))
-    check_mortal(tmp_path, lm, tiles)
-
-
-def test_ray_does_them_and_outlives_a_worker(tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray")
-    lm = mortal(tmp_path)
-    tiles = lm.tiles(TEXTS, 100)
-    paths = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": paths}})
-    try:
-        ray.get([ray.remote(landmark.work).remote(tile) for tile in tiles])
-    finally:
-        ray.shutdown()
+    if engine == "dask":
+        cluster.gather(cluster.map(landmark.work, tiles))
+    else:
+        cluster.get([cluster.remote(landmark.work).remote(tile) for tile in tiles])
     check_mortal(tmp_path, lm, tiles)

@@ -35,7 +35,7 @@ def main():
     parser.add_argument("--threshold", type=float, default=0.5)
     parser.add_argument("--mentions", type=int, default=100_000)
     parser.add_argument("--clusters", type=int, default=10_000)
-    parser.add_argument("--repeats", type=int, default=3, help="the best of so many is taken, on both sides")
+    parser.add_argument("--repeats", type=int, default=3, help="the best of this number is taken, on both sides")
     arguments = parser.parse_args()
 
     ours, theirs = [], []

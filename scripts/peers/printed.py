@@ -31,7 +31,7 @@ def coref_pairs(lines):
         yield "pair scores of libtorch over landmark", rate[0] / rate[1], *seconds
 
 
-def told(lines):
+def printed(lines):
     """The lines, each printed as it is read."""
     for line in lines:
         print(line, end="", flush=True)
@@ -43,7 +43,7 @@ def main():
     if len(sys.argv) != 2 or sys.argv[1] not in readers:
         sys.exit(f"usage: printed.py {'|'.join(readers)}")
     any_ratio = False
-    for what, ratio, ours, theirs in readers[sys.argv[1]](told(sys.stdin)):
+    for what, ratio, ours, theirs in readers[sys.argv[1]](printed(sys.stdin)):
         hold(what, ratio, ours=ours, theirs=theirs)
         any_ratio = True
     if not any_ratio:

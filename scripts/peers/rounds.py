@@ -18,7 +18,7 @@ def cosine(vectors):
     return unit @ unit.T
 
 
-def popularity(K, columns):
+def hubness(K, columns):
     """h, and h without each of the columns."""
     V = K[:, columns].copy()
     V[columns, np.arange(len(columns))] = np.nan
@@ -257,7 +257,7 @@ class Rounds:
         self.h, self.without = np.zeros(n), []
         if self.S:
             self.to_ranks(self.known)
-            self.popular = {False: popularity(self.raw, self.S), True: popularity(self.K, self.S)}
+            self.popular = {False: hubness(self.raw, self.S), True: hubness(self.K, self.S)}
             self.see(False)
         if len(self.P) > 1 and len(self.S) > 1:
             order = self.order(np.setdiff1d(np.arange(n), self.S))
@@ -292,10 +292,10 @@ class Rounds:
         return order, scores, exact
 
 
-def case(seed, n, d, b, k, proxies, width=None, popularity=0.3):
+def case(seed, n, d, b, k, proxies, width=None, hubness=0.3):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
-    popular = rng.normal(size=n) * popularity
+    popular = rng.normal(size=n) * hubness
     K = np.tanh(cosine(x) + popular[:, None] + popular[None, :] + 0.02 * (lambda e: e + e.T)(rng.normal(size=(n, n))))
     K = np.round((K + K.T) / 2, 5)
     # the better one last
@@ -327,6 +327,6 @@ if __name__ == "__main__":
     # the third and the fifth are larger than the 64 candidates that every item has at least, and try their columns, which the fifth drops; the
     # fourth has no proxy
     cases = [case(1, 40, 5, 5, 4, 1), case(2, 48, 5, 7, 5, 2), case(3, 104, 3, 4, 6, 1, width=64), case(4, 36, 4, 6, 3, 0)]
-    cases.append(case(5, 100, 4, 5, 5, 2, width=64, popularity=0.0))
+    cases.append(case(5, 100, 4, 5, 5, 2, width=64, hubness=0.0))
     json.dump({"cases": cases}, sys.stdout)
     print()

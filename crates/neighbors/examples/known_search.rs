@@ -19,20 +19,15 @@ use landmark_core::stream::stream;
 use landmark_neighbors::nearest::{Found, Known, Neighbor, RoundsParams, Search, factors};
 use ndarray::Array2;
 
+use common::read;
+
+mod common;
+
 type Failure = Box<dyn std::error::Error>;
 
 const K: usize = 10;
 const LANDMARKS: [usize; 2] = [20, 100];
 const CALLS_PER_ITEM: [usize; 2] = [10, 20];
-
-fn read(path: &str, rows: usize, columns: usize) -> Result<Array2<f64>, Failure> {
-    let bytes = std::fs::read(path)?;
-    let numbers: Vec<f64> = bytes
-        .chunks_exact(8)
-        .map(|bytes| Ok(f64::from_le_bytes(bytes.try_into()?)))
-        .collect::<Result<_, std::array::TryFromSliceError>>()?;
-    Ok(Array2::from_shape_vec((rows, columns), numbers)?)
-}
 
 fn best(scores: &Array2<f64>, i: usize, k: usize) -> Vec<usize> {
     let mut others: Vec<usize> = (0..scores.nrows()).filter(|&j| j != i).collect();
@@ -132,11 +127,11 @@ fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [draws, file, n, proxy @ ..] = &arguments[..] else { return Err("DRAWS K.f64 n [VECTORS.f64 d]".into()) };
     let (draws, n): (u64, usize) = (draws.parse()?, n.parse()?);
-    let oracle = Precomputed::new(read(file, n, n)?, AsymmetryPolicy::Mean)?;
+    let oracle = Precomputed::new(read(file, n)?, AsymmetryPolicy::Mean)?;
     let all: Vec<usize> = (0..n).collect();
     let (truth, shape) = (block_of(&oracle, &all, &all)?, OracleShape::of(&oracle));
     let proxy: Vec<Arc<dyn Oracle>> = match proxy {
-        [file, d] => vec![Arc::new(EmbeddingProxy::cosine(read(file, n, d.parse()?)?)?)],
+        [file, _] => vec![Arc::new(EmbeddingProxy::cosine(read(file, n)?)?)],
         _ => Vec::new(),
     };
     let ways = if proxy.is_empty() { vec![Vec::new()] } else { vec![Vec::new(), proxy] };

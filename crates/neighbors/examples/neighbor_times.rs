@@ -15,6 +15,10 @@ use landmark_neighbors::nearest::{RoundsParams, Search};
 use ndarray::{Array2, s};
 use rand::Rng;
 
+use common::cpu_seconds;
+
+mod common;
+
 /// Numbers that the score sees.
 const SEEN: usize = 24;
 
@@ -29,26 +33,18 @@ fn megabytes(name: &str) -> Option<f64> {
     Some(line.split_whitespace().nth(1)?.parse::<f64>().ok()? / 1024.0)
 }
 
-/// User and system seconds of all threads so far.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after = stat.rsplit(')').next().unwrap_or_default();
-    // fields 14 and 15, in ticks of a hundredth
-    after.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
-}
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (n, d, calls_per_item) = (argument(1, 10_000), argument(2, 768), argument(3, 20));
     let mut rng = stream(1, "neighbour times", "vectors", 0);
     let mut vectors = Array2::from_shape_fn((n, d), |_| rng.gen_range(-1.0..1.0));
-    let popularity: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.3..0.3)).collect();
+    let hubness: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.3..0.3)).collect();
     let score = EmbeddingProxy::cosine(vectors.slice(s![.., ..SEEN]).to_owned())?;
     vectors.slice_mut(s![.., ..SEEN]).mapv_inplace(|x| 4.0 * x);
     let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors)?);
     let evaluate = |pairs: &[Pair]| -> Vec<f64> {
         let mut scores = vec![0.0; pairs.len()];
         score.evaluate(pairs, &mut scores).expect("pairs of the items");
-        scores.iter_mut().zip(pairs).for_each(|(score, &(i, j))| *score += popularity[i] + popularity[j]);
+        scores.iter_mut().zip(pairs).for_each(|(score, &(i, j))| *score += hubness[i] + hubness[j]);
         scores
     };
 

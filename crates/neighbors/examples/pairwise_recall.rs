@@ -18,6 +18,10 @@ use landmark_core::stream::stream;
 use landmark_neighbors::nearest::{Found, RoundsParams, Search};
 use ndarray::{Array2, CowArray, Ix2};
 
+use common::read;
+
+mod common;
+
 type Failure = Box<dyn std::error::Error>;
 
 const DRAWS: u64 = 5;
@@ -45,16 +49,6 @@ impl Oracle for Described {
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.scores.evaluate(pairs, out)
     }
-}
-
-fn read(path: &str, rows: usize) -> Result<Array2<f64>, Failure> {
-    let bytes = std::fs::read(path)?;
-    let numbers: Vec<f64> = bytes
-        .chunks_exact(8)
-        .map(|bytes| Ok(f64::from_le_bytes(bytes.try_into()?)))
-        .collect::<Result<_, std::array::TryFromSliceError>>()?;
-    let columns = numbers.len() / rows;
-    Ok(Array2::from_shape_vec((rows, columns), numbers)?)
 }
 
 /// A file of n columns is a proxy, one of another number the vectors of the proxy before it, or a proxy as their cosine.

@@ -13,17 +13,13 @@ use landmark_core::stream::stream;
 use landmark_neighbors::recall::{Batch, PairQuery, PairSource, PairsEnd, Target, pairs_with_recall};
 use ndarray::Array2;
 
+use common::read;
+
+mod common;
+
 type Failure = Box<dyn std::error::Error>;
 
 const DRAWS: u64 = 60;
-
-fn read(path: &str, n: usize) -> Result<Array2<f64>, Failure> {
-    let numbers: Vec<f64> = std::fs::read(path)?
-        .chunks_exact(8)
-        .map(|bytes| Ok(f64::from_le_bytes(bytes.try_into()?)))
-        .collect::<Result<_, std::array::TryFromSliceError>>()?;
-    Ok(Array2::from_shape_vec((n, n), numbers)?)
-}
 
 /// A matrix whose pairs come in the order of a proxy.
 struct Matrix<'a> {

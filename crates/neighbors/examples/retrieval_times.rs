@@ -12,34 +12,20 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{AsymmetryPolicy, EmbeddingProxy, Oracle, OracleShape, Precomputed};
 use landmark_core::stream::stream;
 use landmark_neighbors::nearest::{RoundsParams, Search};
-use ndarray::Array2;
 
-fn read(path: &str, rows: usize, columns: usize) -> Result<Array2<f64>, Box<dyn std::error::Error>> {
-    let bytes = std::fs::read(path)?;
-    let numbers: Vec<f64> = bytes
-        .chunks_exact(8)
-        .map(|bytes| Ok(f64::from_le_bytes(bytes.try_into()?)))
-        .collect::<Result<_, std::array::TryFromSliceError>>()?;
-    Ok(Array2::from_shape_vec((rows, columns), numbers)?)
-}
+use common::{cpu_seconds, read};
 
-/// User and system seconds of all threads so far.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after = stat.rsplit(')').next().unwrap_or_default();
-    // fields 14 and 15, in ticks of a hundredth
-    after.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
-}
+mod common;
 
 #[allow(clippy::print_stdout, reason = "an example reports on standard output")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [score, vectors, n, d, b, k, out] = arguments.as_slice() else {
+    let [score, vectors, n, _, b, k, out] = arguments.as_slice() else {
         return Err("wanted: K.f64 VECTORS.f64 n d b k OUT".into());
     };
-    let (n, d, calls_per_item, k): (usize, usize, usize, usize) = (n.parse()?, d.parse()?, b.parse()?, k.parse()?);
-    let score = Precomputed::new(read(score, n, n)?, AsymmetryPolicy::Mean)?;
-    let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(read(vectors, n, d)?)?);
+    let (n, calls_per_item, k): (usize, usize, usize) = (n.parse()?, b.parse()?, k.parse()?);
+    let score = Precomputed::new(read(score, n)?, AsymmetryPolicy::Mean)?;
+    let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(read(vectors, n)?)?);
 
     let before = cpu_seconds();
     let rounds = RoundsParams { k, calls_per_item, ..RoundsParams::default() }.check()?;

@@ -12,7 +12,7 @@
 //! then by the other order of the best of them ([`RoundsParams::one_order`]).
 //!
 //! [`nearest`] drives it on any oracle. [`Search`] is the state behind it, one batch after the other, for who evaluates pairs
-//! in another way, watches it, or stops it by a rule of his own. Where scores are there already, [`Search::knowing`] stands on them. This project's own algorithm (ALGORITHMS_2 §11).
+//! in another way, watches it, or stops it by a rule of his own. Where scores are there already, [`Search::knowing`] stands on them. This project's own algorithm: docs/explanation/neighbor-search.md.
 //!
 //! Cost, with m = calls an item, w = candidates an item (4m) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
 //! proxies, and in each round n·(m²d + m³/3 + wd); memory about 53 bytes a candidate pair and side, 212·n·w at most. Nothing is n².
@@ -37,15 +37,16 @@ mod pool;
 mod prefetch;
 mod rank_transform;
 mod rounds;
+mod scan;
 mod search;
 #[cfg(test)]
 mod tests;
 mod trial;
 
 pub use factors::factors;
-pub use pool::scan_seconds;
 pub use prefetch::{Proven, nearest_within_bounds};
 pub use rounds::{CallPlan, Rounds, RoundsParams};
+pub use scan::scan_seconds;
 pub use search::{Batch, Candidates, Found, Known, Neighbor, RoundReport, Search, Step};
 
 use std::sync::Arc;
@@ -64,29 +65,17 @@ pub enum NeighborError {
     Parameter(#[from] BadParameter),
     /// An asymmetric score.
     #[error(
-        "neighbors are searched by a symmetric score; symmetrise this one first (`Symmetrized`), both orders are counted"
+        "neighbors are searched by a symmetric score; symmetrize this one first (`Symmetrized`), both orders are counted"
     )]
     Asymmetric,
     /// A proxy or a bound over other items.
     #[error("{role} {number} is over {seen} items, the score over {wanted}; hand over one over the same items")]
-    ProxyItems {
-        /// `proxy` or `bound`.
-        role: &'static str,
-        /// Its number, from 1.
-        number: usize,
-        /// Its items.
-        seen: usize,
-        /// Those of the score.
-        wanted: usize,
-    },
+    ProxyItems { role: &'static str, number: usize, seen: usize, wanted: usize },
     /// A proxy or a bound that failed, or is not finite somewhere.
     #[error("{role} {number} can't be used")]
     Proxy {
-        /// `proxy` or `bound`.
         role: &'static str,
-        /// Its number, from 1.
         number: usize,
-        /// The cause.
         #[source]
         source: OracleError,
     },
@@ -95,50 +84,21 @@ pub enum NeighborError {
     NoBound,
     /// A bound that is none.
     #[error("the score of the pair ({i}, {j}) is {score}, above its bound {bound}: what was given as a bound is none")]
-    AboveBound {
-        /// Its first item.
-        i: usize,
-        /// Its second.
-        j: usize,
-        /// K.
-        score: f64,
-        /// The bound.
-        bound: f64,
-    },
+    AboveBound { i: usize, j: usize, score: f64, bound: f64 },
     /// More candidate pairs than can be numbered.
     #[error("{pairs} candidate pairs are more than can be kept; lower `calls_per_item` or `candidates`")]
-    TooManyCandidates {
-        /// Their number.
-        pairs: usize,
-    },
+    TooManyCandidates { pairs: usize },
     /// Landmarks over other items, or fewer than there are columns.
     #[error("{wanted} columns are evaluated, but {given} landmarks are given; draw as many")]
-    TooFewLandmarks {
-        /// Columns.
-        wanted: usize,
-        /// Landmarks.
-        given: usize,
-    },
+    TooFewLandmarks { wanted: usize, given: usize },
     /// Candidates of other items.
     #[error(
         "cannot use the candidates: there are {seen} rows (expected {wanted}, one per item, in the order of the items)"
     )]
-    CandidateLists {
-        /// Lists.
-        seen: usize,
-        /// Items.
-        wanted: usize,
-    },
+    CandidateLists { seen: usize, wanted: usize },
     /// A candidate that is no item.
     #[error("cannot use the candidates: row {row} names item {item} (expected 0 to {})", len.saturating_sub(1))]
-    NoCandidate {
-        /// The item that it is a candidate of.
-        row: usize,
-        /// The candidate.
-        item: usize,
-        /// Number of items.
-        len: usize,
-    },
+    NoCandidate { row: usize, item: usize, len: usize },
     /// Candidates of which each item has itself alone.
     #[error(
         "cannot use the candidates: no item has another item as its candidate; ask the index for at least 2 neighbors"
@@ -146,14 +106,7 @@ pub enum NeighborError {
     NoCandidates,
     /// A pair handed back that nobody could have asked for.
     #[error("a score of the pair ({i}, {j}) was recorded, which is no pair of two of {len} items")]
-    NoPair {
-        /// Its first item.
-        i: usize,
-        /// Its second.
-        j: usize,
-        /// Number of items.
-        len: usize,
-    },
+    NoPair { i: usize, j: usize, len: usize },
     /// The score's own error.
     #[error(transparent)]
     Oracle(#[from] OracleError),

@@ -5,14 +5,13 @@
 //! of audited rows. [`pairs_with_recall`] finds pairs above a threshold and guarantees their recall by a uniform sample of the pairs that it left
 //! out. Both hold over the given items with uniform draws; not for each item, not for new items.
 //!
-//! [`nearest_to`] is the search that draws, hides and respects such rows; [`LabelSample`] is what a bound on pairs is measured against.
+//! [`nearest_to`] is the search that draws, hides and respects such rows.
 //!
 //! Cost of a bound: no call; a few thousand operations.
 
 mod given;
 mod held_out;
 mod hypergeometric;
-mod labels;
 mod pair_audit;
 mod search;
 mod shares;
@@ -23,7 +22,6 @@ mod yield_plan;
 pub use given::{GivenLists, GivenPairs};
 pub use held_out::{depth_shares, folds, share_found, top_items};
 pub use hypergeometric::{least_wrong, most_unseen, p_value, reachable_recall, sample_size};
-pub use labels::LabelSample;
 pub use pair_audit::{AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, pairs_with_recall};
 pub use search::{
     Audit, AuditError, AuditStep, Audited, AuditedSearch, Enough, KnownLists, audited_items, growing, nearest_to,
@@ -69,10 +67,5 @@ impl Target {
     /// δ.
     pub fn delta(&self) -> f64 {
         self.delta
-    }
-
-    /// Draws that must all have found everything for the bound to reach `needed`: ln δ / ln ρ'. 0 where nothing is needed.
-    pub fn fewest_draws(&self, needed: f64) -> f64 {
-        if needed <= 0.0 { 0.0 } else { self.delta.ln() / needed.ln() }
     }
 }

@@ -4,7 +4,7 @@
 //! offline   C = scores of all items with the anchors, past queries drawn uniformly; one column an anchor
 //! a query   b calls in 4 rounds, each where the estimate is highest; then the list: exact where known, estimated elsewhere
 //! ```
-//! An [`Index`] is what is kept of the offline part. Next to it stand the baselines it is measured against ([`rivals`]): reranking
+//! An [`Index`] is what is kept of the offline part. Next to it stand the baselines it is measured against ([`baselines`]): reranking
 //! the proxy's candidates, ANNCUR (Yadav et al. 2022) and an AXN-like search (Yadav et al. 2024).
 //!
 //! A query is known by its scores with items alone, which a closure answers in batches: who counts, stores or limits calls does it there.
@@ -14,10 +14,10 @@ use landmark_core::parameter::BadParameter;
 use landmark_core::rank::RankCmp;
 
 mod answer;
+pub mod baselines;
 mod index;
 mod items;
 mod popularity;
-pub mod rivals;
 
 pub use answer::{Answer, Hit};
 pub use index::{Anchors, Index, IndexParams, IndexParts};
@@ -40,7 +40,6 @@ pub enum SearchError {
     /// A fit or an index without a solution.
     #[error("cannot fit {what}; look for extreme scores")]
     NoSolution {
-        /// What was fitted.
         what: &'static str,
         /// Where it failed.
         #[source]
@@ -48,54 +47,19 @@ pub enum SearchError {
     },
     /// A matrix that must be symmetric and is not.
     #[error("{what} is not symmetric: {} at row {row}, column {column} and {} in the mirrored cell; hand over (A + Aᵀ)/2", values.0, values.1)]
-    Asymmetric {
-        /// The input.
-        what: &'static str,
-        /// Its row, from 0.
-        row: usize,
-        /// Its column, from 0.
-        column: usize,
-        /// The cell and its mirror.
-        values: (f64, f64),
-    },
+    Asymmetric { what: &'static str, row: usize, column: usize, values: (f64, f64) },
     /// Vectors that must be of length 1 (or 0) and are not.
     #[error("row {row} of {what} has length {length} (expected 1, or 0 for an empty item); use `ItemProxy::cosine`")]
-    Length {
-        /// The input.
-        what: &'static str,
-        /// Its row, from 0.
-        row: usize,
-        /// Its length.
-        length: f64,
-    },
+    Length { what: &'static str, row: usize, length: f64 },
     /// Two inputs that do not fit.
     #[error("{what} is {} × {}, but must be {} × {}", seen.0, seen.1, wanted.0, wanted.1)]
-    Shape {
-        /// The input.
-        what: &'static str,
-        /// Its rows and columns.
-        seen: (usize, usize),
-        /// Rows and columns wanted.
-        wanted: (usize, usize),
-    },
+    Shape { what: &'static str, seen: (usize, usize), wanted: (usize, usize) },
     /// NaN or an infinity in an input.
     #[error("{what} holds {value} at row {row}, column {column}; every number must be finite")]
-    NotFinite {
-        /// The input.
-        what: &'static str,
-        /// Its row, from 0.
-        row: usize,
-        /// Its column, from 0.
-        column: usize,
-        /// The number seen.
-        value: f64,
-    },
+    NotFinite { what: &'static str, row: usize, column: usize, value: f64 },
     /// An index that was built with a proxy is asked without one, or the other way round.
     #[error("the index was built {}, so a query must come {}", with(*.index), with(*.index))]
-    Proxy {
-        /// True where the index has a proxy.
-        index: bool,
-    },
+    Proxy { index: bool },
 }
 
 fn with(proxy: bool) -> &'static str {

@@ -83,6 +83,14 @@ struct Draw<'a> {
     asked: bool,
 }
 
+impl<'a> Draw<'a> {
+    /// Without columns, and without a budget.
+    fn whole(population: &'a Population, order: Vec<Pair>) -> Self {
+        let is_column = vec![false; population.items];
+        Self { population, order, is_column, left: usize::MAX, evaluated: 0, audits: true, asked: false }
+    }
+}
+
 impl PairSource for Draw<'_> {
     type Error = Infallible;
 
@@ -132,8 +140,7 @@ fn outcome(population: &Population, target: Target, budget: usize, audits: bool)
         let known = population.order.iter().filter(is_known).count();
         let in_columns = population.positives.iter().filter(|pair| is_known(pair)).count();
         let order: Vec<Pair> = population.order.iter().filter(|pair| !is_known(pair)).copied().collect();
-        let mut draw =
-            Draw { population, order, is_column: is_column.clone(), left: budget, evaluated: 0, audits, asked: false };
+        let mut draw = Draw { is_column: is_column.clone(), left: budget, audits, ..Draw::whole(population, order) };
         let query =
             PairQuery { items: n, at_least: 0.5, target, known: known as u64, known_positives: in_columns as u64 };
         let found = pairs_with_recall(query, &mut draw, &mut rng).unwrap_or_else(|never| match never {});
@@ -236,15 +243,7 @@ fn a_search_that_finds_nothing_says_so_and_states_nothing() {
         Population::new(60, |_, _| (false, 0.5)),
         Population::new(60, |i, j| ((i, j) == (3, 9), f64::from(u8::from((i, j) != (3, 9))))),
     ] {
-        let mut draw = Draw {
-            population: &population,
-            order: population.order.clone(),
-            is_column: vec![false; 60],
-            left: usize::MAX,
-            evaluated: 0,
-            audits: true,
-            asked: false,
-        };
+        let mut draw = Draw::whole(&population, population.order.clone());
         let query = PairQuery { items: 60, at_least: 0.5, target: targets()[1], known: 0, known_positives: 0 };
         let mut rng = stream(7, "coverage", "nothing", 0);
         let found = pairs_with_recall(query, &mut draw, &mut rng).unwrap_or_else(|never| match never {});
@@ -264,15 +263,7 @@ fn pairs_without_an_estimate_come_last_and_are_not_left_out() {
     let population = Population::groups(40, &[4; 10], 0.4, 3, &mut stream(3, "coverage", "holes", 0));
     let order: Vec<Pair> = population.order.iter().copied().filter(|(i, j)| (i + j) % 3 > 0).collect();
     let target = Target::new(0.99, 0.001).expect("a target");
-    let mut draw = Draw {
-        population: &population,
-        order,
-        is_column: vec![false; 40],
-        left: usize::MAX,
-        evaluated: 0,
-        audits: true,
-        asked: false,
-    };
+    let mut draw = Draw::whole(&population, order);
     let query = PairQuery { items: 40, at_least: 0.5, target, known: 0, known_positives: 0 };
     let mut rng = stream(7, "coverage", "holes", 0);
     let found = pairs_with_recall(query, &mut draw, &mut rng).unwrap_or_else(|never| match never {});

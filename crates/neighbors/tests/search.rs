@@ -10,7 +10,7 @@ use serde_json::Value;
 use landmark_core::normal::standard_normal;
 use landmark_core::oracle::EmbeddingProxy;
 use landmark_core::stream::stream;
-use landmark_neighbors::search::rivals::{Anncur, Axn, rerank};
+use landmark_neighbors::search::baselines::{Anncur, Axn, rerank};
 use landmark_neighbors::search::{Anchors, Answer, Index, IndexParams, ItemProxy, SearchError};
 
 /// The reference is rounded to six decimals.
@@ -42,7 +42,7 @@ fn assert_run(what: &str, answer: &Answer, expected: &Value) {
 }
 
 #[test]
-fn the_index_and_its_rivals_reproduce_the_reference() {
+fn the_index_and_its_baselines_reproduce_the_reference() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/search.json");
     let file: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     for case in file["cases"].as_array().unwrap() {
@@ -116,7 +116,7 @@ fn recall(answer: &Answer, truth: &[f64], k: usize) -> f64 {
 }
 
 #[test]
-fn where_the_proxy_is_blind_to_popularity_the_index_finds_more_than_its_rivals_at_equal_calls() {
+fn where_the_proxy_is_blind_to_popularity_the_index_finds_more_than_the_baselines_at_equal_calls() {
     let (n, a, b) = (300, 30, 20);
     let (scores, vectors) = world(n, a + 40, 7);
     let (index, proxy) = index_of(n, a, &scores, &vectors);

@@ -5,7 +5,6 @@
 //!
 //! Cost: texts become Python's, as a score wants them; numbers are copied once.
 
-use arrow_array::builder::BooleanBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -13,7 +12,8 @@ use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, make_array,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
+    make_array,
 };
 use arrow_schema::DataType;
 use ndarray::Array2;
@@ -87,10 +87,8 @@ fn lent(column: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     if let Ok(scores) = column.extract::<PyReadonlyArray1<'_, f64>>() {
         return Ok(Arc::new(Float64Array::from_iter_values(scores.as_array().iter().copied())));
     }
-    let said: PyReadonlyArray1<'_, bool> = column.extract()?;
-    let mut out = BooleanBuilder::new();
-    said.as_array().iter().for_each(|&said| out.append_value(said));
-    Ok(Arc::new(out.finish()))
+    let flags: PyReadonlyArray1<'_, bool> = column.extract()?;
+    Ok(Arc::new(BooleanArray::from(flags.as_array().to_vec())))
 }
 
 // --- what is lent
@@ -122,14 +120,14 @@ fn streamed(mut stream: FFI_ArrowArrayStream) -> PyResult<(DataType, Vec<ArrayRe
     let mut schema = FFI_ArrowSchema::empty();
     // SAFETY: the stream is whole, and both are ours for the call
     let code = unsafe { get_schema(&raw mut stream, &raw mut schema) };
-    said(&mut stream, code)?;
+    check(&mut stream, code)?;
     let kind = DataType::try_from(&schema).map_err(|error| value(&error))?;
     let mut chunks = Vec::new();
     loop {
         let mut array = FFI_ArrowArray::empty();
         // SAFETY: as above
         let code = unsafe { get_next(&raw mut stream, &raw mut array) };
-        said(&mut stream, code)?;
+        check(&mut stream, code)?;
         if array.is_released() {
             return Ok((kind, chunks));
         }
@@ -138,7 +136,7 @@ fn streamed(mut stream: FFI_ArrowArrayStream) -> PyResult<(DataType, Vec<ArrayRe
 }
 
 /// The error of a stream that answered a code other than 0.
-fn said(stream: &mut FFI_ArrowArrayStream, code: i32) -> PyResult<()> {
+fn check(stream: &mut FFI_ArrowArrayStream, code: i32) -> PyResult<()> {
     if code == 0 {
         return Ok(());
     }
@@ -279,7 +277,7 @@ fn numbers(array: &dyn Array) -> Option<Vec<f64>> {
         array.as_primitive::<T>().values().iter().map(|&value| number(value)).collect()
     }
     Some(match array.data_type() {
-        DataType::Boolean => array.as_boolean().values().iter().map(|said| f64::from(u8::from(said))).collect(),
+        DataType::Boolean => array.as_boolean().values().iter().map(|flag| f64::from(u8::from(flag))).collect(),
         DataType::Int8 => read::<Int8Type>(array, f64::from),
         DataType::Int16 => read::<Int16Type>(array, f64::from),
         DataType::Int32 => read::<Int32Type>(array, f64::from),

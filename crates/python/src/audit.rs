@@ -6,19 +6,11 @@ use landmark_core::oracle::Pair;
 use landmark_core::stream::stream;
 use landmark_neighbors::recall::{GivenLists, GivenPairs, share_found};
 use landmark_neighbors::{Universe, sample_of};
-use ndarray::Array2;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::value;
-use crate::reading::{self, number};
-
-fn array<'py>(py: Python<'py>, pairs: &[Pair]) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let flat: Vec<i64> = pairs.iter().flat_map(|&(i, j)| [number(i), number(j)]).collect();
-    let pairs = Array2::from_shape_vec((pairs.len(), 2), flat).map_err(|error| value(&error))?;
-    Ok(pairs.into_pyarray(py))
-}
+use crate::reading::{self, item_array, pair_array};
 
 /// Uniform samples of the candidates and of the pairs that are none, at most `scored` and `sampled` of them. Candidates are distinct pairs (i, j), i < j.
 #[pyfunction]
@@ -51,7 +43,7 @@ pub(crate) fn audit_pairs<'py>(
         let mut rng = stream(seed, name, "audit of pairs left out", 0);
         (of_candidates, universe.sample(left_out, sampled, |pair| !is_candidate.contains(pair), &mut rng))
     });
-    Ok((array(py, &of_candidates)?, array(py, &of_others)?))
+    Ok((pair_array(py, of_candidates)?, pair_array(py, of_others)?))
 }
 
 /// Estimate (NaN if no positive pair was seen) and lower bound of the recall of candidate pairs; `counts` are candidates, those scored, those of them
@@ -102,6 +94,5 @@ pub(crate) fn audited_rows<'py>(
     name: &str,
 ) -> Bound<'py, PyArray1<i64>> {
     let mut rng = stream(seed, name, "audit of lists", 0);
-    let items: Vec<i64> = (0..n).map(number).collect();
-    sample_of(items, count, &mut rng).into_pyarray(py)
+    item_array(py, sample_of((0..n).collect(), count, &mut rng))
 }

@@ -23,7 +23,7 @@ use landmark_core::oracle::{
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 
 use crate::reading::number;
-use crate::session::Desk;
+use crate::session::ScoreQueue;
 
 /// Cells of the first block: few, for a score may take a minute.
 const FIRST: usize = 64;
@@ -45,9 +45,9 @@ pub(crate) enum Form {
     Blocks,
 }
 
-/// A score in Python: a function of two arrays of items, served at the desk.
+/// A score in Python: a function of two arrays of items, served through the queue.
 pub(crate) struct Called {
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) queue: Arc<ScoreQueue>,
     pub(crate) len: usize,
     pub(crate) symmetry: Symmetry,
     pub(crate) diagonal: Option<f64>,
@@ -92,7 +92,7 @@ impl Called {
 
     fn ask_pairs(&self, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
         let side = |of: fn(&Pair) -> usize| pairs.iter().map(|pair| number(of(pair))).collect();
-        self.desk.ask(side(|pair| pair.0), side(|pair| pair.1), pairs.len(), Vec::new())
+        self.queue.ask(side(|pair| pair.0), side(|pair| pair.1), pairs.len(), Vec::new())
     }
 
     /// All of rows × columns, in parts.
@@ -110,7 +110,7 @@ impl Called {
             for (cols, mut part) in cols.chunks(width).zip(part.axis_chunks_iter_mut(Axis(1), width)) {
                 let start = Instant::now();
                 let count = rows.len() * cols.len();
-                room = self.desk.ask(items(rows), items(cols), count, room)?;
+                room = self.queue.ask(items(rows), items(cols), count, room)?;
                 self.size.adapt(count, start.elapsed());
                 let scores = ArrayView2::from_shape((rows.len(), cols.len()), &room);
                 part.assign(&scores.map_err(|error| failed(rows, cols, error))?);

@@ -149,10 +149,4 @@ impl StructuredFeatures {
     fn features(&self) -> usize {
         self.0.feature_count()
     }
-
-    /// Bytes that the map keeps.
-    #[getter]
-    fn nbytes(&self) -> usize {
-        self.0.bytes()
-    }
 }

@@ -26,7 +26,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::methods::{MethodSettings, PolicySettings};
-use crate::reading::number;
+use crate::reading::{item_array, pair_array};
 use crate::scores::Scores;
 use crate::session::detached;
 
@@ -113,6 +113,11 @@ impl Fit {
         stream(self.settings.seed, &self.settings.name, purpose, 0)
     }
 
+    /// True where the landmarks are known before the first call.
+    fn needs_no_score(&self) -> bool {
+        matches!(self.policy, LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. })
+    }
+
     /// Landmarks that need no score; for a call estimate they stand in for those that do.
     fn drawn(&self, scores: &Scores) -> Result<Landmarks, ApproximateError> {
         let mut rng = self.stream("landmarks");
@@ -123,13 +128,11 @@ impl Fit {
     }
 
     fn chosen(&self, scores: &Scores, oracle: &dyn CoreOracle, rank: usize) -> Result<Landmarks, ApproximateError> {
-        match &self.policy {
-            LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. } => self.drawn(scores),
-            policy => {
-                let longest = self.method.landmarks_needed(oracle.len(), rank);
-                Ok(policy.select_up_to(oracle, rank, longest, &mut self.stream("landmarks"))?)
-            }
+        if self.needs_no_score() {
+            return self.drawn(scores);
         }
+        let longest = self.method.landmarks_needed(oracle.len(), rank);
+        Ok(self.policy.select_up_to(oracle, rank, longest, &mut self.stream("landmarks"))?)
     }
 
     fn sample(&self, scores: &Scores, landmarks: &Landmarks, rank: usize) -> Result<Option<Sample>, ApproximateError> {
@@ -174,7 +177,7 @@ impl Fit {
     /// # Errors
     /// Landmarks that are chosen by what is seen, and whatever a plan refuses.
     pub(crate) fn entries(&self, scores: &Scores) -> Result<(Vec<usize>, Vec<Pair>), ApproximateError> {
-        if !matches!(self.policy, LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. }) {
+        if !self.needs_no_score() {
             let wanted = "`uniform` or a list: other landmarks are chosen by scores that are not there yet";
             return Err(BadParameter::new("landmarks", self.policy.id(), wanted).into());
         }
@@ -194,11 +197,9 @@ impl Fit {
         /// Landmarks whose rows are looked at: a budget may end before the columns of later ones.
         const FIRST: usize = 4;
         let n = scores.shape().len;
-        let mut columns = match &self.policy {
-            LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. } => {
-                self.method.plan(scores.shape(), &self.drawn(scores)?, self.rank)?.full_columns()
-            }
-            _ => Vec::new(),
+        let mut columns = match self.needs_no_score() {
+            true => self.method.plan(scores.shape(), &self.drawn(scores)?, self.rank)?.full_columns(),
+            false => Vec::new(),
         };
         let is_named = !columns.is_empty();
         columns.truncate(FIRST);
@@ -224,7 +225,7 @@ impl Fit {
         plan: &EntryPlan,
         shape: OracleShape,
     ) -> Result<CallPlan, ApproximateError> {
-        if matches!(self.policy, LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. }) {
+        if self.needs_no_score() {
             return Ok(call_plan);
         }
         let longest = self.method.landmarks_needed(shape.len, call_plan.rank);
@@ -246,8 +247,7 @@ impl Fit {
 
     /// The largest rank that the budget pays for, the error estimate included.
     fn affordable(&self, scores: &Scores) -> Result<usize, ApproximateError> {
-        let is_free = matches!(self.policy, LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. });
-        let Some(left) = scores.left().filter(|_| is_free) else { return Ok(self.rank) };
+        let Some(left) = scores.left().filter(|_| self.needs_no_score()) else { return Ok(self.rank) };
         let fits = |rank: usize| Ok::<_, ApproximateError>(self.call_plan(scores, rank)?.missing <= left);
         if fits(self.rank)? {
             return Ok(self.rank);
@@ -297,15 +297,11 @@ impl Fit {
         if let Some(sample) = self.sample(scores, &landmarks, rank)? {
             let read = fitted.as_read(oracle.known_diagonal())?;
             fitted.error = Some(sample.estimate(again, &read, self.settings.confidence)?);
-            fitted.uncounted = if scores.keeps() {
-                0
-            } else {
-                {
-                    let mut set = scores.set();
-                    set.add(&sample.plan());
-                    set.evaluations()
-                }
-            };
+            if !scores.keeps() {
+                let mut set = scores.set();
+                set.add(&sample.plan());
+                fitted.uncounted = set.evaluations();
+            }
         }
         Ok(fitted)
     }
@@ -341,18 +337,11 @@ impl Fitted {
         }
         out.set_item("vectors", standard(vectors).into_pyarray(py))?;
         out.set_item("signature", signature.into_pyarray(py))?;
-        let items: Vec<i64> = landmarks.iter().map(|&item| number(item)).collect();
-        out.set_item("landmarks", items.into_pyarray(py))?;
+        out.set_item("landmarks", item_array(py, landmarks))?;
         out.set_item("columns", columns.map(|columns| standard(columns).into_pyarray(py)))?;
         if let Some(scattered) = scattered {
-            let (mut pairs, mut scores) = (Vec::new(), Vec::new());
-            for (i, j, score) in scattered.pairs() {
-                pairs.extend([number(i), number(j)]);
-                scores.push(score);
-            }
-            let shaped =
-                Array2::from_shape_vec((scores.len(), 2), pairs).map_err(|error| crate::errors::value(&error))?;
-            out.set_item("scattered_pairs", shaped.into_pyarray(py))?;
+            let (pairs, scores): (Vec<Pair>, Vec<f64>) = scattered.pairs().map(|(i, j, score)| ((i, j), score)).unzip();
+            out.set_item("scattered_pairs", pair_array(py, pairs)?)?;
             out.set_item("scattered_scores", scores.into_pyarray(py))?;
         }
         out.set_item("report", json!(report).to_string())?;

@@ -51,5 +51,5 @@ mod _native {
     #[pymodule_export]
     use super::pool::ScorePool;
     #[pymodule_export]
-    use super::transport::{emd, ground_distances};
+    use super::transport::emd;
 }

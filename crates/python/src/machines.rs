@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::errors::value;
 use crate::oracle::unknown;
-use crate::reading::{items, settings};
-use crate::session::{detached, heeding};
+use crate::reading::{item_array, items, settings};
+use crate::session::{detached, interruptible};
 
 type Machine<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, String);
 
@@ -29,17 +29,14 @@ pub(crate) fn train_linear_svm<'py>(
     let params: LinearSvmParams = settings("linear SVM", params)?;
     let valid = params.check().map_err(|error| value(&error))?;
     let (x, labels) = (x.as_array().to_owned(), items(classes, &labels)?);
-    let machine = heeding(py, move || valid.train(x.view(), &labels, classes, seed))?.map_err(|error| value(&error))?;
+    let machine =
+        interruptible(py, move || valid.train(x.view(), &labels, classes, seed))?.map_err(|error| value(&error))?;
     let report = machine.report();
     let report = json!({
         "converged": report.converged(), "epochs": report.epochs(), "relative_gap": report.relative_gap(),
     });
     let (weights, bias) = (machine.weights().to_owned(), machine.bias().clone());
     Ok((weights.into_pyarray(py), bias.into_pyarray(py), report.to_string()))
-}
-
-fn labels<'py>(py: Python<'py>, clusters: Vec<usize>) -> Bound<'py, PyArray1<i64>> {
-    clusters.into_iter().map(crate::reading::number).collect::<Vec<_>>().into_pyarray(py)
 }
 
 /// Clusters of average linkage on 1 − Z diag(signature) Zᵀ, cut strictly below a threshold; no n × n matrix is formed.
@@ -51,9 +48,9 @@ pub(crate) fn average_linkage<'py>(
     threshold: f64,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let (vectors, signature) = (vectors.as_array().to_owned(), signature.as_array().to_owned());
-    let linked = heeding(py, move || average_linkage_of_factors(vectors.view(), signature.view()))?;
+    let linked = interruptible(py, move || average_linkage_of_factors(vectors.view(), signature.view()))?;
     let dendrogram = linked.map_err(|error| value(&error))?;
-    Ok(labels(py, dendrogram.cut_below(threshold)))
+    Ok(item_array(py, dendrogram.cut_below(threshold)))
 }
 
 /// Clusters of `average`, `single` or `complete` linkage on 1 − K of a whole matrix.
@@ -74,8 +71,8 @@ pub(crate) fn linkage_clusters<'py>(
     let similarities = similarities.as_array();
     let distances =
         detached(py, || CondensedDistances::of_similarities(similarities))?.map_err(|error| value(&error))?;
-    let dendrogram = heeding(py, move || distances.link(linkage))?;
-    Ok(labels(py, dendrogram.cut_below(threshold)))
+    let dendrogram = interruptible(py, move || distances.link(linkage))?;
+    Ok(item_array(py, dendrogram.cut_below(threshold)))
 }
 
 type Clusters = Vec<Vec<String>>;

@@ -10,20 +10,19 @@ use landmark_core::oracle::{
     Budget, Metered, Oracle as CoreOracle, OracleError, Pair, Remembered, ask_pairs, block_of,
 };
 use landmark_store::{OracleLabel, StoreError, TileStore};
-use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::called::Form;
-use crate::errors::{of_fit, of_oracle, of_store, value};
+use crate::errors::{of_fit, of_oracle, of_store};
 use crate::fit::{FitSettings, Fitted};
 use crate::neighbors::{self, Lists};
-use crate::oracle::Oracle;
+use crate::oracle::{Oracle, scored};
 use crate::pairs;
 use crate::reading::{self, settings};
 use crate::scores::{IN_MEMORY, Kept, Scores};
-use crate::session::{Desk, Interruptible, heeding, run};
+use crate::session::{ScoreQueue, interruptible, run};
 
 /// Columns, and single pairs (m × 2).
 type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
@@ -32,7 +31,7 @@ type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
 #[pyclass(frozen, module = "landmark._native")]
 pub(crate) struct MeteredStore {
     scores: Arc<Scores>,
-    desk: Arc<Desk>,
+    queue: Arc<ScoreQueue>,
     /// The process that opened it.
     process: u32,
 }
@@ -45,7 +44,7 @@ impl MeteredStore {
         job: impl FnOnce(&Scores, &Arc<dyn CoreOracle>, &Arc<dyn CoreOracle>) -> T + Send + 'static,
     ) -> PyResult<T> {
         let scores = Arc::clone(self.asked_of()?);
-        let done = run(py, &self.desk, move |stopped| {
+        let done = run(py, &self.queue, move |stopped| {
             let (oracle, again) = (scores.oracle(Arc::clone(&stopped))?, scores.again(stopped)?);
             Ok(job(&scores, &oracle, &again))
         });
@@ -108,14 +107,14 @@ impl MeteredStore {
                     }
                     Ok(stored)
                 };
-                Kept::Store(Arc::new(heeding(py, open)?.map_err(|error: StoreError| of_store(&error))?))
+                Kept::Store(Arc::new(interruptible(py, open)?.map_err(|error: StoreError| of_store(&error))?))
             }
         };
         let contents = oracle.item_list.as_ref().map(|list| Arc::new(list.contents()));
         let scores = Scores { meter, kept, gamma, diagonal, contents };
         // a γ that is none is refused here
         scores.oracle(Arc::default()).map_err(|error| of_oracle(py, &error))?;
-        Ok(Self { scores: Arc::new(scores), desk: Arc::clone(&oracle.desk), process: std::process::id() })
+        Ok(Self { scores: Arc::new(scores), queue: Arc::clone(&oracle.queue), process: std::process::id() })
     }
 
     /// The process that opened it.
@@ -134,12 +133,6 @@ impl MeteredStore {
     #[getter]
     fn calls(&self) -> u64 {
         self.scores.spent()
-    }
-
-    /// Seconds during which the score was at work.
-    #[getter]
-    fn seconds(&self) -> f64 {
-        self.scores.meter.spent().seconds
     }
 
     /// Calls that the budget still allows; `None` without one.
@@ -171,7 +164,7 @@ impl MeteredStore {
     fn missing(&self, py: Python<'_>, of: PyReadonlyArray2<'_, i64>) -> PyResult<u64> {
         let pairs = reading::pairs(self.items(), &of)?;
         let scores = Arc::clone(self.asked_of()?);
-        heeding(py, move || {
+        interruptible(py, move || {
             let mut set = scores.set();
             pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
             scores.missing(&set)
@@ -214,11 +207,7 @@ impl MeteredStore {
     fn asked<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let pairs: Vec<Pair> = reading::pairs(self.items(), &of)?;
         let meter = Arc::clone(&self.asked_of()?.meter);
-        let scored = run(py, &self.desk, move |stopped| {
-            let mut scores = vec![0.0; pairs.len()];
-            ask_pairs(&Interruptible { inner: meter, stopped }, &pairs, &mut scores).map(|()| scores)
-        })?;
-        scored.map(|scores| scores.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+        scored(py, &self.queue, meter, pairs)
     }
 
     /// Pairs (m × 2, at most `count`) to be asked in both orders before a fit, and whether it requests all of them itself.
@@ -226,10 +215,9 @@ impl MeteredStore {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(Vec::new())?;
         let scores = Arc::clone(self.asked_of()?);
-        let (pairs, is_named) = heeding(py, move || fit.probed(&scores, count))?.map_err(|error| of_fit(py, &error))?;
-        let flat: Vec<i64> = pairs.iter().flat_map(|&(i, j)| [reading::number(i), reading::number(j)]).collect();
-        let pairs = Array2::from_shape_vec((pairs.len(), 2), flat).map_err(|error| value(&error))?;
-        Ok((pairs.into_pyarray(py), is_named))
+        let (pairs, is_named) =
+            interruptible(py, move || fit.probed(&scores, count))?.map_err(|error| of_fit(py, &error))?;
+        Ok((reading::pair_array(py, pairs)?, is_named))
     }
 
     /// Similarities of rows × columns.
@@ -250,7 +238,7 @@ impl MeteredStore {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(inner(&proxies))?;
         let scores = Arc::clone(self.asked_of()?);
-        let call_plan = heeding(py, move || fit.call_plan(&scores, fit.rank))?;
+        let call_plan = interruptible(py, move || fit.call_plan(&scores, fit.rank))?;
         call_plan.map(|call_plan| call_plan.json().to_string()).map_err(|error| of_fit(py, &error))
     }
 
@@ -259,12 +247,9 @@ impl MeteredStore {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(Vec::new())?;
         let scores = Arc::clone(self.asked_of()?);
-        let entries = heeding(py, move || fit.entries(&scores))?;
+        let entries = interruptible(py, move || fit.entries(&scores))?;
         let (columns, pairs) = entries.map_err(|error| of_fit(py, &error))?;
-        let columns: Vec<i64> = columns.into_iter().map(reading::number).collect();
-        let flat: Vec<i64> = pairs.iter().flat_map(|&(i, j)| [reading::number(i), reading::number(j)]).collect();
-        let pairs = Array2::from_shape_vec((pairs.len(), 2), flat).map_err(|error| value(&error))?;
-        Ok((columns.into_pyarray(py), pairs.into_pyarray(py)))
+        Ok((reading::item_array(py, columns), reading::pair_array(py, pairs)?))
     }
 
     /// Fits; a dictionary of arrays and JSON.

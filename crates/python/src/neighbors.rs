@@ -21,9 +21,9 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::errors::{of_audit, of_search, value};
-use crate::reading::{self, number};
+use crate::reading::{self, number, pair_array};
 use crate::scores::Scores;
-use crate::session::heeding;
+use crate::session::interruptible;
 
 /// A recall and the probability of missing it.
 pub(crate) fn target(recall: f64, delta: f64) -> PyResult<Target> {
@@ -320,10 +320,8 @@ impl Lists {
         out.set_item("scores", scores.into_pyarray(py))?;
         out.set_item("exact", exact.into_pyarray(py))?;
         out.set_item("statement", self.statement.to_string())?;
-        let flat: Vec<i64> = self.asked.iter().flat_map(|&((i, j), _)| [number(i), number(j)]).collect();
-        let pairs = Array2::from_shape_vec((self.asked.len(), 2), flat).map_err(|error| value(&error))?;
-        out.set_item("pairs", pairs.into_pyarray(py))?;
-        let scores: Vec<f64> = self.asked.iter().map(|&(_, score)| score).collect();
+        let (pairs, scores): (Vec<Pair>, Vec<f64>) = self.asked.into_iter().unzip();
+        out.set_item("pairs", pair_array(py, pairs)?)?;
         out.set_item("pair_scores", scores.into_pyarray(py))?;
         Ok(out)
     }
@@ -427,7 +425,7 @@ pub(crate) fn top_k<'py>(
     check(vectors.view(), &signature)?;
     let n = vectors.nrows();
     let entries = scattered(n, &entries)?;
-    let found = heeding(py, move || {
+    let found = interruptible(py, move || {
         let signed = SignedVectors { vectors: vectors.view(), signature: &signature, scattered: entries.as_ref() };
         by_factors::top_k(signed, k, |_| {})
     })?;
@@ -448,7 +446,7 @@ pub(crate) fn nearest_vectors<'py>(
     check(vectors.view(), &signature)?;
     check(queries.view(), &signature)?;
     let n = vectors.nrows();
-    let found = heeding(py, move || {
+    let found = interruptible(py, move || {
         let signed = SignedVectors { vectors: vectors.view(), signature: &signature, scattered: None };
         by_factors::nearest(queries.view(), signed, k)
     })?;
@@ -471,12 +469,11 @@ pub(crate) fn best_pairs<'py>(
     let (vectors, signature) = (vectors.as_array().to_owned(), signature.as_array().to_owned());
     check(vectors.view(), &signature)?;
     let entries = scattered(vectors.nrows(), &entries)?;
-    let found = heeding(py, move || {
+    let found = interruptible(py, move || {
         let signed = SignedVectors { vectors: vectors.view(), signature: &signature, scattered: entries.as_ref() };
         by_factors::best_pairs(signed, count.unwrap_or(usize::MAX), at_least, |_| {})
     })?;
-    let pairs: Vec<i64> = found.iter().flat_map(|pair| [number(pair.first), number(pair.second)]).collect();
-    let scores: Vec<f64> = found.iter().map(|pair| pair.score).collect();
-    let pairs = Array2::from_shape_vec((scores.len(), 2), pairs).map_err(|error| value(&error))?;
-    Ok((pairs.into_pyarray(py), scores.into_pyarray(py)))
+    let (pairs, scores): (Vec<Pair>, Vec<f64>) =
+        found.iter().map(|pair| ((pair.first, pair.second), pair.score)).unzip();
+    Ok((pair_array(py, pairs)?, scores.into_pyarray(py)))
 }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use landmark_core::oracle::{
-    AsymmetryPolicy, EmbeddingProxy, Identity, Itemless, Kernel, Kernelized, Oracle as CoreOracle, Precomputed,
-    Symmetrization, Symmetrized, Symmetry, VectorFunction, VectorKernel, ask_pairs, block_of,
+    AsymmetryPolicy, EmbeddingProxy, Identity, Itemless, Oracle as CoreOracle, Pair, Precomputed, Symmetrization,
+    Symmetrized, Symmetry, VectorFunction, VectorKernel, ask_pairs, block_of,
 };
 use landmark_data::tokens::{stop_words, words};
 use landmark_data::{BagsOfWords, Tree};
@@ -23,7 +23,7 @@ use pyo3::pybacked::PyBackedBytes;
 use crate::called::{BlockSize, Called, Form};
 use crate::errors::{of_oracle, value};
 use crate::reading::{items, pairs, settings};
-use crate::session::{Desk, Interruptible, detached, heeding, run};
+use crate::session::{Interruptible, ScoreQueue, detached, interruptible, run};
 
 /// Bytes that stand for an item of Python's.
 pub(crate) const DIGEST: usize = 16;
@@ -32,7 +32,7 @@ pub(crate) const DIGEST: usize = 16;
 #[pyclass(frozen, module = "landmark._native")]
 pub(crate) struct Oracle {
     pub(crate) inner: Arc<dyn CoreOracle>,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) queue: Arc<ScoreQueue>,
     /// Form in which scores are cheapest; `None` where it makes no difference.
     pub(crate) form: Option<Form>,
     /// The score apart from its items, and these, where a list of them shares what is kept with others.
@@ -41,11 +41,7 @@ pub(crate) struct Oracle {
 
 impl Oracle {
     fn of(inner: impl CoreOracle + 'static) -> Self {
-        Self { inner: Arc::new(inner), desk: Desk::new(None), form: None, item_list: None }
-    }
-
-    fn over(&self, inner: impl CoreOracle + 'static) -> Self {
-        Self { inner: Arc::new(inner), desk: Arc::clone(&self.desk), form: self.form, item_list: None }
+        Self { inner: Arc::new(inner), queue: ScoreQueue::new(None), form: None, item_list: None }
     }
 }
 
@@ -69,11 +65,11 @@ impl Oracle {
         let Itemless { identity, symmetry } = scorer(identity, symmetric, diagonal);
         let item_list = apart
             .map(|(name, digests)| ItemList::new(scorer(&name, symmetric, diagonal), digests.as_chunks::<DIGEST>().0));
-        let desk = Desk::new(Some(function));
+        let queue = ScoreQueue::new(Some(function));
         let form = if blocks { Form::Blocks } else { Form::Pairs };
-        let (its_desk, size, room) = (Arc::clone(&desk), BlockSize::default(), Mutex::default());
-        let called = Called { desk: its_desk, len: items, symmetry, diagonal, identity, at_once, form, size, room };
-        Self { inner: Arc::new(called), desk, form: Some(form), item_list }
+        let (its_queue, size, room) = (Arc::clone(&queue), BlockSize::default(), Mutex::default());
+        let called = Called { queue: its_queue, len: items, symmetry, diagonal, identity, at_once, form, size, room };
+        Self { inner: Arc::new(called), queue, form: Some(form), item_list }
     }
 
     /// An n × n matrix. `asymmetry`: `reject`, `mean`, `max`, `min` or `keep`.
@@ -89,7 +85,7 @@ impl Oracle {
             other => return Err(unknown("asymmetry", other, "reject, mean, max, min, keep")),
         };
         let matrix = matrix.as_array().to_owned();
-        let made = heeding(py, move || Precomputed::new(matrix, policy))?;
+        let made = interruptible(py, move || Precomputed::new(matrix, policy))?;
         made.map(Self::of).map_err(|error| of_oracle(py, &error))
     }
 
@@ -99,7 +95,7 @@ impl Oracle {
     fn vectors(py: Python<'_>, vectors: PyReadonlyArray2<'_, f64>, cosine: bool) -> PyResult<Self> {
         let vectors = vectors.as_array().to_owned();
         let proxy = if cosine { EmbeddingProxy::cosine } else { EmbeddingProxy::dot };
-        let made = heeding(py, move || proxy(vectors))?;
+        let made = interruptible(py, move || proxy(vectors))?;
         made.map(Self::of).map_err(|error| of_oracle(py, &error))
     }
 
@@ -121,7 +117,7 @@ impl Oracle {
             other => return Err(unknown("kernel", other, "rbf, polynomial, sigmoid")),
         };
         let vectors = vectors.as_array().to_owned();
-        let made = heeding(py, move || VectorKernel::new(vectors, function))?;
+        let made = interruptible(py, move || VectorKernel::new(vectors, function))?;
         let kernel = made.map_err(|error| of_oracle(py, &error))?;
         Ok(Self { form: Some(Form::Blocks), ..Self::of(kernel) })
     }
@@ -131,7 +127,7 @@ impl Oracle {
     #[staticmethod]
     fn program(py: Python<'_>, texts: Vec<String>, settings: &str) -> PyResult<Self> {
         let params: SubprocessParams = self::settings("program", settings)?;
-        let started = heeding(py, move || {
+        let started = interruptible(py, move || {
             let ids = (0..texts.len()).map(|item| item.to_string()).collect();
             Subprocess::start(params, Arc::new(ScoredItems::new(ids, texts)?))
         })?;
@@ -174,7 +170,7 @@ impl Oracle {
     fn tree_kernel(py: Python<'_>, trees: Vec<String>, kernel: &str, normalise: bool) -> PyResult<Self> {
         let params: TreeKernelParams = settings("tree kernel", kernel)?;
         let params = params.check().map_err(|error| value(&error))?;
-        heeding(py, move || {
+        interruptible(py, move || {
             let parse = |(item, tree): (usize, &String)| {
                 tree.parse::<Tree>().map_err(|error| PyValueError::new_err(format!("tree {item}: {error}")))
             };
@@ -192,13 +188,8 @@ impl Oracle {
     fn symmetrized(&self, mode: &str) -> PyResult<Self> {
         let mode = both_orders(mode)?;
         let item_list = self.item_list.as_ref().map(|list| list.symmetrized(mode));
-        Ok(Self { item_list, ..self.over(Symmetrized::new(Arc::clone(&self.inner), mode)) })
-    }
-
-    /// exp(−γ·score).
-    fn exponential(&self, gamma: f64) -> PyResult<Self> {
-        let kernel = Kernelized::new(Arc::clone(&self.inner), Kernel::Exponential { gamma });
-        kernel.map(|kernel| self.over(kernel)).map_err(|error| value(&error))
+        let inner = Arc::new(Symmetrized::new(Arc::clone(&self.inner), mode));
+        Ok(Self { inner, queue: Arc::clone(&self.queue), form: self.form, item_list })
     }
 
     fn __len__(&self) -> usize {
@@ -223,20 +214,9 @@ impl Oracle {
         self.inner.known_diagonal()
     }
 
-    /// Calls of one pair.
-    #[getter]
-    fn calls_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
     /// Scores of an m × 2 array of items; neither counted nor kept.
     fn scores<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (inner, wanted) = (Arc::clone(&self.inner), pairs(self.inner.len(), &of)?);
-        let scores = run(py, &self.desk, move |stopped| {
-            let mut scores = vec![0.0; wanted.len()];
-            ask_pairs(&Interruptible { inner, stopped }, &wanted, &mut scores).map(|()| scores)
-        })?;
-        scores.map(|scores| scores.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+        scored(py, &self.queue, Arc::clone(&self.inner), pairs(self.inner.len(), &of)?)
     }
 
     /// Scores of rows × columns; neither counted nor kept.
@@ -248,9 +228,23 @@ impl Oracle {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (inner, n) = (Arc::clone(&self.inner), self.inner.len());
         let (rows, columns) = (items(n, &rows)?, items(n, &columns)?);
-        let block = run(py, &self.desk, move |stopped| block_of(&Interruptible { inner, stopped }, &rows, &columns))?;
+        let block = run(py, &self.queue, move |stopped| block_of(&Interruptible { inner, stopped }, &rows, &columns))?;
         block.map(|block| block.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
     }
+}
+
+/// Scores of pairs, while this thread serves `queue`.
+pub(crate) fn scored<'py>(
+    py: Python<'py>,
+    queue: &Arc<ScoreQueue>,
+    inner: impl CoreOracle + 'static,
+    pairs: Vec<Pair>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let scores = run(py, queue, move |stopped| {
+        let mut scores = vec![0.0; pairs.len()];
+        ask_pairs(&Interruptible { inner, stopped }, &pairs, &mut scores).map(|()| scores)
+    })?;
+    scores.map(|scores| scores.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
 }
 
 /// A function of Python's by its name, apart from any items.

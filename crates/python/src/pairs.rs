@@ -21,9 +21,8 @@ use pyo3::types::PyDict;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use crate::errors::value;
 use crate::neighbors::{self, as_far_as_paid, target};
-use crate::reading::{self, number};
+use crate::reading::{self, pair_array};
 use crate::scores::Scores;
 
 /// Pairs scored between two looks for an interruption.
@@ -310,10 +309,8 @@ impl Found {
     /// `pairs` (m × 2), `scores`, and the JSON of the `statement`.
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let out = PyDict::new(py);
-        let flat: Vec<i64> = self.pairs.iter().flat_map(|&((i, j), _)| [number(i), number(j)]).collect();
-        let pairs = Array2::from_shape_vec((self.pairs.len(), 2), flat).map_err(|error| value(&error))?;
-        out.set_item("pairs", pairs.into_pyarray(py))?;
-        let scores: Vec<f64> = self.pairs.iter().map(|&(_, score)| score).collect();
+        let (pairs, scores): (Vec<Pair>, Vec<f64>) = self.pairs.into_iter().unzip();
+        out.set_item("pairs", pair_array(py, pairs)?)?;
         out.set_item("scores", scores.into_pyarray(py))?;
         out.set_item("statement", self.statement.to_string())?;
         Ok(out)

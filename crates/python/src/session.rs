@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Python thread:  run(job) ─ waits ─ scores a batch ─ waits ─ … ─ answer, or the exception
-//! job's thread:      plan, columns, factors; asks the desk for scores
+//! job's thread:      plan, columns, factors; asks the queue for scores
 //! ```
 //! So a score runs where it was handed over, with that thread's grad mode, event loop and connections, and Python's own Ctrl-C ends it. A
 //! job whose caller was interrupted is left behind: it ends at its next request, and whatever was scored is published.
@@ -107,7 +107,7 @@ struct Request {
 }
 
 /// Requests of one score, and who is there to serve them.
-pub(crate) struct Desk {
+pub(crate) struct ScoreQueue {
     function: Option<Py<PyAny>>,
     waiters: PerProcess<Waiters>,
 }
@@ -115,12 +115,12 @@ pub(crate) struct Desk {
 /// Those that ask and those that serve, of one process.
 #[derive(Default)]
 struct Waiters {
-    state: Mutex<DeskState>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct DeskState {
+struct QueueState {
     waiting: VecDeque<Request>,
     sessions: usize,
 }
@@ -134,7 +134,7 @@ enum Next {
     Nothing,
 }
 
-impl Desk {
+impl ScoreQueue {
     /// Of a function (rows, columns) → scores, or of a score that needs no interpreter.
     pub(crate) fn new(function: Option<Py<PyAny>>) -> Arc<Self> {
         Arc::new(Self { function, waiters: PerProcess::default() })
@@ -144,7 +144,7 @@ impl Desk {
         self.waiters.get_or(Waiters::default)
     }
 
-    fn state(&self) -> MutexGuard<'_, DeskState> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.waiters().state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -234,11 +234,11 @@ fn interrupted() -> OracleError {
     OracleError::Failed { what: "a score after an interrupt".to_owned(), source }
 }
 
-/// Runs a job while this thread serves the desk.
+/// Runs a job while this thread serves the queue.
 ///
 /// # Errors
 /// Ctrl-C, or whatever else ended the score without being an ordinary exception; the job's own errors are its result.
-pub(crate) fn run<T, J>(py: Python<'_>, desk: &Arc<Desk>, job: J) -> PyResult<T>
+pub(crate) fn run<T, J>(py: Python<'_>, queue: &Arc<ScoreQueue>, job: J) -> PyResult<T>
 where
     T: Send + 'static,
     J: FnOnce(Stopped) -> T + Send + 'static,
@@ -246,8 +246,8 @@ where
     let threads = own_threads()?;
     let (stopped, has_ended) = (Stopped::default(), Arc::new(AtomicBool::new(false)));
     let (send, answer) = mpsc::channel();
-    desk.state().sessions += 1;
-    let (its_stopped, its_end, its_desk) = (Arc::clone(&stopped), Arc::clone(&has_ended), Arc::clone(desk));
+    queue.state().sessions += 1;
+    let (its_stopped, its_end, its_queue) = (Arc::clone(&stopped), Arc::clone(&has_ended), Arc::clone(queue));
     let work = move || {
         let done = catch_unwind(AssertUnwindSafe(|| threads.compute(|| job(its_stopped))));
         drop(threads);
@@ -255,18 +255,18 @@ where
         let _ = send.send(done);
         its_end.store(true, Ordering::Release);
         // with the lock, so that no caller misses it between its look and its wait
-        drop(its_desk.state());
-        its_desk.changed().notify_all();
+        drop(its_queue.state());
+        its_queue.changed().notify_all();
     };
     let started = thread::Builder::new().name("landmark".to_owned()).spawn(work);
     let served = match started {
-        Ok(_) => py.detach(|| desk.serve_until(&has_ended)),
+        Ok(_) => py.detach(|| queue.serve_until(&has_ended)),
         Err(error) => Err(error.into()),
     };
     if served.is_err() {
         stopped.store(true, Ordering::Relaxed);
     }
-    desk.leave();
+    queue.leave();
     served?;
     match answer.recv() {
         Ok(Ok(done)) => Ok(done),
@@ -279,11 +279,14 @@ where
 ///
 /// # Errors
 /// Ctrl-C.
-pub(crate) fn heeding<T: Send + 'static>(py: Python<'_>, numerics: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
-    run(py, &Desk::new(None), |_| numerics())
+pub(crate) fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    numerics: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    run(py, &ScoreQueue::new(None), |_| numerics())
 }
 
-impl Desk {
+impl ScoreQueue {
     fn serve_until(&self, has_ended: &AtomicBool) -> PyResult<()> {
         loop {
             match self.next(has_ended) {

@@ -1,4 +1,4 @@
-//! Optimal transport for NumPy: the exact earth mover's distance, and Euclidean ground distances.
+//! Optimal transport for NumPy: the exact earth mover's distance.
 
 use landmark_oracles::wmd;
 use landmark_oracles::wmd::{EmdScratch, emd_with_flow};
@@ -35,19 +35,4 @@ pub(crate) fn emd<'py>(
     }
     let distance = detached(py, || wmd::emd(costs, a, b, &mut scratch))?.map_err(|error| value(&error))?;
     Ok((distance, None))
-}
-
-/// Euclidean distances between the rows of `x` and of `y`, as word mover's distance has them.
-#[pyfunction]
-pub(crate) fn ground_distances<'py>(
-    py: Python<'py>,
-    x: PyReadonlyArray2<'py, f64>,
-    y: PyReadonlyArray2<'py, f64>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (x, y) = (x.as_array(), y.as_array());
-    if x.ncols() != y.ncols() {
-        let message = format!("points of {} and of {} numbers have no distance", x.ncols(), y.ncols());
-        return Err(PyValueError::new_err(message));
-    }
-    Ok(detached(py, || wmd::ground_distances(x, y))?.into_pyarray(py))
 }

@@ -33,6 +33,7 @@ use landmark_harness::layout::Layout;
 use landmark_harness::sweep::context::{SweepContext, whole};
 
 mod held_out_columns;
+mod labels;
 mod nearest;
 mod pairs;
 

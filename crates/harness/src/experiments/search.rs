@@ -8,7 +8,7 @@ use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
 use landmark_core::stream::stream;
-use landmark_neighbors::search::rivals::{Anncur, Axn, rerank};
+use landmark_neighbors::search::baselines::{Anncur, Axn, rerank};
 use landmark_neighbors::search::{Anchors, Answer, Index, ItemProxy, SearchError};
 use landmark_report::{CellKey, Metric, ResultRow, Selection, TableKind, TableSpec};
 use landmark_report::{FigureKind, FigureSpec};

@@ -39,7 +39,6 @@ impl Columns {
         self.of.len()
     }
 
-    /// Their items.
     pub(super) fn items(&self) -> &[usize] {
         &self.items
     }

@@ -25,7 +25,7 @@ use super::pool::{Pool, by_rows};
 use super::{NeighborError, PROXY};
 use kernel::{features, mixed};
 use landmark_core::linalg;
-use landmark_core::oracle::{Oracle, OracleError, ask_block};
+use landmark_core::oracle::Oracle;
 use solver::{Items, Residuals, Solution, solve};
 
 mod kernel;
@@ -44,9 +44,6 @@ const MOST_WEIGHT: f64 = 1.2;
 
 /// How strongly weights that the hidden pairs do not determine are drawn to 0 and 1.
 const DRAW: f64 = 1e-6;
-
-/// Rows of proxies that are read at a time.
-const BLOCK: usize = 1024;
 
 /// How thoroughly a fit is made.
 struct Effort {
@@ -188,7 +185,9 @@ impl Pairwise {
         let of_references = proxies
             .iter()
             .zip(1..)
-            .map(|(proxy, number)| of_references(&**proxy, n, &references).map_err(failed(number)))
+            .map(|(proxy, number)| {
+                kernel::columns_of(&**proxy, &references, |value| value as f32).map_err(failed(number))
+            })
             .collect::<Result<_, _>>()?;
         // any function of the draw will do
         let key = order.iter().take(8).fold(0, |key, &item| mixed_bits(key ^ item as u64));
@@ -196,7 +195,6 @@ impl Pairwise {
         Ok(Self { nodes, references, proxies, of_proxy, of_rows: None, key, weights, effort, rounds: 0 })
     }
 
-    /// The weights as they were chosen last.
     pub(super) fn weights(&self) -> Weights {
         self.weights
     }
@@ -225,7 +223,6 @@ impl Pairwise {
         self.weights = Weights::of(left, kriged, process);
     }
 
-    /// The next round begins.
     pub(super) fn end_round(&mut self) {
         self.rounds += 1;
     }
@@ -334,18 +331,6 @@ pub(super) fn predict(process: &Process, pool: &Pool) -> Vec<f64> {
 
 fn is_first(pool: &Pool, i: usize, slot: usize) -> bool {
     i < pool.other(slot) && !pool.is_asked(slot)
-}
-
-fn of_references(proxy: &dyn Oracle, n: usize, references: &[usize]) -> Result<Array2<f32>, OracleError> {
-    let mut scores = Array2::zeros((n, references.len()));
-    let items: Vec<usize> = (0..n).collect();
-    for rows in items.chunks(BLOCK) {
-        let mut block = Array2::zeros((rows.len(), references.len()));
-        ask_block(proxy, rows, references, block.view_mut())?;
-        let mut out = scores.slice_mut(ndarray::s![rows[0]..rows[0] + rows.len(), ..]);
-        out.zip_mut_with(&block, |out, &value| *out = value as f32);
-    }
-    Ok(scores)
 }
 
 /// The finalizer of SplitMix64 (Steele, Lea and Flood 2014).

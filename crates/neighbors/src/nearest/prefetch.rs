@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::best::Best;
-use super::pool::{offer, proxy_blocks};
+use super::scan::{offer, proxy_blocks};
 use super::search::Neighbor;
 use super::{BOUND, NeighborError, require_symmetric};
 use landmark_core::entries::PairMap;

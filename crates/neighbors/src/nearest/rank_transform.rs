@@ -3,10 +3,8 @@
 //! ```text
 //! z(K) = ln(p / (1 − p))      p = (known scores below K + half of those equal to it) / known scores
 //! ```
-//! A link and a kriging by least squares follow the few largest of skewed scores, such as exp(−γ·distance) at a large γ: of 1,000 tweets at 20
-//! calls each, recall@10 by a bag of words is .35 on the scores themselves, below the .54 of reranking, and .76 on their transform. Elsewhere it is
-//! .02 lower to .03 higher (WCD, recipes, questions), and .06 lower on a cross-encoder at 5 calls, so a search takes it only where it predicts the
-//! order of known pairs, each left out, better by a fortieth of them.
+//! A link and a kriging by least squares follow the few largest of skewed scores, such as exp(−γ·distance) at a large γ. Elsewhere ranks may be
+//! worse, so a search takes them only where they predict the order of known pairs, each left out, better by a fortieth of them.
 
 use rayon::prelude::*;
 

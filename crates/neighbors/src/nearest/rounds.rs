@@ -107,11 +107,7 @@ impl RoundsParams {
             return Err(BadParameter::new("growth", growth, "a finite number of at least 0.01"));
         }
         if self.columns == Some(1) {
-            return Err(BadParameter::new(
-                "columns",
-                1,
-                "0 or at least 2, or popularity can't be told apart from a score",
-            ));
+            return Err(BadParameter::new("columns", 1, "0 or at least 2: one cannot separate hubness from the score"));
         }
         Ok(Rounds(self))
     }
@@ -128,15 +124,12 @@ pub struct CallPlan {
     pub pairs: u64,
     /// Calls of the similarity function: pairs, twice where both orders of a pair are called.
     pub calls: u64,
-    /// Columns among them.
     pub columns: usize,
-    /// Pairs of the columns.
     pub column_pairs: u64,
     /// Those of them that decide whether the others are evaluated: if not, as many pairs more are chosen in rounds, at the same calls.
     pub trial: u64,
     /// Pairs that the proxy alone chooses before the first round.
     pub first: u64,
-    /// Pairs of the rounds.
     pub rounds: Vec<u64>,
     /// Pairs, of those that were asked for in one order, that are asked for in the other order at the end.
     pub second_orders: u64,

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use serde::Serialize;
 
 use super::columns::Columns;
 use super::kriging::JUDGES;
@@ -17,100 +16,23 @@ use crate::universe::Universe;
 use arms::Arm;
 use estimates::ColumnPopularity;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Coin, Oracle, OracleShape, Pair};
+use landmark_core::oracle::{Oracle, OracleShape, Pair};
 use orders::OneOrder;
 
 mod arms;
+mod batch;
 mod choice;
 mod estimates;
 mod given;
 mod known;
 mod orders;
 
+pub use batch::{Batch, Found, Neighbor, RoundReport, Step};
 pub use given::Candidates;
 pub use known::Known;
 
 /// The first pairs, as a multiple of those that are looked at by each proxy of a search with a seed, over all proxies.
 const LOOKS: usize = 4;
-
-/// Purpose of a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Step {
-    /// Some rows of the columns, which decide whether the columns are evaluated.
-    Trial,
-    /// Full columns of uniform items.
-    Columns,
-    /// Pairs that the caller brought.
-    Given,
-    /// The proxy's best pairs.
-    First,
-    /// A round's share for the proxy's best pairs; rounds count from 0.
-    Proxy(usize),
-    /// Calls left of a round, for the best pairs by the estimate.
-    Estimate(usize),
-    /// The other order of the best pairs that were asked for in one.
-    SecondOrder,
-}
-
-/// Pairs to be evaluated next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch {
-    /// Its purpose.
-    pub step: Step,
-    /// The pairs, each of two items and none of them twice in a search, but for their second order.
-    pub pairs: Vec<Pair>,
-    /// Draws the order in which each pair is to be asked for, once; otherwise the score itself is wanted, which is made of both.
-    pub order: Option<Coin>,
-}
-
-/// An item, how similar it is, and whether that is known.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Neighbor {
-    /// The item.
-    pub item: usize,
-    /// K where it was evaluated, an estimate elsewhere.
-    pub score: f64,
-    /// True where it was evaluated.
-    pub exact: bool,
-}
-
-/// State of the estimates when a round began.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct RoundReport {
-    /// Pairs that were handed out before it.
-    pub asked: u64,
-    /// True where the link and kriging see the ranks of scores, which then predict the order of known pairs better than the scores.
-    pub ranks: bool,
-    /// λ of kriging; `None` where the link alone predicted better, or no proxy gives a kernel.
-    pub lambda: Option<f64>,
-    /// Root of the mean squared error of known entries, or of their transformed ranks: with the link alone.
-    pub error_without: f64,
-    /// The same with kriging, each entry left out.
-    pub error_with: f64,
-    /// Weight of kriging in the estimates.
-    pub kriging_weight: f64,
-    /// Weight of the Gaussian process over pairs.
-    pub process_weight: f64,
-}
-
-/// The answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
-    /// The k most similar other items of every item, best first; fewer only where there are not as many.
-    pub lists: Vec<Vec<Neighbor>>,
-    /// Pairs that were handed out.
-    pub pairs: u64,
-    /// Calls that these pairs take.
-    pub calls: u64,
-    /// Pairs whose score could not be had.
-    pub failed: u64,
-    /// Numbers of the proxies as they were handed over, in the order in which they predict columns: the first gives the kernel and the
-    /// places.
-    pub proxies: Vec<usize>,
-    /// The rounds, and the state at the end.
-    pub rounds: Vec<RoundReport>,
-}
 
 /// A search in progress.
 ///

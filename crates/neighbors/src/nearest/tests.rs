@@ -11,6 +11,7 @@ use landmark_core::oracle::{
 };
 use landmark_core::stream::stream;
 
+mod bounds;
 mod given;
 mod known;
 mod orders;
@@ -60,15 +61,9 @@ fn every_batch_lambda_and_list_is_that_of_the_numpy_twin() {
         for proxies in ways {
             let rounds = params.clone().check().unwrap();
             let mut search = Search::new(rounds, OracleShape::of(&oracle), proxies, &landmarks).unwrap();
-            let mut batches: Vec<Vec<Pair>> = Vec::new();
-            while let Some(batch) = search.next_batch().unwrap() {
-                let mut scores = vec![0.0; batch.pairs.len()];
-                oracle.evaluate(&batch.pairs, &mut scores).unwrap();
-                search.record(&batch.pairs, &scores).unwrap();
-                if !matches!(batch.step, Step::Trial | Step::Columns) {
-                    batches.push(batch.pairs);
-                }
-            }
+            let mut batches = answer_all(&mut search, &oracle);
+            batches.retain(|batch| !matches!(batch.step, Step::Trial | Step::Columns));
+            let batches: Vec<Vec<Pair>> = batches.into_iter().map(|batch| batch.pairs).collect();
             let wanted: Vec<Vec<Pair>> = serde_json::from_value(case["batches"].clone()).unwrap();
             assert_eq!(batches, wanted, "case {number}");
             let found = search.finish().unwrap();
@@ -105,18 +100,16 @@ fn problem_of(n: usize, seed: u64, weight: f64) -> (Precomputed, EmbeddingProxy)
     let mut rng = stream(seed, "neighbours", "test", n as u64);
     let mut normal = |n: usize, d: usize| Array2::from_shape_fn((n, d), |_| rng.gen_range(-1.0..1.0));
     let (vectors, popular, noise) = (normal(n, 6), normal(n, 1), normal(n, 6));
-    let all: Vec<usize> = (0..n).collect();
-    let mut scores = block_of(&EmbeddingProxy::cosine(vectors.clone()).unwrap(), &all, &all).unwrap();
+    let mut scores = whole(&EmbeddingProxy::cosine(vectors.clone()).unwrap());
     scores.indexed_iter_mut().for_each(|((i, j), score)| *score += weight * (popular[[i, 0]] + popular[[j, 0]]));
     let proxy = EmbeddingProxy::cosine(vectors + 0.8 * noise).unwrap();
     (Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap(), proxy)
 }
 
 /// A score that the proxy predicts but for noise: no item has a higher hubness than its proxy shows.
-fn told_by(proxy: &EmbeddingProxy) -> Precomputed {
+fn predicted_by(proxy: &EmbeddingProxy) -> Precomputed {
     let mut rng = stream(3, "neighbours", "test", 0);
-    let all: Vec<usize> = (0..proxy.len()).collect();
-    let mut scores = block_of(proxy, &all, &all).unwrap();
+    let mut scores = whole(proxy);
     for i in 0..proxy.len() {
         for j in 0..i {
             scores[[i, j]] += 0.1 * rng.gen_range(-1.0..1.0);
@@ -132,6 +125,28 @@ fn rounds(params: RoundsParams) -> Rounds {
 
 fn landmarks(n: usize) -> Landmarks {
     Landmarks::uniform(n, &mut stream(5, "neighbours", "landmarks", 0))
+}
+
+/// Evaluates every batch of a search, and answers them.
+fn answer_all(search: &mut Search, oracle: &dyn Oracle) -> Vec<Batch> {
+    let mut batches = Vec::new();
+    while let Some(batch) = search.next_batch().unwrap() {
+        let mut scores = vec![0.0; batch.pairs.len()];
+        oracle.evaluate(&batch.pairs, &mut scores).unwrap();
+        search.record(&batch.pairs, &scores).unwrap();
+        batches.push(batch);
+    }
+    batches
+}
+
+fn pairs_of(batches: Vec<Batch>) -> Vec<Pair> {
+    batches.into_iter().flat_map(|batch| batch.pairs).collect()
+}
+
+/// All of K.
+fn whole(oracle: &dyn Oracle) -> Array2<f64> {
+    let all: Vec<usize> = (0..oracle.len()).collect();
+    block_of(oracle, &all, &all).unwrap()
 }
 
 fn best_of(scores: &Array2<f64>, i: usize, k: usize) -> Vec<usize> {
@@ -153,8 +168,7 @@ fn recall(scores: &Array2<f64>, found: &Found, k: usize) -> f64 {
 fn skewed_scores_are_learnt_from_by_rank() {
     let n = 200;
     let (oracle, proxy) = problem(n, 4);
-    let all: Vec<usize> = (0..n).collect();
-    let scores = block_of(&oracle, &all, &all).unwrap();
+    let scores = whole(&oracle);
     let proxy: Arc<dyn Oracle> = Arc::new(proxy);
     let recalls = [1.0, 12.0].map(|skew| {
         let skewed = scores.mapv(|score| (skew * score).exp());
@@ -220,13 +234,7 @@ fn a_search_for_the_best_pairs_of_all_finds_more_of_them_than_reranking_and_than
             let params = RoundsParams { calls_per_item: 10, pairs, ..RoundsParams::default() };
             let mut search =
                 Search::new(rounds(params), OracleShape::of(&oracle), proxies.to_vec(), &landmarks(n)).unwrap();
-            let mut asked: Vec<Pair> = Vec::new();
-            while let Some(batch) = search.next_batch().unwrap() {
-                let scores: Vec<f64> = batch.pairs.iter().map(|&pair| oracle.matrix()[pair]).collect();
-                search.record(&batch.pairs, &scores).unwrap();
-                asked.extend(batch.pairs);
-            }
-            asked
+            pairs_of(answer_all(&mut search, &oracle))
         };
         let of_proxy = reranked.into_iter().take(10 * n).map(|(_, pair)| pair).collect();
         for (share, asked) in shares.iter_mut().zip([of_proxy, searched(false), searched(true)]) {
@@ -280,7 +288,7 @@ fn a_useless_proxy_is_survived_and_kriging_is_switched_off_where_it_is_no_kernel
 }
 
 #[test]
-fn without_a_proxy_popularity_alone_beats_chance() {
+fn without_a_proxy_hubness_alone_beats_chance() {
     let (oracle, _) = problem(100, 5);
     let oracle = Metered::new(oracle);
     let rounds = rounds(RoundsParams { k: 10, calls_per_item: 10, ..RoundsParams::default() });
@@ -325,7 +333,7 @@ fn errors_name_the_proxy_and_the_next_step() {
     assert_eq!(error.to_string(), "proxy 1 is over 31 items, the score over 30; hand over one over the same items");
     let asymmetric = OracleShape { symmetry: Symmetry::Asymmetric, ..OracleShape::symmetric(9) };
     let error = Search::new(rounds.clone(), asymmetric, Vec::new(), &landmarks(9)).unwrap_err();
-    assert!(error.to_string().contains("symmetrise"), "{error}");
+    assert!(error.to_string().contains("symmetrize"), "{error}");
     for (params, message) in [
         (RoundsParams { k: 0, ..RoundsParams::default() }, "`k` is 0, but must be at least 1"),
         (RoundsParams { share: 1.5, ..RoundsParams::default() }, "`share` is 1.5, but must be between 0 and 1"),
@@ -423,83 +431,6 @@ fn lists_do_not_depend_on_the_number_of_threads() {
     assert_eq!(run(1), run(3));
 }
 
-/// A score and a bound of it: the score plus what is never negative.
-fn bounded(n: usize, slack: f64) -> (Precomputed, Arc<dyn Oracle>) {
-    let (oracle, _) = problem(n, 13);
-    let mut rng = stream(14, "neighbours", "slack", 0);
-    let mut bound = oracle.matrix().clone();
-    for i in 0..n {
-        for j in 0..i {
-            let more = slack * rng.gen_range(0.0..1.0);
-            bound[[i, j]] += more;
-            bound[[j, i]] += more;
-        }
-    }
-    (oracle, Arc::new(Precomputed::new(bound, AsymmetryPolicy::Reject).unwrap()))
-}
-
-#[test]
-fn within_bounds_the_neighbors_are_exact_and_tighter_bounds_take_fewer_calls() {
-    let mut before = 0;
-    for slack in [0.0, 0.1, 0.5, 9.0] {
-        let (oracle, bound) = bounded(150, slack);
-        let oracle = Metered::new(oracle);
-        let found = nearest_within_bounds(&oracle, &[bound], 5, |_| {}).unwrap();
-        assert_eq!(oracle.spent().evaluations, found.pairs);
-        for (i, list) in found.lists.iter().enumerate() {
-            let items: Vec<usize> = list.iter().map(|one| one.item).collect();
-            assert_eq!(items, best_of(oracle.inner().matrix(), i, 5), "slack {slack}, item {i}");
-        }
-        // bounds that are the scores ask for nothing but the answer
-        assert!(slack > 0.0 || found.pairs <= 5 * 150, "{} pairs", found.pairs);
-        assert!(found.pairs > before && found.pairs <= 150 * 149 / 2);
-        before = found.pairs;
-    }
-    let (oracle, bound) = bounded(4, 1.0);
-    let all = nearest_within_bounds(&oracle, &[bound], 10, |_| {}).unwrap();
-    assert!(all.lists.iter().all(|list| list.len() == 3) && all.pairs == 6);
-    let (oracle, bound) = bounded(40, 1.0);
-    let none = nearest_within_bounds(&oracle, &[bound], 0, |_| {}).unwrap();
-    assert!(none.lists.len() == 40 && none.pairs == 0, "no neighbor takes no call");
-}
-
-#[test]
-fn a_bound_of_a_pair_is_read_once() {
-    // more than a block
-    let (oracle, bound) = bounded(1100, 0.0);
-    let counted = Arc::new(Metered::new(bound));
-    nearest_within_bounds(&oracle, &[Arc::clone(&counted) as Arc<dyn Oracle>], 1, |_| {}).unwrap();
-    // the upper triangle of blocks, of which those on the diagonal are whole
-    assert_eq!(counted.spent().cells, 1024 * 1024 + 1024 * 76 + 76 * 76);
-}
-
-#[test]
-fn a_bound_that_is_none_is_an_error() {
-    let (oracle, proxy) = problem(40, 15);
-    let error = nearest_within_bounds(&oracle, &[Arc::new(proxy)], 5, |_| {}).unwrap_err();
-    assert!(error.to_string().contains("what was given as a bound is none"), "{error}");
-    assert!(matches!(nearest_within_bounds(&oracle, &[], 5, |_| {}), Err(NeighborError::NoBound)));
-    let (right, (_, other)) = (bounded(40, 1.0).1, bounded(41, 1.0));
-    let error = nearest_within_bounds(&oracle, &[right, other], 5, |_| {}).unwrap_err();
-    assert_eq!(error.to_string(), "bound 2 is over 41 items, the score over 40; hand over one over the same items");
-}
-
-#[test]
-fn a_bound_is_checked_as_closely_whatever_the_size_of_the_scores() {
-    let oracle = bounded(40, 0.0).0;
-    let scaled = |matrix: &Array2<f64>, scale: f64| {
-        Precomputed::new(matrix.mapv(|score| score * scale), AsymmetryPolicy::Reject).unwrap()
-    };
-    let below = oracle.matrix().mapv(|score| score - 1e-6);
-    for scale in [1e-200, 1e-10, 1.0, 1e10, 1e200] {
-        let rounded = scaled(&oracle.matrix().mapv(|score| score - 1e-13), scale);
-        let oracle = scaled(oracle.matrix(), scale);
-        assert!(nearest_within_bounds(&oracle, &[Arc::new(rounded)], 5, |_| {}).is_ok(), "{scale:e}");
-        let error = nearest_within_bounds(&oracle, &[Arc::new(scaled(&below, scale))], 5, |_| {}).unwrap_err();
-        assert!(matches!(error, NeighborError::AboveBound { .. }), "{scale:e}: {error}");
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
@@ -528,12 +459,8 @@ proptest! {
         prop_assert!(growth.is_some() || call_plan.rounds.len() <= count);
         let mut search = Search::new(rounds, shape, proxies, &landmarks(n)).unwrap();
         let mut seen = std::collections::HashSet::new();
-        while let Some(batch) = search.next_batch().unwrap() {
-            for &(i, j) in &batch.pairs {
-                prop_assert!(i != j && seen.insert((i.min(j), i.max(j))));
-            }
-            let scores: Vec<f64> = batch.pairs.iter().map(|&pair| oracle.matrix()[pair]).collect();
-            search.record(&batch.pairs, &scores).unwrap();
+        for (i, j) in pairs_of(answer_all(&mut search, &oracle)) {
+            prop_assert!(i != j && seen.insert((i.min(j), i.max(j))));
         }
         prop_assert_eq!(seen.len() as u64, call_plan.pairs);
         let found = search.finish().unwrap();

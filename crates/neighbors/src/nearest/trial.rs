@@ -6,9 +6,8 @@
 //! share = mean of r_il r_im over rows and pairs l < m of columns, over the variance of K
 //! ```
 //! Two columns see the same hubness of a row and nothing else in common, so that the share is the part of the variance of K that hubness
-//! explains beyond the proxies. Below a tenth, columns cost recall@10: .01 to .04 at 10 and 20 calls an item (tweets and recipes, by RWMD or WCD).
-//! Without them it is lower where the share is high, by .15 to .25 on a cross-encoder of sentences. The share of some hundred rows errs by about
-//! .1, and the wrong no costs more than the wrong yes: columns are left out below a sixteenth.
+//! explains beyond the proxies. Below a tenth, columns cost recall. The share of some hundred rows errs by about .1, and the wrong no costs more than
+//! the wrong yes: columns are left out below a sixteenth.
 
 use landmark_core::hubness::{HubLink, LinkRow};
 

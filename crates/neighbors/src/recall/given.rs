@@ -22,7 +22,6 @@ use super::shares::Bound;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GivenPairs {
-    /// Candidates.
     pub candidates: u64,
     /// Candidates that were scored: all, or a uniform sample.
     pub scored: u64,

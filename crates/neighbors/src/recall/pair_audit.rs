@@ -30,11 +30,9 @@ const ROUNDING: f64 = 1e-9;
 /// What is asked for, and what is known before.
 #[derive(Debug, Clone, Copy)]
 pub struct PairQuery {
-    /// Items, n.
     pub items: usize,
     /// Least score t of a positive pair.
     pub at_least: f64,
-    /// Recall and probability.
     pub target: Target,
     /// Pairs of different items whose scores are known.
     pub known: u64,
@@ -75,7 +73,6 @@ pub trait PairSource {
 /// Pairs that are to be evaluated next.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
-    /// The pairs.
     pub pairs: &'a [Pair],
     /// Pairs below the cut if these are the audit sample.
     pub audited_of: Option<u64>,
@@ -112,7 +109,6 @@ pub enum PairsEnd {
 pub struct AuditedPairs {
     /// Positive pairs that were evaluated, with their scores; those known before are not among them.
     pub found: Vec<(Pair, f64)>,
-    /// How it ended.
     pub end: PairsEnd,
     /// Pairs evaluated in the order of their estimates.
     pub by_estimate: u64,
@@ -122,7 +118,6 @@ pub struct AuditedPairs {
     pub audited: u64,
     /// Positives in it that lie below the last cut.
     pub missed: u64,
-    /// Estimated recall.
     pub recall: f64,
 }
 

@@ -10,20 +10,23 @@
 //!
 //! Cost beyond that of the search: v(n − 1) calls less what it asks for of them, 8·v·n bytes. [`Audit::calls`] bounds both together.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::shares::{AuditPath, Recall};
-use super::{Bound, Target, TooFewAudited, depth_shares, share_found};
+use super::{Bound, Target, TooFewAudited};
 use crate::nearest::{Known, Neighbor, NeighborError, RoundsParams, Search};
 use landmark_core::contents::Contents;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
+use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair};
 use landmark_core::rank::RankCmp;
 use landmark_core::stream::Rng;
 
+use hidden::Hidden;
+
+mod hidden;
 #[cfg(test)]
 mod tests;
 
@@ -33,17 +36,12 @@ const GROWTH: f64 = 0.2;
 const COLUMNS: usize = 4;
 /// Scores kept of an item, as a multiple of k, before the worst are dropped.
 const KEPT: usize = 4;
-/// Pairs asked of the oracle at a time: what is answered is stored before the next.
-const PAIRS_AT_A_TIME: usize = 1 << 12;
-/// Samples up to this number of times as large are considered when a bound is too low.
-const LARGEST_SAMPLE: usize = 64;
 /// Calls that the search left over make one more round if they are at least this part of the items.
 const WORTH_A_ROUND: u64 = 20;
 
 /// Recall that the lists of a search are to have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Audit {
-    /// ρ and δ.
     pub target: Target,
     /// True where the bound is to be a theorem.
     pub is_strict: bool,
@@ -76,7 +74,6 @@ pub struct AuditStep {
     pub asked: u64,
     /// Estimated recall of all lists.
     pub recall: f64,
-    /// Its lower bound.
     pub lower: f64,
 }
 
@@ -98,9 +95,7 @@ pub struct Audited {
     pub lists: Vec<Vec<Neighbor>>,
     /// Columns of the search.
     pub landmarks: usize,
-    /// The audited items.
     pub rows: Vec<usize>,
-    /// The bound.
     pub bound: Bound,
     /// Recall step by step; the last one is that of the lists.
     pub steps: Vec<AuditStep>,
@@ -119,14 +114,7 @@ pub enum AuditError {
     TooFew(#[from] TooFewAudited),
     /// Fewer calls than the audited rows take.
     #[error("{rows} audited rows take {needed} calls, more than the {given} of the search and the audit together")]
-    TooFewCalls {
-        /// Audited rows.
-        rows: usize,
-        /// Calls of them, the least that show anything.
-        needed: u64,
-        /// Calls that were allowed.
-        given: u64,
-    },
+    TooFewCalls { rows: usize, needed: u64, given: u64 },
     /// The search's own error.
     #[error(transparent)]
     Search(#[from] NeighborError),
@@ -136,16 +124,6 @@ impl From<OracleError> for AuditError {
     fn from(error: OracleError) -> Self {
         Self::Search(error.into())
     }
-}
-
-/// The rows that are hidden from the search.
-struct Hidden {
-    items: Vec<usize>,
-    place: HashMap<usize, usize>,
-    /// Row of each audited item.
-    rows: Vec<Vec<f64>>,
-    /// Items that the search asked for in a pair with each.
-    asked: Vec<HashSet<usize>>,
 }
 
 /// Searches until the recall is stated, or the calls of `audit`, or `calls_per_item` of the search, are spent; a budget of the oracle that ends does
@@ -328,14 +306,6 @@ pub fn growing(params: RoundsParams, n: usize) -> RoundsParams {
     RoundsParams { one_order: None, columns: Some(columns), growth: Some(params.growth.unwrap_or(GROWTH)), ..params }
 }
 
-fn ask(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
-    let mut scores = vec![0.0; pairs.len()];
-    for (pairs, scores) in pairs.chunks(PAIRS_AT_A_TIME).zip(scores.chunks_mut(PAIRS_AT_A_TIME)) {
-        ask_pairs(oracle, pairs, scores)?;
-    }
-    Ok(scores)
-}
-
 /// `rows` uniform items that are no columns.
 fn draw(n: usize, columns: &[usize], rows: usize, contents: Option<&Contents>, rng: &mut Rng) -> Vec<usize> {
     let columns: HashSet<usize> = columns.iter().copied().collect();
@@ -345,130 +315,6 @@ fn draw(n: usize, columns: &[usize], rows: usize, contents: Option<&Contents>, r
     }
     let order = Landmarks::uniform(n, rng);
     order.order().iter().copied().filter(|item| !columns.contains(item)).take(rows).collect()
-}
-
-impl Hidden {
-    /// The rows of some items; `known` scores are not asked for.
-    fn evaluate(oracle: &dyn Oracle, items: Vec<usize>, known: &[(Pair, f64)]) -> Result<Self, OracleError> {
-        let n = oracle.len();
-        let place: HashMap<usize, usize> = items.iter().enumerate().map(|(place, &item)| (item, place)).collect();
-        let mut rows = vec![vec![f64::NAN; n]; items.len()];
-        for &((i, j), score) in known.iter().filter(|(_, score)| score.is_finite()) {
-            for (item, other) in [(i, j), (j, i)] {
-                if let Some(&at) = place.get(&item) {
-                    rows[at][other] = score;
-                }
-            }
-        }
-        for (at, &item) in items.iter().enumerate() {
-            // pairs of two audited items once
-            let is_new = |other: &usize| {
-                *other != item && rows[at][*other].is_nan() && place.get(other).is_none_or(|&there| there > at)
-            };
-            let others: Vec<usize> = (0..n).filter(is_new).collect();
-            let pairs: Vec<Pair> = others.iter().map(|&other| (item.min(other), item.max(other))).collect();
-            for (other, score) in others.into_iter().zip(ask(oracle, &pairs)?) {
-                rows[at][other] = score;
-                if let Some(&there) = place.get(&other) {
-                    rows[there][item] = score;
-                }
-            }
-        }
-        let asked = vec![HashSet::new(); items.len()];
-        Ok(Self { items, place, rows, asked })
-    }
-
-    /// The row that holds the score of a pair, and its place there.
-    fn place_of(&self, (i, j): Pair) -> Option<(usize, usize)> {
-        self.place.get(&i).map(|&row| (row, j)).or_else(|| self.place.get(&j).map(|&row| (row, i)))
-    }
-
-    /// The first of these pairs that take no more than `left` pairs of the oracle; all of them without a limit.
-    fn first_within<'a>(&self, pairs: &'a [Pair], left: Option<u64>) -> &'a [Pair] {
-        let Some(mut left) = left else { return pairs };
-        let is_within = |&&pair: &&Pair| {
-            let is_hidden = self.place_of(pair).is_some();
-            let is_paid = is_hidden || left > 0;
-            left -= u64::from(!is_hidden && is_paid);
-            is_paid
-        };
-        &pairs[..pairs.iter().take_while(is_within).count()]
-    }
-
-    /// Scores of pairs: of audited rows from there, of the others by the oracle; and how many these are.
-    fn answer(&mut self, oracle: &dyn Oracle, pairs: &[Pair]) -> Result<(Vec<f64>, u64), OracleError> {
-        let mut scores = vec![f64::NAN; pairs.len()];
-        let (mut open, mut places) = (Vec::new(), Vec::new());
-        for (at, &pair) in pairs.iter().enumerate() {
-            match self.place_of(pair) {
-                Some((row, other)) => scores[at] = self.rows[row][other],
-                None => {
-                    open.push(pair);
-                    places.push(at);
-                }
-            }
-        }
-        places.into_iter().zip(ask(oracle, &open)?).for_each(|(at, score)| scores[at] = score);
-        self.ask(pairs.iter().copied());
-        Ok((scores, open.len() as u64))
-    }
-
-    /// From now on the search has these pairs.
-    fn ask(&mut self, pairs: impl Iterator<Item = Pair>) {
-        for (i, j) in pairs {
-            for (item, other) in [(i, j), (j, i)] {
-                if let Some(&row) = self.place.get(&item) {
-                    self.asked[row].insert(other);
-                }
-            }
-        }
-    }
-
-    fn shares(&self, k: usize) -> Vec<f64> {
-        let share = |(place, &item): (usize, &usize)| {
-            share_found(&self.rows[place], item, k, |other| self.asked[place].contains(&other))
-        };
-        self.items.iter().enumerate().map(share).collect()
-    }
-
-    /// Rows that would have been enough: reading every list deeper, or more rows.
-    fn enough(&self, search: &mut Search, path: &AuditPath, k: usize) -> Result<Enough, NeighborError> {
-        let candidates = search.last_candidates(usize::MAX)?;
-        let open = |item: usize| candidates[item].iter().filter(|near| !near.exact).map(|near| near.item);
-        let deepest = (0..candidates.len()).map(|item| open(item).count()).max().unwrap_or(0);
-        let depths: Vec<usize> = (1..=deepest).collect();
-        let by_depth: Vec<Vec<f64>> = (self.items.iter().enumerate())
-            .map(|(place, &item)| {
-                let ranked: Vec<usize> = open(item).collect();
-                depth_shares(&self.rows[place], item, k, &self.asked[place], &ranked, &depths)
-            })
-            .collect();
-        let is_enough = |depth: &&usize| {
-            let shares: Vec<f64> = by_depth.iter().map(|shares| shares[**depth - 1]).collect();
-            path.step(&shares).is_reached
-        };
-        if let Some(&depth) = depths.iter().find(is_enough) {
-            let of = |item: usize| open(item).take(depth).map(move |other| (item.min(other), item.max(other)));
-            let pairs: HashSet<Pair> = (0..candidates.len()).flat_map(of).collect();
-            return Ok(Enough::Pairs(pairs.len() as u64));
-        }
-        Ok(path.rows_needed(&self.shares(k), LARGEST_SAMPLE).map_or(Enough::Unknown, Enough::Rows))
-    }
-
-    fn reveal(&self, lists: &mut KnownLists) {
-        for (place, &item) in self.items.iter().enumerate() {
-            let others = (0..self.rows[place].len()).filter(|&other| other != item);
-            let pairs: Vec<Pair> =
-                others.filter(|other| !self.asked[place].contains(other)).map(|other| (item, other)).collect();
-            // a pair of two audited items that was not asked for stands in both rows
-            let pairs: Vec<Pair> = pairs
-                .into_iter()
-                .filter(|(_, other)| self.place.get(other).is_none_or(|&there| there > place))
-                .collect();
-            let scores: Vec<f64> = pairs.iter().map(|&(_, other)| self.rows[place][other]).collect();
-            lists.offer(&pairs, &scores);
-        }
-    }
 }
 
 /// The best of the scores that are known, item by item. Memory: 64k bytes an item.

@@ -55,11 +55,6 @@ impl Bound {
         }
     }
 
-    /// True if it is proven for all shares.
-    pub fn is_theorem(self) -> bool {
-        self != Self::Spacings
-    }
-
     /// Audited rows to draw for a target: twice the least that can reach it, and 24 at least.
     pub fn rows(self, target: Target) -> usize {
         ROWS.max(self.fewest(target, target.recall()).saturating_mul(2))
@@ -133,15 +128,10 @@ impl fmt::Display for Bound {
      (bound: {bound})"
 )]
 pub struct TooFewAudited {
-    /// Rows there are.
     pub rows: usize,
-    /// Rows that would do if all find everything.
     pub needed: usize,
-    /// ρ.
     pub recall: f64,
-    /// δ.
     pub delta: f64,
-    /// The bound.
     pub bound: Bound,
 }
 
@@ -183,14 +173,7 @@ impl AuditPath {
         bound: Bound,
     ) -> Result<Self, TooFewAudited> {
         assert!(landmarks + rows <= items, "landmarks and audited rows are different items");
-        let others = items - landmarks;
-        let path = Self { items, landmarks, target, bound, all: others };
-        let needed = bound.fewest(target, path.needed());
-        if rows < needed && rows < others && path.needed() > 0.0 {
-            let (recall, delta) = (target.recall(), target.delta());
-            return Err(TooFewAudited { rows, needed, recall, delta, bound });
-        }
-        Ok(path)
+        Self { items, landmarks, target, bound, all: items - landmarks }.judged_by(rows)
     }
 
     /// Static form: the `landmarks` themselves, uniform and held out of the fit that judges them, represent the other items.
@@ -202,14 +185,17 @@ impl AuditPath {
     /// When there are more landmarks than items.
     pub fn of_landmarks(k: usize, items: usize, landmarks: usize, target: Target) -> Result<Self, TooFewAudited> {
         assert!(landmarks <= items, "landmarks are items");
-        let bound = Bound::of(k, false);
-        let path = Self { items, landmarks, target, bound, all: usize::MAX };
-        let needed = bound.fewest(target, path.needed());
-        if landmarks < needed && path.needed() > 0.0 {
-            let (recall, delta) = (target.recall(), target.delta());
-            return Err(TooFewAudited { rows: landmarks, needed, recall, delta, bound });
+        Self { items, landmarks, target, bound: Bound::of(k, false), all: usize::MAX }.judged_by(landmarks)
+    }
+
+    /// The same, unless not even `rows` that find everything would reach the target.
+    fn judged_by(self, rows: usize) -> Result<Self, TooFewAudited> {
+        let Self { target, bound, .. } = self;
+        let needed = bound.fewest(target, self.needed());
+        if rows < needed && rows < self.all && self.needed() > 0.0 {
+            return Err(TooFewAudited { rows, needed, recall: target.recall(), delta: target.delta(), bound });
         }
-        Ok(path)
+        Ok(self)
     }
 
     /// N, items that are no landmark.

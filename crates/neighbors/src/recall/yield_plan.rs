@@ -30,7 +30,6 @@ const LOWER: f64 = 0.999;
 /// What to do after a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Evaluate another batch.
     Batch,
     /// Audit the rest by a sample that tolerates this number of positives.
     Audit(u64),
@@ -55,7 +54,6 @@ impl YieldPlan {
         Self { pairs, target, batch, evaluated: 0, yields: Vec::new(), lowest: f64::INFINITY }
     }
 
-    /// Size of the next batch.
     pub(super) fn batch(&self) -> u64 {
         self.batch.min(self.pairs - self.evaluated)
     }

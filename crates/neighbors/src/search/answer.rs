@@ -21,9 +21,7 @@ pub struct Answer {
 /// An item of a list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// The item.
     pub item: usize,
-    /// Its score with the query.
     pub score: f64,
     /// True where that was evaluated, false where it is an estimate.
     pub is_exact: bool,

@@ -8,8 +8,7 @@
 //! O are the items asked so far and y their scores; ρ = .3. Without a proxy G = (ZZᵀ + YYᵀ)/2 and F is hubness alone. The estimates of a query are
 //! so those of a Gaussian process over pairs of queries and items, in two steps: over queries in F, over items in E. Its kernel of the rows Y is that of
 //! [`nearest`](crate::nearest). All of b goes to candidates, none to uniform
-//! items. This project's own method; ANNCUR and AXN solve the same problem. Scores stay as they are: learning from their ranks, which [`nearest`](crate::nearest)
-//! gains much by on skewed ones, moved recall@10 by .02 at most here (tweets, recipes, questions), up to γ = 1.25 and b = 50.
+//! items. This project's own method; ANNCUR and AXN solve the same problem. Scores stay as they are, and not their ranks.
 //!
 //! Cost: n·a calls offline, b a query. Building O(n·a + a³); a query O(rounds · n(d + a) + b³) for vectors of length d. Memory 8n(4a + d) bytes.
 
@@ -101,9 +100,7 @@ pub struct Index {
 /// All that an index is made of, to be kept: everything else follows from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexParts {
-    /// Parameters of the search.
     pub params: IndexParams,
-    /// The link, fitted.
     pub link: PopularityLink,
     /// h of the items, length n.
     pub popularity: Array1<f64>,
@@ -158,7 +155,7 @@ impl Index {
         let (n, a) = parts.residual.dim();
         check_matrix("the residual", parts.residual.view(), (n, a))?;
         check_matrix("the scores with the anchors", parts.scores.view(), (n, a))?;
-        check_line("the popularity", &parts.popularity.to_vec(), n)?;
+        check_line("the hubness", &parts.popularity.to_vec(), n)?;
         if let Some(among) = &parts.anchor_proxy {
             check_matrix("the proxy among the anchors", among.view(), (a, a))?;
         }
@@ -256,12 +253,13 @@ impl Index {
         let IndexParams { rounds, share, .. } = self.parts.params;
         let (calls, prior) = (self.plan(calls), self.prior(proxy));
         let (mut asking, mut estimate, mut unkriged) = (Asking::new(self.len(), score), prior.clone(), 0);
+        let mut learn = |asking: &Asking<_>, estimate: &mut Array1<f64>| match self.krige(&prior, asking) {
+            Some(kriged) => *estimate = kriged,
+            None => unkriged += 1,
+        };
         if !known.is_empty() {
             asking.know(known)?;
-            match self.krige(&prior, &asking) {
-                Some(kriged) => estimate = kriged,
-                None => unkriged += 1,
-            }
+            learn(&asking, &mut estimate);
         }
         for round in 0..rounds {
             let budget = calls.saturating_sub(asking.items.len()) / (rounds - round);
@@ -275,10 +273,7 @@ impl Index {
                 continue;
             }
             asking.ask(batch)?;
-            match self.krige(&prior, &asking) {
-                Some(kriged) => estimate = kriged,
-                None => unkriged += 1,
-            }
+            learn(&asking, &mut estimate);
         }
         Ok(asking.finish(estimate.to_vec(), true, unkriged))
     }

@@ -5,7 +5,7 @@
 //! no columns           the same, with the proxy alone for an estimate
 //! held-out columns     θ by `held_out_columns`, the rule that audited pairs replaced
 //! columns believed     θ by the same columns, without a bound
-//! labels               no columns: a number of labels an item, drawn by the proxy; θ on the proxy by `recall::LabelSample` (SUPG, LOTUS)
+//! labels               no columns: a number of labels an item, drawn by the proxy; θ on the proxy by `LabelSample` (SUPG, LOTUS)
 //! truth                the highest θ on the estimate that finds the share
 //! ```
 
@@ -18,9 +18,10 @@ use landmark_core::approximation::{Embedding, Known};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_core::rank::RankCmp;
-use landmark_neighbors::recall::{Batch, LabelSample, PairQuery, PairSource, PairsEnd, Target, pairs_with_recall};
+use landmark_neighbors::recall::{Batch, PairQuery, PairSource, PairsEnd, Target, pairs_with_recall};
 
 use super::held_out_columns::PairAudit;
+use super::labels::LabelSample;
 use super::{Draw, Stated, Statements, Way};
 use landmark_harness::job::JobError;
 use landmark_own::own_data::held_out::{Positives, positives};

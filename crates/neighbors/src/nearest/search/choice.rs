@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::estimates::ColumnPopularity;
 use super::{Columns, Pair, Pool, Search, orders};
 use crate::nearest::places::{highest, places};
-use crate::nearest::pool::scan;
 use crate::nearest::rank_transform::RankTransform;
+use crate::nearest::scan::scan;
 use crate::nearest::{NeighborError, trial};
 
 impl Search {
@@ -89,12 +89,16 @@ impl Search {
             return false;
         }
         let errors = self.columns.errors_of_proxies(columns, self.proxies.len());
+        !self.reorder(&errors).is_sorted()
+    }
+
+    /// Puts the proxies in the order of their errors; their places before.
+    pub(super) fn reorder(&mut self, errors: &[f64]) -> Vec<usize> {
         let mut places: Vec<usize> = (0..errors.len()).collect();
         places.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
         self.proxies = places.iter().map(|&a| Arc::clone(&self.proxies[a])).collect();
-        let is_other = !places.is_sorted();
         self.proxy_order = places.iter().map(|&a| self.proxy_order[a]).collect();
-        is_other
+        places
     }
 
     /// True if a search with a seed and other proxies has the pairs to fill the lists, a pair serving two: with fewer the seed is trusted.

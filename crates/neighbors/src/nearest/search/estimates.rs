@@ -6,8 +6,9 @@ use super::{Arm, RoundReport, Search};
 use crate::nearest::kriging::{Choice, Kernel, concordance};
 use crate::nearest::pairwise::{self, Pairwise, Process, Weights};
 use crate::nearest::places::ranked;
-use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows, scan_estimates};
+use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows};
 use crate::nearest::rank_transform::RankTransform;
+use crate::nearest::scan::scan_estimates;
 use crate::nearest::{NeighborError, PROXY};
 use landmark_core::hubness::{HubLink, Hubness, LinkRow};
 use landmark_core::oracle::OracleError;
@@ -162,22 +163,14 @@ impl Search {
     fn estimate_by_seed(&mut self) {
         self.estimates = self.by_seed();
         self.is_estimated = true;
-        let none = RoundReport {
-            asked: self.asked,
-            ranks: false,
-            lambda: None,
-            error_without: 0.0,
-            error_with: 0.0,
-            kriging_weight: 0.0,
-            process_weight: 0.0,
-        };
         let (mut sum, mut count) = (0.0, 0.0);
         let pool = self.pool.as_ref().expect("made before");
         for slot in self.judges.iter().flat_map(|&i| pool.row(i)).filter(|&slot| pool.teaches(slot)) {
             (sum, count) = (sum + (pool.scores[slot] - self.estimates[slot]).powi(2), count + 1.0);
         }
         let error = (sum / f64::max(count, 1.0)).sqrt();
-        self.reports.push(RoundReport { error_without: error, error_with: error, ..none });
+        let (asked, error_without, error_with) = (self.asked, error, error);
+        self.reports.push(RoundReport { asked, error_without, error_with, ..RoundReport::default() });
     }
 
     /// True where some pair of the pool teaches.

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use super::{Next, Search};
 use crate::nearest::NeighborError;
 use crate::nearest::columns::Columns;
-use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, scan};
+use crate::nearest::pool::{Pool, ROWS_PER_CHUNK};
 use crate::nearest::rounds::Rounds;
-use landmark_core::hubness::{HubLink, LinkRow};
+use crate::nearest::scan::scan;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
+use landmark_core::hubness::{HubLink, LinkRow};
 
 /// Items that show whether what was learned is better than the seed alone: with few pairs an item, more of them than of a search without one.
 const JUDGES_OF_SEED: usize = 120;
@@ -51,7 +52,7 @@ impl Known {
 impl Search {
     /// A search that begins with what is known. Its lists hold the best of all known pairs, old and new, and estimates only where fewer than k
     /// are known: where k columns are known and fewer than k/2 new pairs an item are asked for, the estimates of the seed may hold more of the
-    /// true neighbors than such lists do. Where there are at least two known columns or a seed, no columns are evaluated, and [`Rounds::call_plan_beyond`] is the call_plan.
+    /// true neighbors than such lists do. Where there are at least two known columns or a seed, no columns are evaluated, and [`Rounds::call_plan_beyond`] is the plan.
     ///
     /// # Errors
     /// As [`new`](Self::new), and a known pair of an item with itself or beyond the items.
@@ -116,13 +117,10 @@ impl Search {
 
     /// Puts the proxies in the order in which each predicts, alone, one half of the pairs that teach from the other.
     pub(super) fn order_seeded(&mut self) {
-        let Some(pool) = self.pool.as_mut().filter(|_| self.is_seeded && self.proxies.len() > 1) else { return };
+        let Some(pool) = self.pool.as_ref().filter(|_| self.is_seeded && self.proxies.len() > 1) else { return };
         let errors: Vec<f64> = (0..self.proxies.len()).map(|proxy| halves(pool, proxy)).collect();
-        let mut places: Vec<usize> = (0..errors.len()).collect();
-        places.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
-        pool.reorder_proxies(&places);
-        self.proxies = places.iter().map(|&a| Arc::clone(&self.proxies[a])).collect();
-        self.proxy_order = places.iter().map(|&a| self.proxy_order[a]).collect();
+        let places = self.reorder(&errors);
+        self.pool.as_mut().expect("seen above").reorder_proxies(&places);
         self.is_estimated = false;
     }
 }

@@ -3,18 +3,7 @@
 use super::*;
 
 fn truth(scores: &Array2<f64>, k: usize) -> Vec<Vec<usize>> {
-    let of = |i: usize| {
-        let mut others: Vec<usize> = (0..scores.nrows()).filter(|&j| j != i).collect();
-        others.sort_by(|&a, &b| scores[[i, b]].total_cmp(&scores[[i, a]]).then(a.cmp(&b)));
-        others.truncate(k);
-        others
-    };
-    (0..scores.nrows()).map(of).collect()
-}
-
-fn whole(oracle: &dyn Oracle) -> Array2<f64> {
-    let all: Vec<usize> = (0..oracle.len()).collect();
-    block_of(oracle, &all, &all).unwrap()
+    (0..scores.nrows()).map(|i| best_of(scores, i, k)).collect()
 }
 
 fn found(
@@ -29,13 +18,7 @@ fn found(
     if let Some(given) = given {
         search = search.with_candidates(given, shape).unwrap();
     }
-    let mut batches = Vec::new();
-    while let Some(batch) = search.next_batch().unwrap() {
-        let mut scores = vec![0.0; batch.pairs.len()];
-        oracle.evaluate(&batch.pairs, &mut scores).unwrap();
-        search.record(&batch.pairs, &scores).unwrap();
-        batches.push(batch);
-    }
+    let batches = answer_all(&mut search, oracle);
     let call_plan = search.call_plan().clone();
     (search.finish().unwrap(), call_plan, batches)
 }
@@ -63,7 +46,7 @@ fn given_candidates_are_evaluated_first_in_the_place_of_the_proxys_best_at_the_s
 }
 
 #[test]
-fn without_a_proxy_good_candidates_find_what_popularity_alone_does_not() {
+fn without_a_proxy_good_candidates_find_what_hubness_alone_does_not() {
     let (oracle, _) = problem(150, 9);
     let scores = whole(&oracle);
     let best = truth(&scores, 10);
@@ -72,11 +55,7 @@ fn without_a_proxy_good_candidates_find_what_popularity_alone_does_not() {
         best.iter().enumerate().map(|(i, list)| list.iter().step_by(2).copied().chain([(i + 40) % 150]).collect());
     let given = Candidates::of_lists(150, given).unwrap();
     let params = || RoundsParams { calls_per_item: 12, ..RoundsParams::default() };
-    let recall = |lists: &Found| {
-        let hits =
-            |(list, best): (&Vec<Neighbor>, &Vec<usize>)| list.iter().filter(|one| best.contains(&one.item)).count();
-        lists.lists.iter().zip(&best).map(hits).sum::<usize>() as f64 / 1500.0
-    };
+    let recall = |found: &Found| super::recall(&scores, found, 10);
     let (without, with) =
         (found(&oracle, Vec::new(), None, params()).0, found(&oracle, Vec::new(), Some(given), params()).0);
     assert_eq!(without.pairs, with.pairs);
@@ -105,22 +84,12 @@ fn candidates_of_other_items_are_refused_by_what_is_wrong_with_them() {
 fn a_search_among_the_candidates_of_an_index_finds_nearly_what_one_among_all_pairs_does_at_the_same_calls() {
     let (oracle, proxy) = problem(300, 21);
     let (scores, near) = (whole(&oracle), whole(&proxy));
-    let best = truth(&scores, 10);
-    let recall = |found: &Found| {
-        let hits =
-            |(list, best): (&Vec<Neighbor>, &Vec<usize>)| list.iter().filter(|one| best.contains(&one.item)).count();
-        found.lists.iter().zip(&best).map(hits).sum::<usize>() as f64 / 3000.0
-    };
+    let recall = |found: &Found| super::recall(&scores, found, 10);
     let proxies: Vec<Arc<dyn Oracle>> = vec![Arc::new(proxy)];
     let params = RoundsParams { calls_per_item: 16, ..RoundsParams::default() }.check().unwrap();
     let landmarks = Landmarks::uniform(300, &mut stream(4, "given", "landmarks", 0));
-    let run = |search: Search| {
-        let mut search = search;
-        while let Some(batch) = search.next_batch().unwrap() {
-            let mut scores = vec![0.0; batch.pairs.len()];
-            oracle.evaluate(&batch.pairs, &mut scores).unwrap();
-            search.record(&batch.pairs, &scores).unwrap();
-        }
+    let run = |mut search: Search| {
+        answer_all(&mut search, &oracle);
         search.finish().unwrap()
     };
     let search = || Search::new(params.clone(), OracleShape::of(&oracle), proxies.clone(), &landmarks).unwrap();
@@ -136,23 +105,16 @@ fn a_search_among_the_candidates_of_an_index_finds_nearly_what_one_among_all_pai
 #[test]
 fn a_search_of_many_items_looks_at_all_pairs_in_single_precision_and_finds_what_one_of_few_does() {
     let (oracle, proxy) = problem(300, 22);
-    let best = truth(&whole(&oracle), 10);
+    let scores = whole(&oracle);
     let proxies: Vec<Arc<dyn Oracle>> = vec![Arc::new(proxy)];
     let params = RoundsParams { calls_per_item: 16, ..RoundsParams::default() }.check().unwrap();
     let landmarks = Landmarks::uniform(300, &mut stream(4, "given", "landmarks", 0));
     let recall = |is_large: bool| {
         let mut search = Search::new(params.clone(), OracleShape::of(&oracle), proxies.clone(), &landmarks).unwrap();
         search.is_large = is_large;
-        while let Some(batch) = search.next_batch().unwrap() {
-            let mut scores = vec![0.0; batch.pairs.len()];
-            oracle.evaluate(&batch.pairs, &mut scores).unwrap();
-            search.record(&batch.pairs, &scores).unwrap();
-        }
+        answer_all(&mut search, &oracle);
         assert_eq!(search.asked(), 4800);
-        let found = search.finish().unwrap();
-        let hits =
-            |(list, best): (&Vec<Neighbor>, &Vec<usize>)| list.iter().filter(|one| best.contains(&one.item)).count();
-        found.lists.iter().zip(&best).map(hits).sum::<usize>() as f64 / 3000.0
+        super::recall(&scores, &search.finish().unwrap(), 10)
     };
     let (few, many) = (recall(false), recall(true));
     assert!(few > 0.5 && (few - many).abs() < 0.05, "{few} {many}");

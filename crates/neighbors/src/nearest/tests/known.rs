@@ -73,8 +73,7 @@ struct Fit {
 
 impl Fit {
     fn of(oracle: &dyn Oracle, seed: u64) -> Self {
-        let all: Vec<usize> = (0..N).collect();
-        let truth = block_of(oracle, &all, &all).unwrap();
+        let truth = whole(oracle);
         let landmarks = Landmarks::uniform(N, &mut stream(seed, "known", "landmarks", 0));
         let method = ShiftRidgeParams::default().check().unwrap();
         let mut rng = stream(seed, "known", "fit", 0);
@@ -82,7 +81,7 @@ impl Fit {
         let columns = fit.landmarks().to_vec();
         let embedding = fit.into_embedding().unwrap();
         let seed = factors(embedding.vectors, &embedding.signature.to_vec()).unwrap();
-        let mut estimate = block_of(seed.as_ref(), &all, &all).unwrap();
+        let mut estimate = whole(seed.as_ref());
         let mut pairs = Vec::new();
         for &l in &columns {
             for i in (0..N).filter(|&i| i != l) {
@@ -103,12 +102,7 @@ impl Fit {
         let rounds = RoundsParams { k: K, calls_per_item: calls, ..RoundsParams::default() }.check().unwrap();
         let shape = OracleShape::of(oracle);
         let mut search = Search::knowing(rounds, shape, proxies.to_vec(), &self.landmarks, self.known()).unwrap();
-        let mut asked = Vec::new();
-        while let Some(batch) = search.next_batch().unwrap() {
-            let scores: Vec<f64> = batch.pairs.iter().map(|&pair| self.truth[pair]).collect();
-            search.record(&batch.pairs, &scores).unwrap();
-            asked.extend(batch.pairs);
-        }
+        let asked = pairs_of(answer_all(&mut search, oracle));
         (search.finish().unwrap(), asked)
     }
 
@@ -257,14 +251,9 @@ fn scattered_known_pairs_alone_are_listed_and_not_asked_for() {
         let known = Known { pairs, ..Known::default() };
         let mut search = Search::knowing(rounds, OracleShape::of(&oracle), proxies, &landmarks(N), known).unwrap();
         let mut all = old.clone();
-        let mut count = 0;
-        while let Some(batch) = search.next_batch().unwrap() {
-            let values: Vec<f64> = batch.pairs.iter().map(|&pair| scores[pair]).collect();
-            search.record(&batch.pairs, &values).unwrap();
-            count += batch.pairs.len();
-            assert!(batch.pairs.iter().all(|&(i, j)| all.insert((i.min(j), i.max(j)))));
-        }
-        assert!(count <= 8 * N);
+        let asked = pairs_of(answer_all(&mut search, &oracle));
+        assert!(asked.iter().all(|&(i, j)| all.insert((i.min(j), i.max(j)))));
+        assert!(asked.len() <= 8 * N);
         for (i, list) in search.finish().unwrap().lists.iter().enumerate() {
             let mut known: Vec<usize> = (0..N).filter(|&j| all.contains(&(i.min(j), i.max(j)))).collect();
             known.sort_by(|&a, &b| scores[[i, b]].total_cmp(&scores[[i, a]]).then(a.cmp(&b)));

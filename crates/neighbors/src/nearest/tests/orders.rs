@@ -38,8 +38,7 @@ impl Oracle for Noted {
 /// The problem of the other tests, with items that are worth more on one side than on the other, and noise between the orders.
 fn asymmetric(n: usize, seed: u64) -> (Array2<f64>, Array2<f64>, Arc<dyn Oracle>) {
     let (mean, proxy) = problem(n, seed);
-    let all: Vec<usize> = (0..n).collect();
-    let mean = block_of(&mean, &all, &all).unwrap();
+    let mean = whole(&mean);
     let mut rng = stream(seed, "orders", "test", n as u64);
     let sides: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.15..0.15)).collect();
     let noise = Array2::from_shape_fn((n, n), |_| rng.gen_range(-0.1..0.1));
@@ -119,26 +118,18 @@ fn a_search_that_was_cut_off_repeats_its_orders_from_what_is_kept_and_makes_the_
 #[test]
 fn at_equal_calls_one_order_first_finds_more_neighbors_than_both_orders_of_each_pair() {
     let n = 200;
-    let recall = |lists: &[Vec<Neighbor>], mean: &Array2<f64>| -> f64 {
-        let of = |(i, list): (usize, &Vec<Neighbor>)| {
-            let mut others: Vec<usize> = (0..n).filter(|&j| j != i).collect();
-            others.sort_by(|&a, &b| mean[[i, b]].total_cmp(&mean[[i, a]]));
-            list.iter().filter(|one| others[..10].contains(&one.item)).count()
-        };
-        lists.iter().enumerate().map(of).sum::<usize>() as f64 / (10 * n) as f64
-    };
     let (mut one_order, mut both) = (0.0, 0.0);
     for seed in 0..3 {
         let (given, mean, proxy) = asymmetric(n, seed);
         let params = RoundsParams { calls_per_item: 20, ..RoundsParams::default() };
         let (found, _) = searched(&given, &[Arc::clone(&proxy)], &params);
-        one_order += recall(&found.lists, &mean) / 3.0;
+        one_order += recall(&mean, &found, 10) / 3.0;
         let symmetric = Symmetrized::new(Precomputed::new(given, AsymmetryPolicy::Keep).unwrap(), Symmetrization::Mean);
         let metered = Metered::new(symmetric);
         let landmarks = Landmarks::uniform(n, &mut stream(3, "orders", "landmarks", 0));
         let found = nearest(&metered, &[proxy], &params.check().unwrap(), &landmarks).unwrap();
         assert_eq!(metered.spent().evaluations, 20 * n as u64);
-        both += recall(&found.lists, &mean) / 3.0;
+        both += recall(&mean, &found, 10) / 3.0;
     }
     assert!(one_order > both + 0.03, "{one_order} against {both}");
 }

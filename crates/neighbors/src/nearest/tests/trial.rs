@@ -3,10 +3,10 @@
 use super::*;
 
 #[test]
-fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_they_do_not() {
+fn columns_are_evaluated_where_items_differ_in_hubness_and_only_tried_where_they_do_not() {
     let n = 120;
     let (popular, proxy) = problem_of(n, 3, 0.8);
-    let plain = told_by(&proxy);
+    let plain = predicted_by(&proxy);
     let proxy: Arc<dyn Oracle> = Arc::new(proxy);
     for (oracle, is_popular) in [(popular, true), (plain, false)] {
         let oracle = Metered::new(oracle);
@@ -15,13 +15,9 @@ fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_t
         assert_eq!((call_plan.columns, call_plan.trial), (2, 96));
         let mut search =
             Search::new(rounds, OracleShape::of(&oracle), vec![Arc::clone(&proxy)], &landmarks(n)).unwrap();
-        let mut of_columns = 0;
-        while let Some(batch) = search.next_batch().unwrap() {
-            let mut scores = vec![0.0; batch.pairs.len()];
-            oracle.evaluate(&batch.pairs, &mut scores).unwrap();
-            of_columns += if matches!(batch.step, Step::Trial | Step::Columns) { batch.pairs.len() as u64 } else { 0 };
-            search.record(&batch.pairs, &scores).unwrap();
-        }
+        let mut batches = answer_all(&mut search, &oracle);
+        batches.retain(|batch| matches!(batch.step, Step::Trial | Step::Columns));
+        let of_columns = pairs_of(batches).len() as u64;
         assert_eq!(of_columns, if is_popular { call_plan.column_pairs } else { call_plan.trial });
         assert_eq!(search.columns().len(), if is_popular { 2 } else { 0 });
         assert_eq!(search.call_plan().column_pairs, of_columns);
@@ -34,7 +30,7 @@ fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_t
 fn scores_of_a_column_that_its_trial_did_not_ask_for_stay_known_when_it_says_no() {
     let n = 120;
     let (_, proxy) = problem(n, 3);
-    let oracle = told_by(&proxy);
+    let oracle = predicted_by(&proxy);
     let score = |pairs: &[Pair]| pairs.iter().map(|&pair| oracle.matrix()[pair]).collect::<Vec<_>>();
     let rounds = rounds(RoundsParams { k: n - 1, calls_per_item: 10, ..RoundsParams::default() });
     let mut search = Search::new(rounds, OracleShape::of(&oracle), vec![Arc::new(proxy)], &landmarks(n)).unwrap();
@@ -59,7 +55,7 @@ fn scores_of_a_column_that_its_trial_did_not_ask_for_stay_known_when_it_says_no(
 fn a_search_goes_on_as_if_nobody_had_asked_for_its_candidates() {
     let n = 130;
     let (popular, proxy) = problem_of(n, 3, 0.8);
-    let plain = told_by(&proxy);
+    let plain = predicted_by(&proxy);
     let (other, _) = problem(n, 4);
     let other: Arc<dyn Oracle> = Arc::new(other);
     let proxy: Arc<dyn Oracle> = Arc::new(proxy);

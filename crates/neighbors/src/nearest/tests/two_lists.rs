@@ -12,13 +12,7 @@ fn across(
     let landmarks = Landmarks::uniform(oracle.len(), &mut stream(3, "two lists", "landmarks", 0));
     let mut search = Search::new(rounds, OracleShape::of(oracle), proxies.to_vec(), &landmarks).unwrap();
     let call_plan = search.call_plan().clone();
-    let mut asked = Vec::new();
-    while let Some(batch) = search.next_batch().unwrap() {
-        let mut scores = vec![0.0; batch.pairs.len()];
-        oracle.evaluate(&batch.pairs, &mut scores).unwrap();
-        search.record(&batch.pairs, &scores).unwrap();
-        asked.extend(batch.pairs.iter().map(|&(i, j)| (i.min(j), i.max(j))));
-    }
+    let asked = pairs_of(answer_all(&mut search, oracle)).into_iter().map(|(i, j)| (i.min(j), i.max(j))).collect();
     (search.finish().unwrap().lists, asked, call_plan)
 }
 
@@ -45,8 +39,7 @@ fn lists_across_are_those_of_brute_force_where_the_calls_reach_all_pairs_and_bet
     let (oracle, proxy) = problem(150, 2);
     let proxies: [Arc<dyn Oracle>; 1] = [Arc::new(proxy)];
     let (left, k) = (50, 5);
-    let all: Vec<usize> = (0..150).collect();
-    let scores = block_of(&oracle, &all, &all).unwrap();
+    let scores = whole(&oracle);
     let nearest = |i: usize| {
         let mut others: Vec<usize> = (left..150).collect();
         others.sort_by(|&a, &b| scores[[i, b]].total_cmp(&scores[[i, a]]));

@@ -4,6 +4,7 @@ use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
+use crate::recall::share_found;
 use landmark_core::oracle::{AsymmetryPolicy, Budget, DistinctItems, EmbeddingProxy, Metered, Precomputed, Remembered};
 use landmark_core::stream::stream;
 
@@ -52,13 +53,15 @@ fn plain<'a>(proxies: &'a [Arc<dyn Oracle>], params: RoundsParams, landmarks: &'
     AuditedSearch { proxies, params, landmarks, known: Known::default(), contents: None }
 }
 
-/// Mean share of the k best of every item that its list holds.
+/// Share of the k best of an item that its list holds.
+fn share(scores: &Array2<f64>, item: usize, list: &[Neighbor], k: usize) -> f64 {
+    let items: HashSet<usize> = list.iter().map(|near| near.item).collect();
+    share_found(scores.row(item).as_slice().unwrap(), item, k, |other| items.contains(&other))
+}
+
+/// The same, of every item on average.
 fn recall(scores: &Array2<f64>, lists: &[Vec<Neighbor>], k: usize) -> f64 {
-    let share = |(item, list): (usize, &Vec<Neighbor>)| {
-        let items: HashSet<usize> = list.iter().map(|near| near.item).collect();
-        share_found(scores.row(item).as_slice().unwrap(), item, k, |other| items.contains(&other))
-    };
-    lists.iter().enumerate().map(share).sum::<f64>() / lists.len() as f64
+    lists.iter().enumerate().map(|(item, list)| share(scores, item, list, k)).sum::<f64>() / lists.len() as f64
 }
 
 #[test]
@@ -76,10 +79,7 @@ fn the_recall_that_is_stated_is_had_in_all_draws_but_the_share_that_is_allowed()
         right += u32::from(recall(&scores, &found.lists, 10) >= 0.8);
         fewest = fewest.min(metered.spent().evaluations);
         for &item in &found.rows {
-            let whole = [found.lists[item].clone()];
-            let row = scores.row(item).to_owned().insert_axis(ndarray::Axis(0));
-            let items: HashSet<usize> = whole[0].iter().map(|near| near.item).collect();
-            assert_eq!(share_found(row.as_slice().unwrap(), item, 10, |other| items.contains(&other)), 1.0);
+            assert_eq!(share(&scores, item, &found.lists[item], 10), 1.0);
         }
     }
     // 1 − δ less two binomial standard errors of 25 draws
@@ -273,10 +273,7 @@ fn a_search_with_a_recall_stands_on_known_columns_and_states_what_holds() {
         assert!(found.rows.iter().all(|row| !columns.contains(row)));
         right += u32::from(recall(&scores, &found.lists, 10) >= 0.8);
         for &column in &columns {
-            let list = [found.lists[column].clone()];
-            let row = scores.row(column).to_owned().insert_axis(ndarray::Axis(0));
-            let items: HashSet<usize> = list[0].iter().map(|near| near.item).collect();
-            assert_eq!(share_found(row.as_slice().unwrap(), column, 10, |other| items.contains(&other)), 1.0);
+            assert_eq!(share(&scores, column, &found.lists[column], 10), 1.0);
         }
         // known pairs are not asked for
         let most = (160 - 20) * (160 - 20 - 1) / 2;

@@ -11,19 +11,18 @@
 //! Cost: N for the weights, L log L for the thresholds.
 
 use landmark_core::rank::RankCmp;
+use landmark_neighbors::recall::Target;
 use rand::Rng;
 use rand::distributions::{Distribution, WeightedIndex};
-
-use super::Target;
 
 /// Share of the sample that is drawn by the proxy; the rest is uniform, so that no weight is near 0.
 const BY_PROXY: f64 = 0.9;
 
 /// A sample of records, by the square root of a proxy that lies between 0 and 1.
 #[derive(Debug, Clone)]
-pub struct LabelSample {
+pub(super) struct LabelSample {
     /// Numbers of the records, with repetitions: those that take a label.
-    pub records: Vec<usize>,
+    pub(super) records: Vec<usize>,
     /// m of each: 1/(N w).
     weights: Vec<f64>,
     /// p of each.
@@ -33,7 +32,7 @@ pub struct LabelSample {
 impl LabelSample {
     /// `labels` draws from the records whose proxies these are. Proxies are scaled to lie between 0 and 1; where they are all equal, the
     /// sample is uniform. Empty of no record, or of no label.
-    pub fn draw(proxies: &[f64], labels: usize, rng: &mut impl Rng) -> Self {
+    pub(super) fn draw(proxies: &[f64], labels: usize, rng: &mut impl Rng) -> Self {
         let (least, most) =
             proxies.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &p| (least.min(p), most.max(p)));
         let spread = most - least;
@@ -54,7 +53,7 @@ impl LabelSample {
     ///
     /// # Panics
     /// When there are more or fewer labels than draws.
-    pub fn threshold(&self, is_wanted: &[bool], target: Target) -> f64 {
+    pub(super) fn threshold(&self, is_wanted: &[bool], target: Target) -> f64 {
         assert_eq!(is_wanted.len(), self.records.len(), "a label for each draw");
         let mut positives: Vec<(f64, f64)> = (0..is_wanted.len())
             .filter(|&draw| is_wanted[draw])
