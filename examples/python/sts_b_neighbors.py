@@ -1,9 +1,12 @@
 """Nearest neighbors and near-duplicates among 10,000 distinct sentences of STS-B, at 20 calls per sentence, with the recall that an audit shows.
 
-    python sts_b_neighbors.py --data "$LANDMARK_DATA" [--items 10000] [--model cross-encoder/stsb-roberta-base] [--store scores]
+    python sts_b_neighbors.py --data "$LANDMARK_DATA" [--items 10000] [--store scores]
+    python sts_b_neighbors.py --data "$LANDMARK_DATA" --model stsb-cross-encoder --proxy all-MiniLM-L6-v2 --threshold 0.8 --rows 20
 
-All pairs would be 49,995,000 calls. Without `--model` the score is exp(-1.25 WMD) of the word vectors `self300`, which needs no model. The last lines
-compare with reranking: the same number of candidates per sentence, chosen by the proxy alone.
+All pairs would be 49,995,000 calls. Without `--model` the score is exp(-1.25 WMD) of the word vectors `self300`, which needs no model, and the proxy is
+the mean of these vectors. With `--model` the score is a cross-encoder of sentence-transformers, such as `fine_tune_sts_b.py` makes, called once per pair
+with the sentences in alphabetical order; the proxy is a bi-encoder. The last lines compare with reranking: the same number of candidates per sentence,
+chosen by the proxy alone.
 """
 
 import argparse
@@ -24,7 +27,9 @@ parser.add_argument("--items", type=int, default=10_000)
 parser.add_argument("--calls", type=int, default=20, help="calls per sentence")
 parser.add_argument("--threshold", type=float, default=0.6, help="least score of a near-duplicate")
 parser.add_argument("--rows", type=int, default=60, help="sentences of the audit")
-parser.add_argument("--model", help="a cross-encoder of sentence-transformers")
+parser.add_argument("--model", help="a cross-encoder of sentence-transformers: a name on the hub or a folder")
+parser.add_argument("--dtype", default="float32", help="of the cross-encoder: bfloat16 is faster on processors with instructions for it")
+parser.add_argument("--proxy", default="sentence-transformers/all-MiniLM-L6-v2", help="the bi-encoder next to `--model`")
 parser.add_argument("--store", help="folder that keeps the scores")
 options = parser.parse_args()
 
@@ -43,9 +48,16 @@ texts, proxy = [texts[place] for place in chosen], normalize(counts[chosen] @ ve
 n = len(texts)
 
 if options.model:
-    from sentence_transformers import CrossEncoder
+    from sentence_transformers import CrossEncoder, SentenceTransformer
 
-    settings = {"similarity": CrossEncoder(options.model), "order": "mean"}
+    model = CrossEncoder(options.model, model_kwargs={"dtype": options.dtype})
+    proxy = SentenceTransformer(options.proxy).encode(texts, normalize_embeddings=True)
+
+    def score(pairs: list[tuple[str, str]]) -> np.ndarray:
+        """The score of the alphabetical order: symmetric, and one call per pair."""
+        return model.predict([sorted(pair) for pair in pairs], batch_size=16, show_progress_bar=False)
+
+    settings = {"similarity": score, "order": "symmetric", "identity": f"{Path(options.model).name}, {options.dtype}, alphabetical order"}
 else:
     settings = {"similarity": Wmd(words, vectors, empty=2.0), "gamma": 1.25, "diagonal": 1.0}
 lm = Landmark(n_components=LANDMARKS, proxy=proxy, store=options.store, error_samples=0, **settings)
@@ -64,12 +76,17 @@ print(f"{len(pairs):,} near-duplicates of {options.threshold} and more are among
 for place in np.argsort(-similar)[[0, len(pairs) // 2, len(pairs) - 1]] if len(pairs) else []:
     print(f"  {similar[place]:.2f}  {texts[pairs[place, 0]]}\n        {texts[pairs[place, 1]]}")
 
-# reranking holds the true neighbors that are among its candidates
-near = np.empty((n, options.calls), dtype=np.int64)
+# reranking holds the true neighbors that are among its candidates: as many per sentence as the same number of distinct pairs allows
+near = np.empty((n, 3 * options.calls), dtype=np.int64)
 for first in range(0, n, 500):
     cosines = proxy[first : first + 500] @ proxy.T
     cosines[np.arange(len(cosines)), first + np.arange(len(cosines))] = -2.0
-    near[first : first + 500] = np.argpartition(-cosines, options.calls, axis=1)[:, : options.calls]
+    best = np.argpartition(-cosines, near.shape[1], axis=1)[:, : near.shape[1]]
+    near[first : first + 500] = np.take_along_axis(best, np.argsort(-np.take_along_axis(cosines, best, axis=1), axis=1), axis=1)
+keys = np.minimum(np.arange(n)[:, None], near) * n + np.maximum(np.arange(n)[:, None], near)
+width = next((width for width in range(near.shape[1], options.calls, -1) if len(np.unique(keys[:, :width])) <= calls), options.calls)
+near = near[:, :width]
+print(f"reranking: {width} candidates per sentence, {len(np.unique(keys[:, :width])):,} pairs")
 for name, lists in (("rounds", found), ("reranking", near)):
     audit = recall_of(lists, lm, k=K, calls=options.rows * (n - 1))
     print(f"recall@{K} of {name}: about {audit.recall:.3f}, at least {audit.lower:.3f} with probability 0.9 ({audit.rows} audited sentences)")

@@ -8,9 +8,7 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use landmark_neighbors::search::{
-    Index, IndexParams, IndexParts, ItemProxy, ItemProxyParts, PopularityLink, SearchError,
-};
+use landmark_neighbors::search::{HubnessLink, Index, IndexParams, IndexParts, ItemProxy, ItemProxyParts, SearchError};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -41,7 +39,7 @@ pub struct IndexInfo {
     /// Name that the user's program gave itself, where one scored.
     pub scorer: Option<String>,
     pub params: IndexParams,
-    pub link: PopularityLink,
+    pub link: HubnessLink,
     /// The key of the job that made it.
     pub job: String,
     /// Hash of the configuration that made it.
@@ -80,9 +78,9 @@ pub fn write(folder: &Path, info: &IndexInfo, parts: &IndexParts) -> Result<(), 
 }
 
 fn write_files(folder: &Path, info: &IndexInfo, parts: &IndexParts) -> Result<(), IndexError> {
-    let popularity = parts.popularity.view().insert_axis(Axis(0));
+    let hubness = parts.hubness.view().insert_axis(Axis(0));
     let mut tensors =
-        vec![("popularity", popularity), ("scores", parts.scores.view()), ("residual", parts.residual.view())];
+        vec![("popularity", hubness), ("scores", parts.scores.view()), ("residual", parts.residual.view())];
     tensors.extend(parts.anchor_proxy.as_ref().map(|proxy| ("anchor_proxy", proxy.view())));
     tensors.extend(parts.item_proxy.as_ref().map(|proxy| match proxy.parts() {
         ItemProxyParts::Vectors(vectors) => ("item_vectors", vectors),
@@ -137,8 +135,7 @@ pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
     let mut tensors =
         read_tensors(&bytes).ok_or_else(|| damaged(&path, "its header does not fit its numbers".into()))?;
     let mut take = |name: &str| tensors.remove(name);
-    let (Some(popularity), Some(scores), Some(residual)) = (take("popularity"), take("scores"), take("residual"))
-    else {
+    let (Some(hubness), Some(scores), Some(residual)) = (take("popularity"), take("scores"), take("residual")) else {
         return Err(damaged(&path, "`popularity`, `scores` or `residual` is missing".into()));
     };
     let item_proxy = match (take("item_vectors"), take("item_matrix")) {
@@ -149,7 +146,7 @@ pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
     let parts = IndexParts {
         params: info.params,
         link: info.link.clone(),
-        popularity: popularity.into_iter().collect(),
+        hubness: hubness.into_iter().collect(),
         scores,
         residual,
         anchor_proxy: take("anchor_proxy"),

@@ -15,14 +15,14 @@ use landmark_core::rank::RankCmp;
 
 mod answer;
 pub mod baselines;
+mod hubness;
 mod index;
 mod items;
-mod popularity;
 
 pub use answer::{Answer, Hit};
+pub use hubness::HubnessLink;
 pub use index::{Anchors, Index, IndexParams, IndexParts};
 pub use items::{ItemProxy, ItemProxyParts};
-pub use popularity::PopularityLink;
 
 /// Reason why items could not be searched.
 #[derive(Debug, thiserror::Error)]

@@ -61,7 +61,7 @@ fn the_index_and_its_baselines_reproduce_the_reference() {
         for form in 0..2 {
             let index = Index::build(anchors, with_proxy.then(|| items(form)), IndexParams::default()).unwrap();
             assert_near("link", &index.parts().link.coefficients, &line(&case["link"]));
-            assert_near("popularity", &index.parts().popularity.to_vec(), &line(&case["popularity"]));
+            assert_near("popularity", &index.parts().hubness.to_vec(), &line(&case["popularity"]));
             for (number, query) in case["queries"].as_array().unwrap().iter().enumerate() {
                 let truth = line(&query["scores"]);
                 let score = |items: &[usize]| Ok(items.iter().map(|&item| truth[item]).collect::<Vec<_>>());
@@ -116,7 +116,7 @@ fn recall(answer: &Answer, truth: &[f64], k: usize) -> f64 {
 }
 
 #[test]
-fn where_the_proxy_is_blind_to_popularity_the_index_finds_more_than_the_baselines_at_equal_calls() {
+fn where_the_proxy_is_blind_to_hubness_the_index_finds_more_than_the_baselines_at_equal_calls() {
     let (n, a, b) = (300, 30, 20);
     let (scores, vectors) = world(n, a + 40, 7);
     let (index, proxy) = index_of(n, a, &scores, &vectors);

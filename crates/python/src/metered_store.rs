@@ -23,7 +23,7 @@ use crate::oracle::{Oracle, scored};
 use crate::pairs;
 use crate::reading::{self, settings};
 use crate::scores::{IN_MEMORY, Kept, Scores};
-use crate::session::{ScoreQueue, interruptible, run};
+use crate::session::{ScoreQueue, Stopped, interruptible, run};
 
 /// Columns, and single pairs (m × 2).
 type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
@@ -117,9 +117,12 @@ impl MeteredStore {
                     if let Some(list) = item_list {
                         stored.carry_over(&list, !dry)?;
                     }
-                    Ok(stored)
+                    Ok((stored, tiles))
                 };
-                Kept::Store(Arc::new(interruptible(py, open)?.map_err(|error: StoreError| of_store(&error))?))
+                let (stored, tiles) = interruptible(py, open)?.map_err(|error: StoreError| of_store(&error))?;
+                let label = OracleLabel::new(kind, format!("{description}, each order apart"));
+                given = oracle.given.clone().map(|one| GivenOrders::new(one, &meter, tiles, label));
+                Kept::Store(Arc::new(stored))
             }
         };
         let contents = oracle.item_list.as_ref().map(|list| Arc::new(list.contents()));

@@ -31,11 +31,6 @@ impl GivenOrders {
         self.meter.spent().evaluations
     }
 
-    /// Seconds during which single orders were scored.
-    pub(crate) fn seconds(&self) -> f64 {
-        self.meter.spent().seconds
-    }
-
     /// False while a thread is at work on them.
     pub(crate) fn is_free(&self) -> bool {
         self.meter.is_free()

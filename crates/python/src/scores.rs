@@ -146,11 +146,6 @@ impl Scores {
         self.meter.spent().evaluations + self.given.as_ref().map_or(0, GivenOrders::spent)
     }
 
-    /// Seconds during which the score was at work.
-    pub(crate) fn seconds(&self) -> f64 {
-        self.meter.spent().seconds + self.given.as_ref().map_or(0.0, GivenOrders::seconds)
-    }
-
     /// True if a search asks for one order of each pair first.
     pub(crate) fn has_orders(&self) -> bool {
         self.given.is_some()

@@ -14,7 +14,7 @@ use landmark_core::oracle::{Oracle, Symmetry, block_of};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
 use landmark_report::{CellKey, Metric, ResultRow};
-use landmark_tasks::retrieval::{Depth, Judgement, Truth};
+use landmark_tasks::retrieval::{Depth, MeanWithInterval, Truth};
 use landmark_yaml::Entry;
 use ndarray::Array2;
 use serde_json::json;
@@ -140,7 +140,7 @@ pub struct Finding {
     pub calls: usize,
     pub metric: Metric,
     /// Its mean over the items.
-    pub judged: Judgement,
+    pub judged: MeanWithInterval,
     pub spent: u64,
 }
 

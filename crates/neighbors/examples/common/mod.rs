@@ -5,7 +5,7 @@
 use ndarray::Array2;
 
 /// A matrix of little-endian f64, row by row.
-pub fn read(path: &str, rows: usize) -> Result<Array2<f64>, Box<dyn std::error::Error>> {
+pub(crate) fn read(path: &str, rows: usize) -> Result<Array2<f64>, Box<dyn std::error::Error>> {
     let numbers: Vec<f64> = std::fs::read(path)?
         .chunks_exact(8)
         .map(|bytes| Ok(f64::from_le_bytes(bytes.try_into()?)))
@@ -14,7 +14,7 @@ pub fn read(path: &str, rows: usize) -> Result<Array2<f64>, Box<dyn std::error::
 }
 
 /// User and system seconds of all threads so far.
-pub fn cpu_seconds() -> f64 {
+pub(crate) fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after = stat.rsplit(')').next().unwrap_or_default();
     // fields 14 and 15, in ticks of a hundredth

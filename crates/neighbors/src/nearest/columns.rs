@@ -118,7 +118,7 @@ impl Columns {
     }
 
     /// How popular each item is in them, as `transform` sees their scores.
-    pub(super) fn popularity(&self, transform: &RankTransform) -> Hubness {
+    pub(super) fn hubness(&self, transform: &RankTransform) -> Hubness {
         Hubness::of(&self.items, self.scores.mapv(|score| transform.at(score)).view())
     }
 

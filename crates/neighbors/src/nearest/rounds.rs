@@ -41,7 +41,8 @@ pub struct RoundsParams {
     /// Rows are kriged. Off for who wants to see what it does.
     pub kriging: bool,
     /// The link knows how popular an item is. Off for who wants to see what it does.
-    pub popularity: bool,
+    #[serde(rename = "popularity")]
+    pub hubness: bool,
     /// The link and kriging may see ranks of the scores. Off for who wants to see what it does.
     pub rank_transform: bool,
     /// A Gaussian process over pairs adds what it learns from the pairs of similar items. Off for who wants to see what it does.
@@ -71,7 +72,7 @@ impl Default for RoundsParams {
             columns: None,
             candidates: 4,
             kriging: true,
-            popularity: true,
+            hubness: true,
             rank_transform: true,
             pairwise: true,
             pairs: false,
@@ -243,7 +244,7 @@ impl Rounds {
 
     /// Rows of the columns that are looked at first; none where the columns were asked for, or hubness was not.
     pub(super) fn trial_rows(&self, n: usize, columns: usize) -> usize {
-        if columns == 0 || self.0.columns.is_some() || !self.0.popularity || self.0.left.is_some() {
+        if columns == 0 || self.0.columns.is_some() || !self.0.hubness || self.0.left.is_some() {
             return 0;
         }
         let rows = (n / 12).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);

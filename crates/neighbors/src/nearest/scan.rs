@@ -11,9 +11,9 @@ use super::best::Best;
 use super::pool::UNKNOWN;
 use super::{NeighborError, PROXY};
 use crate::universe::Universe;
+use landmark_core::hubness::{HubLink, Hubness};
 use landmark_core::linalg;
 use landmark_core::oracle::{Oracle, OracleError, ask_block};
-use landmark_core::hubness::{HubLink, Hubness};
 
 /// Rows and columns of a block of the scan: 8 MB a proxy.
 const BLOCK: usize = 1024;
@@ -37,8 +37,8 @@ pub(super) fn scan(
         if let Some(block) = blocks.first_mut() {
             offer_pairs(&mut best[0], block, universe, rows, cols);
         }
-        if let Some((link, popularity)) = link {
-            let mut linked = link_block(link, popularity.values(), &blocks, rows, cols);
+        if let Some((link, hubness)) = link {
+            let mut linked = link_block(link, hubness.values(), &blocks, rows, cols);
             offer_pairs(&mut best[1], &mut linked, universe, rows, cols);
         }
     })?;
@@ -53,7 +53,7 @@ type Block<'a> = &'a dyn Fn(Range<usize>, Range<usize>) -> Array2<f32>;
 pub(super) fn scan_estimates(
     universe: Universe,
     proxies: &[Arc<dyn Oracle>],
-    (link, popularity): (&HubLink, &Hubness),
+    (link, hubness): (&HubLink, &Hubness),
     (process, weight): (Block<'_>, f64),
     width: usize,
     is_large: bool,
@@ -61,7 +61,7 @@ pub(super) fn scan_estimates(
     let n = universe.items;
     let mut best = vec![Best::new(width); n];
     for_blocks(n, proxies, is_large, |rows, cols, blocks| {
-        let mut estimates = link_block(link, popularity.values(), &blocks, rows, cols);
+        let mut estimates = link_block(link, hubness.values(), &blocks, rows, cols);
         let process = process(rows[0]..rows[0] + rows.len(), cols[0]..cols[0] + cols.len());
         estimates.zip_mut_with(&process, |estimate, &process| *estimate += weight * f64::from(process));
         offer_pairs(&mut best, &mut estimates, universe, rows, cols);
@@ -161,20 +161,14 @@ pub(super) fn proxy_blocks(
     proxies.iter().enumerate().map(|(number, proxy)| proxy_block(number, proxy, rows, cols)).collect()
 }
 
-fn link_block(
-    link: &HubLink,
-    popularity: &[f64],
-    blocks: &[Array2<f64>],
-    rows: &[usize],
-    cols: &[usize],
-) -> Array2<f64> {
+fn link_block(link: &HubLink, hubness: &[f64], blocks: &[Array2<f64>], rows: &[usize], cols: &[usize]) -> Array2<f64> {
     let mut linked = Array2::zeros((rows.len(), cols.len()));
     linked.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(a, mut line)| {
         let mut proxies = vec![0.0; blocks.len()];
-        let one = popularity[rows[a]];
+        let one = hubness[rows[a]];
         for (b, value) in line.iter_mut().enumerate() {
             proxies.iter_mut().zip(blocks).for_each(|(proxy, block)| *proxy = block[[a, b]]);
-            *value = link.at((one, popularity[cols[b]]), &proxies);
+            *value = link.at((one, hubness[cols[b]]), &proxies);
         }
     });
     linked

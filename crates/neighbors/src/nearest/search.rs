@@ -14,7 +14,7 @@ use super::rounds::{CallPlan, Rounds};
 use super::{NeighborError, PROXY, require_symmetric, trial};
 use crate::universe::Universe;
 use arms::Arm;
-use estimates::ColumnPopularity;
+use estimates::ColumnHubness;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
 use orders::OneOrder;
@@ -52,7 +52,7 @@ pub struct Search {
     proxy_order: Vec<usize>,
     columns: Columns,
     /// Hubness in the scores of the columns, and in their ranks.
-    popularity: [ColumnPopularity; 2],
+    hubness: [ColumnHubness; 2],
     /// True while the link and kriging see ranks.
     by_rank: bool,
     judges: Vec<usize>,
@@ -148,7 +148,7 @@ impl Search {
         }
         Ok(Self {
             columns: columns_of(&rounds, &call_plan, n, rounds.column_items(landmarks.order(), wanted)),
-            popularity: [(); 2].map(|()| ColumnPopularity::unknown(n)),
+            hubness: [(); 2].map(|()| ColumnHubness::unknown(n)),
             by_rank: false,
             judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
             order: landmarks.independent().into(),

@@ -17,8 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Asking};
+use super::hubness::{Hubness, HubnessLink};
 use super::items::mean_diagonal;
-use super::popularity::{Popularity, PopularityLink};
 use super::{ItemProxy, SearchError, best_unknown, check_line, check_matrix};
 use landmark_core::balance;
 use landmark_core::linalg::Cholesky;
@@ -101,9 +101,9 @@ pub struct Index {
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexParts {
     pub params: IndexParams,
-    pub link: PopularityLink,
+    pub link: HubnessLink,
     /// h of the items, length n.
-    pub popularity: Array1<f64>,
+    pub hubness: Array1<f64>,
     /// C, n × a.
     pub scores: Array2<f64>,
     /// R = C − link, n × a.
@@ -132,13 +132,12 @@ impl Index {
             check_matrix("the proxy of items and anchors", to_items, (n, a))?;
             check_matrix("the proxy among the anchors", among, (a, a))?;
         }
-        let popularity = Popularity::of(anchors.scores);
-        let (link, residual) =
-            PopularityLink::fit(anchors.scores, anchors.proxy.map(|(to_items, _)| to_items), &popularity)?;
+        let hubness = Hubness::of(anchors.scores);
+        let (link, residual) = HubnessLink::fit(anchors.scores, anchors.proxy.map(|(to_items, _)| to_items), &hubness)?;
         Self::from_parts(IndexParts {
             params,
             link,
-            popularity: popularity.items,
+            hubness: hubness.items,
             scores: anchors.scores.to_owned(),
             residual,
             anchor_proxy: anchors.proxy.map(|(_, among)| among.to_owned()),
@@ -155,7 +154,7 @@ impl Index {
         let (n, a) = parts.residual.dim();
         check_matrix("the residual", parts.residual.view(), (n, a))?;
         check_matrix("the scores with the anchors", parts.scores.view(), (n, a))?;
-        check_line("the hubness", &parts.popularity.to_vec(), n)?;
+        check_line("the hubness", &parts.hubness.to_vec(), n)?;
         if let Some(among) = &parts.anchor_proxy {
             check_matrix("the proxy among the anchors", among.view(), (a, a))?;
         }
@@ -281,7 +280,7 @@ impl Index {
     /// F: the link at the query's proxy scores, and what the anchors left over, weighed by how near they are.
     fn prior(&self, proxy: Option<(&[f64], &[f64])>) -> Array1<f64> {
         let Self { parts, anchor_factor, .. } = self;
-        let mut prior = parts.link.prior(proxy.map(|(to_items, _)| to_items), parts.popularity.view());
+        let mut prior = parts.link.prior(proxy.map(|(to_items, _)| to_items), parts.hubness.view());
         if let (Some((_, to_anchors)), Some(factor), Some(among)) = (proxy, anchor_factor, &parts.anchor_proxy) {
             let scale = mean_diagonal(among);
             let mut weights: Vec<f64> = to_anchors.iter().map(|p| p / scale).collect();

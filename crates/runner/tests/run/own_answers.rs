@@ -52,8 +52,9 @@ ranks: 6
     let scratch = Scratch::with(config);
     // 40 names, of which 37 and 38 are 3, and 39 is 8
     let name = |i: usize| format!("{} {}", ["anna", "bertha", "carl", "dora", "emil"][i % 5], i * i * 7919 % 10_007);
-    let rows: String =
-        (0..40).map(|i| format!("n{i}\t{}\n", name([3, 3, 8].get(i.wrapping_sub(37)).copied().unwrap_or(i)))).collect();
+    let rows: String = (0..40_usize)
+        .map(|i| format!("n{i}\t{}\n", name([3, 3, 8].get(i.wrapping_sub(37)).copied().unwrap_or(i))))
+        .collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.run_well(&["--quiet"]);
     scratch.well(&["mine", "config.yaml", "--pairs", "10"]);

@@ -290,7 +290,7 @@ impl Ready<'_> {
             Without::Nothing | Without::Proxy => default,
             Without::Process => RoundsParams { pairwise: false, ..default },
             Without::Kriging => RoundsParams { kriging: false, ..default },
-            Without::Hubness => RoundsParams { popularity: false, ..default },
+            Without::Hubness => RoundsParams { hubness: false, ..default },
             Without::RankTransform => RoundsParams { rank_transform: false, ..default },
             Without::Rounds => RoundsParams { rounds: 1, ..default },
             Without::Share => RoundsParams { share: 0.0, ..default },

@@ -9,7 +9,7 @@ use landmark_harness::config::ProxyKind;
 use landmark_harness::study::StudyError;
 use landmark_neighbors_experiment::retrieval::{Finding, METRICS, SearchMethod, Setup, findings};
 use landmark_report::{Metric, Subject, Variant};
-use landmark_tasks::retrieval::Judgement;
+use landmark_tasks::retrieval::MeanWithInterval;
 
 use super::bench::Topic;
 
@@ -21,7 +21,7 @@ pub(super) struct Pooled {
     pub(super) method: SearchMethod,
     pub(super) calls: usize,
     pub(super) metric: Metric,
-    pub(super) judged: Judgement,
+    pub(super) judged: MeanWithInterval,
     pub(super) spent: u64,
     /// Mentions whose lists were judged.
     pub(super) mentions: usize,
@@ -53,8 +53,9 @@ pub(super) fn pooled(
         for &(method, ..) in SearchMethod::ALL {
             for (metric, _) in METRICS {
                 let here = found.iter().filter(|(_, f)| f.calls == calls && f.method == method && f.metric == metric);
-                let sets: Vec<(Judgement, usize)> = here.clone().map(|(n, finding)| (finding.judged, *n)).collect();
-                let Some(judged) = Judgement::pooled(&sets) else { continue };
+                let sets: Vec<(MeanWithInterval, usize)> =
+                    here.clone().map(|(n, finding)| (finding.judged, *n)).collect();
+                let Some(judged) = MeanWithInterval::pooled(&sets) else { continue };
                 let mentions = sets.iter().map(|(_, n)| n).sum();
                 let spent = here.map(|(_, finding)| finding.spent).sum();
                 all.push(Pooled { method, calls, metric, judged, spent, mentions });

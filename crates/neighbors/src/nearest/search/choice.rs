@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::estimates::ColumnPopularity;
+use super::estimates::ColumnHubness;
 use super::{Columns, Pair, Pool, Search, orders};
 use crate::nearest::places::{highest, places};
 use crate::nearest::rank_transform::RankTransform;
@@ -51,10 +51,10 @@ impl Search {
         let is_without = self.columns.items().is_empty();
         // one column a list holds no information on an item that it leaves out
         let is_single = self.rounds.params().left.is_some() && self.columns.items().len() < 4;
-        if self.rounds.params().popularity && !is_without && !is_single {
-            self.popularity = [RankTransform::default(), self.columns.ranks()].map(|transform| {
-                let items = self.columns.popularity(&transform);
-                ColumnPopularity { transform, items }
+        if self.rounds.params().hubness && !is_without && !is_single {
+            self.hubness = [RankTransform::default(), self.columns.ranks()].map(|transform| {
+                let items = self.columns.hubness(&transform);
+                ColumnHubness { transform, items }
             });
         }
         let width = self.rounds.width(n);
@@ -71,7 +71,7 @@ impl Search {
             (lists, _) if self.has_index => self.with_popular(lists),
             (_, None) if self.is_seeded => self.seeded_candidates(width)?,
             (_, link) => {
-                let link = link.as_ref().map(|link| (link, &self.popularity().items));
+                let link = link.as_ref().map(|link| (link, &self.hubness().items));
                 scan(self.universe(), &self.proxies, link, width, self.is_large)?
             }
         };

@@ -25,12 +25,12 @@ const NEIGHBORS_OF_NEIGHBOR: usize = 8;
 
 /// Hubness of the items by the scores of the columns, or by their ranks.
 #[derive(Clone)]
-pub(super) struct ColumnPopularity {
+pub(super) struct ColumnHubness {
     pub(super) transform: RankTransform,
     pub(super) items: Hubness,
 }
 
-impl ColumnPopularity {
+impl ColumnHubness {
     pub(super) fn unknown(n: usize) -> Self {
         Self { transform: RankTransform::default(), items: Hubness::unknown(n) }
     }
@@ -40,15 +40,15 @@ impl Search {
     /// The link, on all known pairs: those of columns with the hubness that leaves the column out.
     pub(super) fn fit_link(&self, pool: &Pool) -> HubLink {
         let n = pool.len();
-        let ColumnPopularity { transform, items: popularity } = self.popularity();
-        let h = popularity.values();
+        let ColumnHubness { transform, items: hubness } = self.hubness();
+        let h = hubness.values();
         let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
             for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
                 for slot in pool.row(i).filter(|&slot| pool.teaches(slot)) {
                     let (j, score) = (pool.other(slot), pool.scores[slot]);
                     let one = match (self.columns.number(i), self.columns.number(j)) {
-                        (_, Some(a)) if popularity.is_known() => {
-                            popularity.without(i, self.columns.score(i, a).map(|score| (a, transform.at(score))))
+                        (_, Some(a)) if hubness.is_known() => {
+                            hubness.without(i, self.columns.score(i, a).map(|score| (a, transform.at(score))))
                         }
                         (None, None) if i < j => h[i],
                         // known columns are read from the other side
@@ -59,7 +59,7 @@ impl Search {
                 }
             }
         };
-        HubLink::fit(self.proxies.len(), popularity.is_known(), n.div_ceil(ROWS_PER_CHUNK), rows)
+        HubLink::fit(self.proxies.len(), hubness.is_known(), n.div_ceil(ROWS_PER_CHUNK), rows)
     }
 
     /// E of every candidate pair, unless it stands already; `is_last`: no round follows, the lists do.
@@ -179,8 +179,8 @@ impl Search {
     }
 
     /// Hubness as the link sees it.
-    pub(super) fn popularity(&self) -> &ColumnPopularity {
-        &self.popularity[usize::from(self.by_rank)]
+    pub(super) fn hubness(&self) -> &ColumnHubness {
+        &self.hubness[usize::from(self.by_rank)]
     }
 
     /// The main proxy, where rows are kriged.
@@ -191,7 +191,7 @@ impl Search {
 
     /// The link at the pair of slot of row i.
     fn linked(&self, pool: &Pool, link: &HubLink, i: usize, slot: usize) -> f64 {
-        let h = self.popularity().items.values();
+        let h = self.hubness().items.values();
         link.at((h[i], h[pool.other(slot)]), pool.proxies(slot))
     }
 
@@ -287,7 +287,7 @@ impl Search {
                 Pairwise::new(pool.len(), &self.order, &self.proxies, only, self.is_large)?
             }
         };
-        let h = self.popularity().items.values();
+        let h = self.hubness().items.values();
         let at = |i: usize, j: usize, proxies: &[f64]| link.at((h[i], h[j]), proxies);
         let linked = self.linked_slots(pool, link);
         if pairwise.is_to_be_weighed(is_last) {
@@ -332,13 +332,13 @@ impl Search {
             return Ok(());
         }
         self.is_scanned = true;
-        let popularity = &self.popularity().items;
+        let hubness = &self.hubness().items;
         // of many items, half as many keep the pool within its memory
         let width = self.rounds.width(n) / if self.is_large { 2 } else { 1 };
         let lists = scan_estimates(
             self.universe(),
             &self.proxies,
-            (link, popularity),
+            (link, hubness),
             (&|rows, columns| process.block(rows, columns), weights.process),
             width,
             self.is_large,

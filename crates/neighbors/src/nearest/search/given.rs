@@ -161,11 +161,11 @@ impl Search {
 
     /// These lists with the items of highest hubness in each, as far as hubness is known.
     pub(super) fn with_popular(&self, mut lists: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-        let popularity = &self.popularity().items;
-        if !popularity.is_known() {
+        let hubness = &self.hubness().items;
+        if !hubness.is_known() {
             return lists;
         }
-        let h = popularity.values();
+        let h = hubness.values();
         // there are fewer items than can be numbered so
         let mut popular: Vec<u32> = (0..h.len() as u32).collect();
         popular.sort_by(|&a, &b| h[b as usize].rank_cmp(&h[a as usize]).then(a.cmp(&b)));

@@ -13,9 +13,9 @@ use crate::nearest::columns::Columns;
 use crate::nearest::pool::{Pool, ROWS_PER_CHUNK};
 use crate::nearest::rounds::Rounds;
 use crate::nearest::scan::scan;
+use landmark_core::hubness::{HubLink, LinkRow};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
-use landmark_core::hubness::{HubLink, LinkRow};
 
 /// Items that show whether what was learned is better than the seed alone: with few pairs an item, more of them than of a search without one.
 const JUDGES_OF_SEED: usize = 120;

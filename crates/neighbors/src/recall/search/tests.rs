@@ -12,13 +12,13 @@ use landmark_core::stream::stream;
 fn problem(n: usize, seed: u64) -> (Array2<f64>, Arc<dyn Oracle>) {
     let mut rng = stream(seed, "recall", "problem", n as u64);
     let vectors = Array2::from_shape_fn((n, 8), |_| rng.gen_range(-1.0..1.0));
-    let popularity: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.4..0.4)).collect();
+    let hubness: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.4..0.4)).collect();
     let cosine = EmbeddingProxy::cosine(vectors.clone()).unwrap();
     let mut scores = Array2::zeros((n, n));
     let all: Vec<usize> = (0..n).collect();
     cosine.block(&all, &all, scores.view_mut()).unwrap();
     for ((i, j), score) in scores.indexed_iter_mut() {
-        *score += popularity[i] + popularity[j];
+        *score += hubness[i] + hubness[j];
     }
     let seen = vectors.slice(ndarray::s![.., ..6]).to_owned();
     (scores, Arc::new(EmbeddingProxy::cosine(seen).unwrap()))

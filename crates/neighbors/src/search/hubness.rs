@@ -26,7 +26,7 @@ const TERMS: usize = 6;
 
 /// A fitted link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PopularityLink {
+pub struct HubnessLink {
     /// t₀ … t₅.
     pub coefficients: [f64; TERMS],
     /// Mean of the proxy's scores, subtracted before the link reads one.
@@ -36,7 +36,7 @@ pub struct PopularityLink {
 }
 
 /// Hubness of the items and of the anchors.
-pub(super) struct Popularity {
+pub(super) struct Hubness {
     /// h of the items, length n.
     pub items: Array1<f64>,
     /// The same without the column of an anchor, n × a.
@@ -45,7 +45,7 @@ pub(super) struct Popularity {
     pub anchors: Array1<f64>,
 }
 
-impl Popularity {
+impl Hubness {
     /// Hubness in the scores of n items with a anchors.
     pub(super) fn of(scores: ArrayView2<'_, f64>) -> Self {
         let count = scores.ncols() as f64;
@@ -61,12 +61,12 @@ impl Popularity {
     }
 }
 
-impl PopularityLink {
+impl HubnessLink {
     /// Fits the link to all of C; `proxy` (n × a) is left out where there is none. Returns it with what it leaves over, C − link.
     pub(super) fn fit(
         scores: ArrayView2<'_, f64>,
         proxy: Option<ArrayView2<'_, f64>>,
-        popularity: &Popularity,
+        hubness: &Hubness,
     ) -> Result<(Self, Array2<f64>), SearchError> {
         let (mean, deviation) = match proxy {
             Some(proxy) => {
@@ -80,7 +80,7 @@ impl PopularityLink {
         let mut link = Self { coefficients: [0.0; TERMS], mean, deviation };
         let terms = |link: &Self, i: usize, a: usize| {
             let p = proxy.map_or(mean, |proxy| proxy[[i, a]]);
-            link.terms(p, popularity.without[[i, a]], popularity.anchors[a])
+            link.terms(p, hubness.without[[i, a]], hubness.anchors[a])
         };
         let mut regression = RidgeRegression::new(TERMS);
         for ((i, a), &score) in scores.indexed_iter() {
@@ -96,12 +96,12 @@ impl PopularityLink {
     }
 
     /// Scores of a query of middling hubness (h_q = 0) with all items; without a proxy their hubness alone.
-    pub(super) fn prior(&self, proxy: Option<&[f64]>, popularity: ArrayView1<'_, f64>) -> Array1<f64> {
+    pub(super) fn prior(&self, proxy: Option<&[f64]>, hubness: ArrayView1<'_, f64>) -> Array1<f64> {
         let at = |(item, &h): (usize, &f64)| {
             let terms = self.terms(proxy.map_or(self.mean, |proxy| proxy[item]), h, 0.0);
             aview1(&terms).dot(&aview1(&self.coefficients))
         };
-        popularity.iter().enumerate().map(at).collect()
+        hubness.iter().enumerate().map(at).collect()
     }
 
     fn terms(&self, proxy: f64, item: f64, query: f64) -> [f64; TERMS] {
