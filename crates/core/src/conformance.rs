@@ -283,7 +283,7 @@ pub fn needs_the_landmarks_it_states(method: &dyn Approximate) {
             Err(ApproximateError::TooFewLandmarks { needed, given, .. }) => {
                 assert_eq!((needed, given), (enough, fewer))
             }
-            _ => panic!("{fewer} landmarks are enough at rank {rank}, though the method says {enough}"),
+            _ => panic!("{fewer} landmarks are enough at rank {rank}, though the method states {enough}"),
         }
     }
 }
@@ -400,7 +400,7 @@ pub fn takes_a_symmetric_matrix_or_is_an_error(method: &dyn Approximate) {
         Err(ApproximateError::Asymmetric { .. }) => {
             assert!(oracle.asked().is_empty(), "evaluated before it was refused")
         }
-        Err(other) => panic!("the error does not say that the score is asymmetric: {other}"),
+        Err(other) => panic!("the error does not state that the score is asymmetric: {other}"),
     }
 }
 

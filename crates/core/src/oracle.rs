@@ -39,7 +39,7 @@ mod vector_kernel;
 pub use distinct::{DistinctPairs, evaluate_block};
 pub use distinct_items::{DistinctItems, among_distinct};
 pub use embedded::EmbeddingProxy;
-pub use fallible::{Attempt, Complaints, FailedPair, Fallible, attempt_off_diagonal};
+pub use fallible::{Attempt, FailedPair, Fallible, PairErrors, attempt_off_diagonal};
 pub use in_unit::InUnit;
 pub use itemless::Itemless;
 pub use kernelized::{Kernel, Kernelized};

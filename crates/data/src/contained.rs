@@ -9,7 +9,7 @@ use std::sync::Once;
 
 thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+    static MESSAGE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Result of a reader, or its message when it panicked. What it panicked over is not to be used again.
@@ -26,14 +26,14 @@ pub fn contained<T>(read: impl FnOnce() -> T) -> Result<T, String> {
                 let payload = panic.payload();
                 let text = payload.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-                SAID.set(text.to_owned());
+                MESSAGE.set(text.to_owned());
             }
         }));
     });
     DEPTH.set(DEPTH.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(read));
     DEPTH.set(DEPTH.get() - 1);
-    outcome.map_err(|_| SAID.take())
+    outcome.map_err(|_| MESSAGE.take())
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ fn passable(fetched: Result<(), FetchError>, watch: &mut dyn Watch) -> Result<()
     match fetched {
         Err(error @ FetchError::Write { .. }) => Err(error),
         Err(error) => {
-            watch.say(&format!("not fetched, the run goes on without: {error}"));
+            watch.say(&format!("not fetched, the run continues without: {error}"));
             Ok(())
         }
         Ok(()) => Ok(()),

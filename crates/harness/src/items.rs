@@ -106,7 +106,7 @@ impl TextsConfig {
     }
 
     /// A file of further items, with the same columns in whatever layout its ending names.
-    pub fn beside<'a>(&'a self, path: &'a Path) -> ItemFile<'a> {
+    pub fn at_path<'a>(&'a self, path: &'a Path) -> ItemFile<'a> {
         self.laid_out(path, TextsFormat::of(path).unwrap_or(self.layout()), &[])
     }
 
@@ -170,7 +170,7 @@ impl ItemFile<'_> {
                     items.empty += 1;
                     continue;
                 }
-                let wanted = "remove the row, give it a text, or say `empty_texts: drop`";
+                let wanted = "remove the row, give it a text, or set `empty_texts: drop`";
                 let column = self.text;
                 let seen = if is_there { format!("`{column}` is blank") } else { format!("it has no `{column}`") };
                 return Err(self.table.row(row, seen, wanted).into());

@@ -132,8 +132,8 @@ pub fn below_the_rest(of_themselves: &[f64], of_others: &[f64]) -> Option<String
     let are_there = !of_themselves.is_empty() && of_others.len() > 1;
     (are_there && most < least).then(|| {
         format!(
-            "items are less like themselves (at most {most:.4}) than like each other (at least {least:.4}): where these are distances, say \
-             `oracle.gamma`, and exp(−γ·d) is taken"
+            "items are less like themselves (at most {most:.4}) than like each other (at least {least:.4}): if these are distances, set \
+             `oracle.gamma`, which uses exp(−γ·d)"
         )
     })
 }

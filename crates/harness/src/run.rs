@@ -286,7 +286,7 @@ fn run_at(
 struct Outcome {
     failed: usize,
     budget: bool,
-    complaints: Vec<String>,
+    errors: Vec<String>,
 }
 
 fn work(
@@ -338,10 +338,10 @@ fn work(
             }
             Err(JobError::Needs { .. }) if outcome.budget || outcome.failed > 0 => {}
             Err(error) if options.keep_going => {
-                let complaint = format!("{} failed: {}", job.title, with_causes(&error));
-                progress.say(&complaint);
+                let error = format!("{} failed: {}", job.title, with_causes(&error));
+                progress.say(&error);
                 outcome.failed += 1;
-                outcome.complaints.push(complaint);
+                outcome.errors.push(error);
             }
             Err(error) => {
                 source.matrices().flush()?;
@@ -410,7 +410,7 @@ fn facts_of(config: &Config, source: &dyn RunSource, rows: &[ResultRow], outcome
         let text = format!("the budget was exhausted: {end}");
         facts.caveats.push(Caveat { dataset: None, text, breaks_comparison: config.run.paper.is_some() });
     }
-    facts.notes.extend(outcome.complaints.iter().cloned());
+    facts.notes.extend(outcome.errors.iter().cloned());
     Ok(facts)
 }
 

@@ -133,7 +133,7 @@ impl<'a> Sweep<'a> {
                     // what needs all of K is the same whatever the comparison, and what has no rank the same at all
                     let is_first =
                         axis.iter().find(|(_, other)| !sized || *other == columns) == Some(&(comparison, columns));
-                    if (replicate == 0 || self.splits_anew()) && is_first {
+                    if (replicate == 0 || self.splits_again()) && is_first {
                         let rank = if sized { columns } else { self.problem.items() };
                         fixed.push(Cell { method, comparison, columns: rank, rank, replicate });
                     }
@@ -170,7 +170,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// True where each replicate trains on other items, so that even what does not depend on landmarks differs.
-    fn splits_anew(&self) -> bool {
+    fn splits_again(&self) -> bool {
         self.matrix.experiment.searches() && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
     }
 

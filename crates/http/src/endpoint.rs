@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::stream::{self, StreamExt};
 use landmark_core::oracle::{
-    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, attempt_off_diagonal,
+    Attempt, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, PairErrors, Symmetry, attempt_off_diagonal,
 };
 use landmark_oracles::subprocess::{FailedPairs, ScoredItems};
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub struct Http {
     inquiry: tokio::sync::Mutex<()>,
     /// The endpoint was asked for two items that are no suspects.
     probed: AtomicBool,
-    complaints: Complaints,
+    pair_errors: PairErrors,
     repeated: RepeatedAnswers,
 }
 
@@ -81,7 +81,7 @@ impl Http {
             blame: Blame::default(),
             inquiry: tokio::sync::Mutex::default(),
             probed: AtomicBool::new(false),
-            complaints: Complaints::default(),
+            pair_errors: PairErrors::default(),
         })
     }
 
@@ -212,7 +212,7 @@ impl Http {
         };
         let pair = format!("(`{}`, `{}`)", ids[i], ids[j]);
         let error = HttpError::Malformed { url: self.url().to_string(), pair, reason, next_step };
-        self.complaints.note(self.noted_as((i, j)), error.to_string());
+        self.pair_errors.note(self.noted_as((i, j)), error.to_string());
         let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
         let FailedPairs::Score(score) = self.params.failed_pairs else { return Err(error) };
         if failed >= MOST_FAILED && !self.scored.load(Ordering::Relaxed) {
@@ -297,7 +297,7 @@ impl Fallible for Http {
         attempt_off_diagonal((self.len(), self.params.diagonal), pairs, out, |pairs, out| {
             let error = self.runtime.block_on(self.score(pairs, out)).err();
             let asked: Vec<Pair> = pairs.iter().map(|&pair| self.noted_as(pair)).collect();
-            let failed = self.complaints.take(&asked, out);
+            let failed = self.pair_errors.take(&asked, out);
             // the error is that of the failed pair
             let is_reported = self.stand_in().is_none() && !failed.is_empty();
             Attempt { failed, error: error.filter(|_| !is_reported).map(OracleError::from) }

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use landmark_core::oracle::{
-    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, attempt_off_diagonal,
+    Attempt, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, PairErrors, Symmetry, attempt_off_diagonal,
     even_chunk,
 };
 
@@ -70,7 +70,7 @@ pub struct Subprocess {
     /// Failed pairs that share no item with it.
     failed_apart: AtomicU64,
     restarts: AtomicU64,
-    complaints: Complaints,
+    pair_errors: PairErrors,
 }
 
 /// Room for one process, which is there once it was needed.
@@ -109,7 +109,7 @@ impl Subprocess {
             first_failed: OnceLock::new(),
             failed_apart: AtomicU64::new(0),
             restarts: AtomicU64::new(0),
-            complaints: Complaints::default(),
+            pair_errors: PairErrors::default(),
         })
     }
 
@@ -329,7 +329,7 @@ impl Subprocess {
 
     /// No score, or an error, of a pair that cannot be scored; why is noted.
     fn fail(&self, (i, j): Pair, error: SubprocessError) -> Result<f64, OracleError> {
-        self.complaints.note((i, j), error.to_string());
+        self.pair_errors.note((i, j), error.to_string());
         match self.params.failed_pairs {
             FailedPairs::Error => Err(error.into()),
             FailedPairs::Score(score) => {
@@ -483,7 +483,7 @@ impl Fallible for Subprocess {
     fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt {
         attempt_off_diagonal((self.len(), self.greeting.diagonal), pairs, out, |pairs, out| {
             let error = self.score(pairs, out).err();
-            let failed = self.complaints.take(pairs, out);
+            let failed = self.pair_errors.take(pairs, out);
             // the error is that of the failed pair
             let is_reported = self.stand_in().is_none() && !failed.is_empty();
             Attempt { failed, error: error.filter(|_| !is_reported) }

@@ -37,7 +37,7 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
         let message = "cannot embed new items: the items of the configuration are no texts";
         return Err(refused(message, "add the new items to the matrix, and run the configuration again"));
     };
-    let new = texts.beside(file).read(1).map_err(UsageError::of)?;
+    let new = texts.at_path(file).read(1).map_err(UsageError::of)?;
     let Projected { vectors, scores, evaluated } = own.project(items, &new, embeddings)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = own.folder.join(own_data::PROJECTED).join(stem);

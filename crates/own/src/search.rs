@@ -47,7 +47,7 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
         ));
     };
     let options = invocation.options.clone();
-    let new = queries.texts.beside(asked.file).read(1).map_err(UsageError::of)?;
+    let new = queries.texts.at_path(asked.file).read(1).map_err(UsageError::of)?;
     let search = QuerySearch::open(&config, (matrix, queries), &options, &new, asked.embeddings);
     let search = search.map_err(|error| match error {
         QueryError::Index(IndexError::Missing(_)) => never_run(error, &invocation.file, &options),

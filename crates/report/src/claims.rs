@@ -141,12 +141,12 @@ pub enum ClaimsError {
     #[error("{}", .0.lines())]
     Yaml(#[from] ConfigError),
     /// A predicate that can't be read, or a name that nobody has.
-    #[error("`{}`, claim `{claim}`: {complaint}", path.display())]
+    #[error("`{}`, claim `{claim}`: {fault}", path.display())]
     Claim {
         path: PathBuf,
         claim: String,
         /// The fault, in words.
-        complaint: String,
+        fault: String,
     },
     #[error(transparent)]
     Results(#[from] ResultsError),
@@ -181,10 +181,10 @@ impl Claims {
     pub fn read(path: &Path) -> Result<Self, ClaimsError> {
         let text = fs::read_to_string(path).map_err(|source| ClaimsError::Read { path: path.to_path_buf(), source })?;
         let file: File = read_yaml(&path.display().to_string(), &text, "claims")?;
-        let fail = |claim: &str, complaint: String| ClaimsError::Claim {
+        let fail = |claim: &str, fault: String| ClaimsError::Claim {
             path: path.to_path_buf(),
             claim: claim.to_owned(),
-            complaint,
+            fault,
         };
         let mut claims: Vec<Claim> = Vec::new();
         for written in file.claims {
@@ -199,7 +199,7 @@ impl Claims {
                 return Err(fail(&id, "`runs` is missing: whose rows decide it?".to_owned()));
             }
             let predicate = test.as_deref().map(Predicate::parse).transpose();
-            let predicate = predicate.map_err(|complaint| fail(&id, complaint))?;
+            let predicate = predicate.map_err(|fault| fail(&id, fault))?;
             claims.push(Claim { id, place, says, runs, test, untested, predicate, quantifier: at });
         }
         let paper = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
@@ -232,10 +232,10 @@ impl Claims {
     ) -> Result<Vec<JudgedClaim>, ClaimsError> {
         let claims = self.claims.iter().filter(|claim| of.is_none_or(|run| claim.runs.iter().any(|name| name == run)));
         let judge = |claim: &Claim| {
-            claim.judge(published, known).map_err(|complaint| ClaimsError::Claim {
+            claim.judge(published, known).map_err(|fault| ClaimsError::Claim {
                 path: Path::new("experiments").join(&self.paper).join("claims.yaml"),
                 claim: claim.id.clone(),
-                complaint,
+                fault,
             })
         };
         claims.map(judge).collect()
@@ -261,7 +261,7 @@ impl Claim {
         let missing = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         // the largest runs decide; where they lack a row (a few replicates of a large run may), the next ones
         let depth = self.runs.iter().map(|name| published.runs_of(name).len()).max().unwrap_or(0);
-        let mut first_complaint = None;
+        let mut first_fault = None;
         let all = self.runs.iter().flat_map(|name| published.runs_of(name));
         let all: Vec<_> = all.flat_map(|run| run.rows.iter().map(|row| (run.name.as_str(), row))).collect();
         // what a run names is not known before there is one
@@ -283,7 +283,7 @@ impl Claim {
             }
             match evaluate::points(predicate, &rows) {
                 Err(why) => {
-                    first_complaint.get_or_insert(format!("{why} in {}", size.join("; ")));
+                    first_fault.get_or_insert(format!("{why} in {}", size.join("; ")));
                 }
                 Ok(points) => {
                     let (verdict, numbers) = self.verdict(predicate, &points);
@@ -291,7 +291,7 @@ impl Claim {
                 }
             }
         }
-        Ok(untested(first_complaint.unwrap_or_else(|| format!("no published run of {missing}"))))
+        Ok(untested(first_fault.unwrap_or_else(|| format!("no published run of {missing}"))))
     }
 
     /// The verdict, and the place that decides it: the closest one where it holds, the furthest where it doesn't.

@@ -61,7 +61,7 @@ impl Reference {
         let mut values = Vec::new();
         for table in &file.tables {
             for row in &table.rows {
-                values.extend(table.values_of(row).map_err(|complaint| complaint.at(path, &table.id))?);
+                values.extend(table.values_of(row).map_err(|error| error.at(path, &table.id))?);
             }
         }
         Ok(Self { paper: file.paper, values, facts: file.facts })
@@ -152,13 +152,13 @@ enum Unit {
     Percent,
 }
 
-struct Complaint {
+struct RowError {
     row: String,
     column: String,
     seen: String,
 }
 
-impl Complaint {
+impl RowError {
     fn at(self, path: &Path, table: &str) -> ReferenceError {
         let Self { row, column, seen } = self;
         ReferenceError::Cell { path: path.to_path_buf(), table: table.to_string(), row, column, seen }
@@ -166,9 +166,9 @@ impl Complaint {
 }
 
 impl Table {
-    fn values_of(&self, row: &Row) -> Result<Vec<ReferenceValue>, Complaint> {
+    fn values_of(&self, row: &Row) -> Result<Vec<ReferenceValue>, RowError> {
         let complain =
-            |column: &str, seen: String| Complaint { row: row.method.clone(), column: column.to_string(), seen };
+            |column: &str, seen: String| RowError { row: row.method.clone(), column: column.to_string(), seen };
         if row.cells.len() != self.columns.len() {
             return Err(complain("all", format!("{} cells for {} columns", row.cells.len(), self.columns.len())));
         }

@@ -89,7 +89,7 @@ impl Verdict {
 }
 
 /// True where the paper's number is about the method, data and size of this group.
-pub(super) fn speaks_of(paper: &ReferenceValue, group: &Group<'_>) -> bool {
+pub(super) fn applies_to(paper: &ReferenceValue, group: &Group<'_>) -> bool {
     let row = group.row;
     // a number without a comparison was taken at equal rank
     let same_comparison = match &paper.comparison {

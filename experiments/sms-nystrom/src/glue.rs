@@ -287,9 +287,9 @@ fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec
         let correlations = [(Metric::Pearson, pearson(scores, targets)), (Metric::Spearman, spearman(scores, targets))];
         return correlations.into_iter().map(|(metric, value)| Ok((metric, or_none(value)?))).collect();
     }
-    let says_yes =
+    let is_yes =
         |scores: &[f64], above: f64| scores.iter().map(|&score| usize::from(score > above)).collect::<Vec<_>>();
-    let (gold, ours) = (says_yes(targets, HALF), says_yes(scores, threshold));
+    let (gold, ours) = (is_yes(targets, HALF), is_yes(scores, threshold));
     Ok(vec![(Metric::F1, f1_binary(&gold, &ours, 1)?), (Metric::Accuracy, accuracy(&gold, &ours)?)])
 }
 

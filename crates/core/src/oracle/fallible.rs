@@ -40,12 +40,12 @@ pub struct FailedPair {
 
 /// Error messages about single pairs, recorded while others are still being scored.
 #[derive(Debug, Default)]
-pub struct Complaints(Mutex<HashMap<Pair, String>>);
+pub struct PairErrors(Mutex<HashMap<Pair, String>>);
 
 /// An error that was kept as text.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct Complaint(String);
+struct KeptError(String);
 
 impl Attempt {
     pub fn ended(error: OracleError) -> Self {
@@ -73,11 +73,11 @@ impl Attempt {
 impl FailedPair {
     /// The failure as an error; `what` is what scores.
     pub fn as_error(&self, what: &str) -> OracleError {
-        OracleError::Failed { what: what.to_owned(), source: Box::new(Complaint(self.error.clone())) }
+        OracleError::Failed { what: what.to_owned(), source: Box::new(KeptError(self.error.clone())) }
     }
 }
 
-impl Complaints {
+impl PairErrors {
     /// Notes why a pair cannot be scored.
     pub fn note(&self, pair: Pair, error: String) {
         self.lock().insert(pair, error);

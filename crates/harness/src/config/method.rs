@@ -75,7 +75,7 @@ impl MethodConfig {
                         .at(method.place)
                         .label("the second")
                         .also(first.place, "the first")
-                        .help("tell them apart with `name: …`"),
+                        .help("give each a `name` of its own"),
                 );
             }
         }

@@ -144,7 +144,7 @@ fn targets(own: &OwnPairsConfig, rows: &[Row]) -> Result<(Vec<f64>, bool), LoadE
             };
             let Some(yes) = words.iter().find(is_yes) else {
                 let seen = format!("`{label}` is {shown}");
-                return Err(file.row(1, seen, "say which of them means yes: `yes: …`").into());
+                return Err(file.row(1, seen, "name the one that means yes: `yes: …`").into());
             };
             Ok((rows.iter().map(|row| f64::from(u8::from(row.target == **yes))).collect(), false))
         }

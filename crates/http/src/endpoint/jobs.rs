@@ -387,7 +387,7 @@ impl Jobs {
             url: self.base.to_string(),
             job: shortened(&answer.to_string()),
             what: "has no `id`".to_owned(),
-            next_step: "look at `oracle.batch.url`: it must speak as OpenAI's batches do",
+            next_step: "look at `oracle.batch.url`: it must answer as OpenAI's batches do",
         })
     }
 

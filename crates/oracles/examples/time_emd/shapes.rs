@@ -44,11 +44,11 @@ pub(crate) fn real(name: &str) -> Result<Option<Shape>, Box<dyn Error>> {
 
 fn synthetic(name: &str, documents: usize, words: std::ops::RangeInclusive<usize>, vocabulary: usize) -> Shape {
     let mut rng = stream(2022, name, "shape", 0);
-    let centres = Array2::from_shape_fn((TOPICS, DIMENSION), |_| normal(&mut rng));
+    let centers = Array2::from_shape_fn((TOPICS, DIMENSION), |_| normal(&mut rng));
     let mut vectors = Array2::from_shape_fn((vocabulary, DIMENSION), |_| normal(&mut rng));
     for mut vector in vectors.rows_mut() {
         let topic = rng.gen_range(0..TOPICS);
-        vector += &centres.row(topic);
+        vector += &centers.row(topic);
     }
     let bags = (0..documents).map(|_| {
         let (wanted, mut counts) = (rng.gen_range(words.clone()), std::collections::BTreeMap::<u32, f64>::new());

@@ -70,7 +70,7 @@ impl Greeting {
         })?;
         if greeting.landmark != VERSION {
             return Err(format!(
-                "it speaks version {} of the protocol, but this build version {VERSION}",
+                "it uses version {} of the protocol, but this build uses version {VERSION}",
                 greeting.landmark
             ));
         }

@@ -7,7 +7,7 @@ use crate::input::ReportInput;
 use crate::reference::ReferenceValue;
 use crate::results::{Metric, ResultRow};
 use crate::spec::Selection;
-use crate::verdict::{Verdict, printed, speaks_of};
+use crate::verdict::{Verdict, applies_to, printed};
 
 pub(super) fn blocks(
     input: &ReportInput<'_>,
@@ -24,7 +24,7 @@ pub(super) fn blocks(
             part.iter().map(|group| line(input, select.metric, group, &paper, footnotes)).collect();
         let here = |value: &&&ReferenceValue| {
             let same = value.comparison.as_ref().map_or(comparison != "entries", |wanted| wanted == comparison);
-            value.dataset == *dataset && same && !part.iter().any(|group| speaks_of(value, group))
+            value.dataset == *dataset && same && !part.iter().any(|group| applies_to(value, group))
         };
         let mut folded: Vec<Vec<Cell>> =
             paper.iter().filter(here).map(|value| line_not_run(input, select.metric, value)).collect();
@@ -62,7 +62,7 @@ fn line(
     let mut ours = Cell::number(ours_text(metric, group), group.estimate.mean);
     ours.notes = row.note.iter().map(|note| footnotes.number(note)).collect();
     let mut cells = vec![Cell::text(&row.subject.method), Cell::count(row.count("rank")), Cell::count(row.cost.cells)];
-    match paper.iter().find(|value| speaks_of(value, group)) {
+    match paper.iter().find(|value| applies_to(value, group)) {
         None => cells.extend([Cell::none(), ours, Cell::none(), Cell::none()]),
         Some(value) => {
             let verdict = Verdict::of(metric, &group.estimate, value, &input.caveats);

@@ -21,7 +21,7 @@ fn without_a_network_a_run_falls_back_and_every_page_states_it() {
     let nothing = scratch.path("nothing");
     let seen = Printed::of(&mut with_mirror(&scratch, &nothing, "config.yaml --fetch --accept-licenses"));
     assert_eq!(seen.code, Some(0), "{}", seen.err);
-    seen.reports(&["missing: `twitter`; about 0.3 MB to download", "not fetched, the run goes on without"]);
+    seen.reports(&["missing: `twitter`; about 0.3 MB to download", "not fetched, the run continues without"]);
     seen.reports(&["FELL BACK to the embedded sample"]);
 }
 

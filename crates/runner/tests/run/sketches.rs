@@ -187,11 +187,11 @@ fn a_saved_sketch_that_does_not_fit_is_named_with_the_next_step() {
     let saved = "runs/mine/stream.sketch";
     let other = "--set text_sketch.sketch_rows=5 --set text_sketch.dimension=2";
     scratch.complains(other, &["`runs/mine/stream.sketch` was made with rows 6, but now 5 is asked for", "remove it"]);
-    scratch.complains("--set text_sketch.hash.bits=9", &["cannot go on from", "another hash", "remove it"]);
+    scratch.complains("--set text_sketch.hash.bits=9", &["cannot continue from", "another hash", "remove it"]);
     scratch.complains("--set text_sketch.form=figure_1", &["made with the form buffered"]);
     let bytes = std::fs::read(scratch.path(saved)).unwrap();
     std::fs::write(scratch.path(saved), &bytes[..bytes.len() / 2]).unwrap();
-    scratch.complains("--force", &["cannot go on from", "truncated", "remove it"]);
+    scratch.complains("--force", &["cannot continue from", "truncated", "remove it"]);
     std::fs::write(scratch.path(saved), &bytes).unwrap();
     scratch.write("texts.txt", &lines(7, 60));
     scratch.complains("", &["made with a file of another beginning"]);

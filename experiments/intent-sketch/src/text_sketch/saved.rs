@@ -20,7 +20,7 @@ const CHECKSUM: usize = 32;
 
 /// A saved sketch that cannot be resumed from.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot go on from `{path}`; remove it to start the stream again")]
+#[error("cannot continue from `{path}`; remove it to start the stream again")]
 pub(super) struct SavedSketchError {
     path: PathBuf,
     source: SketchError,
