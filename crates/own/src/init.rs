@@ -253,7 +253,7 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
             let names: Vec<&str> = seen.columns.iter().map(|column| column.name.as_str()).collect();
             return Err(refused(
                 format!("no such column: `{flag} {name}`"),
-                &format!("the file has: {}", names.join(", ")),
+                format!("the file has: {}", names.join(", ")),
             ));
         }
     }
@@ -384,7 +384,7 @@ fn scored(sketch: Sketch, wanted: &Wanted, ask: Ask<'_>) -> Result<Sketch> {
             found.map(|&(kind, ..)| kind).ok_or_else(|| {
                 let lines: Vec<String> =
                     kinds.iter().map(|(_, name, needs)| format!("`--score {name}`: {needs}")).collect();
-                refused("no score function was chosen", &lines.join("\n"))
+                refused("no score function was chosen", lines.join("\n"))
             })?
         }
     };

@@ -275,7 +275,7 @@ pub(super) fn chapter(rows: &[ResultRow]) -> Option<Chapter> {
         }
     );
     let chapter = Chapter::new("curve", "What more landmarks bring", caption);
-    (!plots.is_empty()).then(|| Chapter { plots, ..chapter })
+    (!plots.is_empty()).then_some(Chapter { plots, ..chapter })
 }
 
 /// The curve of a metric, and what its law gives for twice the landmarks; of a recall the law is one of what is missed.
