@@ -209,8 +209,8 @@ def test_a_search_asks_for_one_order_first_and_for_both_of_the_best(tmp_path: An
 
 def test_one_order_first_finds_more_than_both_orders_at_equal_calls() -> None:
     texts = sentences(200)
-    vectors = np.array([[1.0 * (f"w{word}" in text.split()) for word in range(0, 180, 2)] for text in texts]) + 0.05
-    model = Noisy(0.1)
+    vectors = np.array([[1.0 * (f"w{word}" in text.split()) for word in range(0, 180, 3)] for text in texts]) + 0.05
+    model = Noisy(0.05)
     wanted = truth(model, texts, 5)
 
     def recall(similarity: Any, order: Any, calls: int) -> float:
@@ -222,7 +222,7 @@ def test_one_order_first_finds_more_than_both_orders_at_equal_calls() -> None:
 
     # the mean as a score of its own: half of the pairs for the same calls of the model
     both = recall(lambda pairs: [(model.of(a, b) + model.of(b, a)) / 2 for a, b in pairs], "symmetric", 6)
-    assert recall(function(model), "mean", 12) > both
+    assert recall(function(model), "mean", 12) > both + 0.02
 
 
 def test_a_budget_ends_a_search_in_one_order_and_what_it_knows_is_listed() -> None:
