@@ -45,15 +45,17 @@ pub(crate) mod collection;
 
 mod check;
 mod file;
+pub(crate) mod gathering;
 pub(crate) mod old_names;
 
-pub use collection::{COLLECTION, Collection, GATHERING, Shown};
+pub use collection::Collection;
 pub use coverage::CoverageConfig;
 pub use dataset::{
     DATASETS, DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig,
     QuestionsConfig, RandomMatrix, SplitConfig, TextsConfig, VectorFile, VectorsConfig,
 };
 pub use entries::{ENTRY_POLICIES, EntriesConfig};
+pub use gathering::{COLLECTION, GATHERING, Shown};
 pub use item_kind::ItemKind;
 pub use landmarks::{GivenLandmarks, LANDMARK_POLICIES, LandmarkConfig};
 pub use matrix::{ExperimentEntry, MatrixSubject, Purpose};
@@ -81,7 +83,7 @@ use crate::experiment::FinishedRun;
 use crate::facts::Facts;
 use crate::layout::Layout;
 use crate::registry::Registry;
-use collection::CollectionKeys;
+use gathering::CollectionKeys;
 use subject::{read_subject, read_unnamed};
 
 #[derive(Clone, Serialize)]

@@ -2,7 +2,7 @@
 
 use landmark_yaml::Entry;
 
-use crate::config::collection::GATHERING;
+use crate::config::gathering::GATHERING;
 use crate::config::reading::Ingredients;
 use crate::experiment::Experiment;
 use crate::study::StudyEntry;

@@ -32,7 +32,7 @@ pub(crate) use batches::{fitting, tokens_at_once};
 pub use config::{Activation, Architecture, EncoderConfig};
 pub use error::ModelError;
 pub use head::Classifier;
-pub(crate) use network::to_vec;
 pub use network::{DropoutRates, Encoder};
 pub use tokens::{Sequence, Tokenizer, Tokens};
 pub use weights::Weights;
+pub(crate) use weights::to_vec;

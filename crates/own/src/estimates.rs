@@ -3,46 +3,12 @@
 //! Two equal items have the score of an item with itself, if the score function states it: no estimate is listed for such a pair.
 //! Cost: that of the factors, and one write per pair of equal items.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-
 use landmark_core::approximation::ScatteredEntries;
 use landmark_tasks::neighbors::{SignedVectors, Similarities};
 use ndarray::{Array1, Array2, Axis};
 
+use crate::equal_items::EqualItems;
 use crate::own::Own;
-
-/// Items that are equal to others, and the score of two equal ones.
-#[derive(Debug, Clone)]
-pub(crate) struct EqualItems {
-    score: f64,
-    /// The first item that is equal to each.
-    first: Vec<usize>,
-    /// Items by their first, ascending; only of more than one.
-    members: HashMap<usize, Vec<usize>>,
-}
-
-impl EqualItems {
-    /// Items are equal if their keys are.
-    pub(crate) fn of<K: Hash + Eq>(keys: impl Iterator<Item = K>, score: f64) -> Self {
-        let mut seen = HashMap::new();
-        let first: Vec<usize> = keys.enumerate().map(|(item, key)| *seen.entry(key).or_insert(item)).collect();
-        let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
-        first.iter().enumerate().for_each(|(item, &first)| members.entry(first).or_default().push(item));
-        members.retain(|_, items| items.len() > 1);
-        Self { score, first, members }
-    }
-
-    /// Score of two items if they are equal.
-    pub(crate) fn score(&self, i: usize, j: usize) -> Option<f64> {
-        (self.first[i] == self.first[j]).then_some(self.score)
-    }
-
-    /// Those among some items, numbered by their places.
-    fn select(&self, items: &[usize]) -> Self {
-        Self::of(items.iter().map(|&item| self.first[item]), self.score)
-    }
-}
 
 /// Estimates, with the exact score of equal items.
 pub(crate) struct Estimates<'a> {
@@ -59,7 +25,7 @@ impl Similarities for Estimates<'_> {
         let mut block = self.vectors.block(rows, cols);
         let Some(equal) = self.equal else { return block };
         for row in rows.0..rows.1 {
-            let members = equal.members.get(&equal.first[row]).map_or(&[][..], Vec::as_slice);
+            let members = equal.of_item(row);
             let inside = members.iter().filter(|&&col| (cols.0..cols.1).contains(&col));
             inside.for_each(|col| block[[row - rows.0, col - cols.0]] = equal.score);
         }

@@ -11,6 +11,7 @@ mod calls;
 mod candidates;
 mod classify;
 mod cluster;
+mod equal_items;
 mod estimates;
 mod export;
 pub mod factors;

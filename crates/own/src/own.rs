@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::estimates::EqualItems;
+use crate::equal_items::EqualItems;
 use crate::factors::{Factors, FactorsError};
 use crate::own_data::{FACTORS, Statement};
 use landmark_core::oracle::block_of;

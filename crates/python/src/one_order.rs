@@ -10,7 +10,8 @@ use landmark_core::oracle::{
 };
 use landmark_store::{OracleLabel, StoreError, Stored, TileStore};
 
-use crate::scores::Meter;
+/// A score that is counted and limited.
+pub(crate) type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
 
 /// Scores of single orders: what keeps them is opened by the first search that asks for some.
 pub(crate) struct GivenOrders {

@@ -6,21 +6,18 @@ use landmark_core::contents::Contents;
 use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{
-    Coin, Identity, Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Pair, Remembered,
+    Coin, Identity, Kernel, Kernelized, Oracle as CoreOracle, OracleError, OracleShape, Pair, Remembered,
     among_distinct,
 };
 use landmark_core::stream::Rng;
 use landmark_store::{StoreError, Stored};
 use ndarray::ArrayViewMut2;
 
-use crate::one_order::{GivenOrders, KeptOrders, SearchOrders};
+use crate::one_order::{GivenOrders, KeptOrders, Meter, SearchOrders};
 use crate::session::{Interruptible, Stopped};
 
 /// A store in memory, where no other is named.
 pub(crate) const IN_MEMORY: &str = "memory://";
-
-/// A score that is counted and limited.
-pub(crate) type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
 
 /// Place where scores are kept.
 pub(crate) enum Kept {

@@ -38,7 +38,6 @@ pub use error::ReportError;
 pub use groups::half_width;
 pub use input::ReportInput;
 pub use matrix_page::{Chapter, Coloring, Confusion, ItemMap, Listed, Listing, MapLayout, MatrixPage, Near, Tile};
-pub use outcome::VerdictCounts;
 pub use plot::{Mark, Plot, PlotAxis};
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
@@ -46,6 +45,7 @@ pub use results::{
     ResultStore, ResultsError, Subject, Variant, cell_key, check_writable, refuse_links, rows_from_parquet, write_file,
 };
 pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec, distinct};
+pub use verdict::VerdictCounts;
 
 /// Everything a report is written as, in memory.
 #[derive(Debug, Clone)]

@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::check;
-use super::collection::{COLLECTION, Collection, CollectionKeys, read_members};
+use super::collection::{Collection, read_members};
+use super::gathering::{COLLECTION, CollectionKeys};
 use super::matrix::MatrixSubject;
 use super::reading::Reading;
 use crate::experiment::Experiment;

@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use landmark_core::oracle::Identity;
 use landmark_oracles::neural::{ModelFiles, Precision};
 use ndarray::Array2;
-use tch::{Device, Kind, TchError, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use super::batches::{Run, whole};
 use super::linear::{Linear, kind};
+use super::weights::to_vec;
 use super::{Activation, Batcher, EncoderConfig, ModelError, Sequence, TokenBatch, Weights};
 
 /// Shares of values that are set to 0 while training; none otherwise.
@@ -355,14 +356,6 @@ pub(super) fn identity(files: &ModelFiles, precision: Precision) -> Result<Ident
         ("files", files.identity()?.as_bytes()),
         ("precision", precision.id().as_bytes()),
     ]))
-}
-
-/// The values of a tensor in f32, row by row.
-pub(crate) fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, TchError> {
-    let tensor = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
-    let mut values = vec![0.0_f32; tensor.numel()];
-    tensor.f_copy_data(&mut values, tensor.numel())?;
-    Ok(values)
 }
 
 /// Tensors as files name them: what [`Encoder::visit`] calls `qkv` is query, key and value again.

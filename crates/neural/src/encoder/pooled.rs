@@ -7,7 +7,7 @@ use ndarray::{Array2, Axis};
 use tch::{Kind, Tensor};
 
 use super::batches::Run;
-use super::network::to_vec;
+use super::weights::to_vec;
 use super::{Batcher, DropoutRates, Encoder, ModelError, Sequence};
 
 impl Encoder {

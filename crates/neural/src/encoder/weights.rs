@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use landmark_data::contained;
 use landmark_oracles::neural::ModelFiles;
 use safetensors::{Dtype, SafeTensors};
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use super::ModelError;
-use super::network::to_vec;
 
 /// The tensors of a file, in f32, on one device.
 #[derive(Debug)]
@@ -109,4 +108,12 @@ impl Weights {
     pub fn rows(&self, name: &str) -> Option<i64> {
         self.tensors.get(name).and_then(|tensor| tensor.size().first().copied())
     }
+}
+
+/// The values of a tensor in f32, row by row.
+pub(crate) fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, TchError> {
+    let tensor = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
+    let mut values = vec![0.0_f32; tensor.numel()];
+    tensor.f_copy_data(&mut values, tensor.numel())?;
+    Ok(values)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::published::{Published, PublishedRun};
 use super::{Claims, JudgedClaim, claims_sentence, claims_table};
 use crate::amounts::{count, counted, duration};
-use crate::outcome::VerdictCounts;
+use crate::verdict::VerdictCounts;
 
 pub fn index(papers: &[(Claims, Vec<JudgedClaim>)], published: &Published) -> String {
     let mut out = String::from(
