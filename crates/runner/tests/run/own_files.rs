@@ -227,7 +227,7 @@ fn judged() -> Scratch {
     let rows: String = pairs
         .map(|(i, j): (i64, i64)| format!("{i}\t{j}\t{}\t{}\n", 50 - (i - j).abs(), u8::from((i - j).abs() < 12)))
         .collect();
-    scratch.write("pairs.tsv", &format!("one\tother\tsaid\talike\n{rows}"));
+    scratch.write("pairs.tsv", &format!("one\tother\tseen\talike\n{rows}"));
     scratch
 }
 
