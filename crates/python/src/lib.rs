@@ -17,7 +17,6 @@ mod machines;
 mod metered_store;
 mod methods;
 mod neighbors;
-mod one_order;
 mod oracle;
 mod pairs;
 mod pool;

@@ -18,12 +18,11 @@ use crate::called::Form;
 use crate::errors::{of_fit, of_oracle, of_store};
 use crate::fit::{FitSettings, Fitted};
 use crate::neighbors::{self, Lists};
-use crate::one_order::GivenOrders;
 use crate::oracle::{Oracle, scored};
 use crate::pairs;
 use crate::reading::{self, settings};
 use crate::scores::{IN_MEMORY, Kept, Scores};
-use crate::session::{ScoreQueue, Stopped, interruptible, run};
+use crate::session::{ScoreQueue, interruptible, run};
 
 /// Columns, and single pairs (m × 2).
 type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
@@ -44,20 +43,11 @@ impl MeteredStore {
         py: Python<'_>,
         job: impl FnOnce(&Scores, &Arc<dyn CoreOracle>, &Arc<dyn CoreOracle>) -> T + Send + 'static,
     ) -> PyResult<T> {
-        self.run_stoppable(py, |scores, stopped| {
-            let (oracle, again) = (scores.oracle(Arc::clone(&stopped))?, scores.again(stopped)?);
-            Ok(job(scores, &oracle, &again))
-        })
-    }
-
-    /// Runs a job that makes its oracles itself.
-    fn run_stoppable<T: Send + 'static>(
-        &self,
-        py: Python<'_>,
-        job: impl FnOnce(&Scores, Stopped) -> Result<T, OracleError> + Send + 'static,
-    ) -> PyResult<T> {
         let scores = Arc::clone(self.asked_of()?);
-        let done = run(py, &self.queue, move |stopped| job(&scores, stopped));
+        let done = run(py, &self.queue, move |stopped| {
+            let (oracle, again) = (scores.oracle(Arc::clone(&stopped))?, scores.again(stopped)?);
+            Ok(job(&scores, &oracle, &again))
+        });
         let flushed = py.detach(|| self.scores.flush());
         let done = done?.map_err(|error: OracleError| of_oracle(py, &error))?;
         flushed.map_err(|error| of_store(&error))?;
@@ -104,29 +94,24 @@ impl MeteredStore {
     ) -> PyResult<Self> {
         let budget = Budget { entries: budget, seconds: None };
         let meter = Arc::new(Metered::with_budget(Arc::clone(&oracle.inner), budget));
-        let mut given = None;
         let kept = match (keep, &store, oracle.form) {
             (false, ..) => Kept::Nowhere,
             (true, None, Some(Form::Blocks)) => Kept::Blocks(Arc::new(Remembered::new(Arc::clone(&meter)))),
             (true, ..) => {
                 let label = OracleLabel::new(kind, description);
-                let (mean, item_list) = (Arc::clone(&meter), oracle.item_list.clone().filter(|_| shares));
+                let (meter, item_list) = (Arc::clone(&meter), oracle.item_list.clone().filter(|_| shares));
                 let open = move || {
-                    let tiles = TileStore::open(store.as_deref().unwrap_or(IN_MEMORY))?;
-                    let stored = tiles.attach(mean, label)?;
+                    let stored = TileStore::open(store.as_deref().unwrap_or(IN_MEMORY))?.attach(meter, label)?;
                     if let Some(list) = item_list {
                         stored.carry_over(&list, !dry)?;
                     }
-                    Ok((stored, tiles))
+                    Ok(stored)
                 };
-                let (stored, tiles) = interruptible(py, open)?.map_err(|error: StoreError| of_store(&error))?;
-                let label = OracleLabel::new(kind, format!("{description}, each order apart"));
-                given = oracle.given.clone().map(|one| GivenOrders::new(one, &meter, tiles, label));
-                Kept::Store(Arc::new(stored))
+                Kept::Store(Arc::new(interruptible(py, open)?.map_err(|error: StoreError| of_store(&error))?))
             }
         };
         let contents = oracle.item_list.as_ref().map(|list| Arc::new(list.contents()));
-        let scores = Scores { meter, kept, given, gamma, diagonal, contents };
+        let scores = Scores { meter, kept, gamma, diagonal, contents };
         // a γ that is none is refused here
         scores.oracle(Arc::default()).map_err(|error| of_oracle(py, &error))?;
         Ok(Self { scores: Arc::new(scores), queue: Arc::clone(&oracle.queue), process: std::process::id() })
@@ -294,10 +279,7 @@ impl MeteredStore {
         let search: neighbors::SearchSettings = settings("neighbors", search)?;
         let candidates = candidates.map(|lists| neighbors::candidates(self.items(), &lists)).transpose()?;
         let search = search.ready(inner(&proxies), neighbors::known(self.items(), fitted)?, candidates)?;
-        let found = self.run_stoppable(py, move |scores, stopped| {
-            let orders = scores.orders(search.coin(), Arc::clone(&stopped))?;
-            Ok(search.run(scores, &scores.oracle(stopped)?, orders.as_ref()))
-        })?;
+        let found = self.run(py, move |scores, oracle, _| search.run(scores, oracle))?;
         found.map_err(|error| error.raised(py)).and_then(|found: Lists| found.into_python(py))
     }
 

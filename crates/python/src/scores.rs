@@ -6,18 +6,20 @@ use landmark_core::contents::Contents;
 use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{
-    Coin, Identity, Kernel, Kernelized, Oracle as CoreOracle, OracleError, OracleShape, Pair, Remembered,
+    Identity, Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Pair, Remembered,
     among_distinct,
 };
 use landmark_core::stream::Rng;
 use landmark_store::{StoreError, Stored};
 use ndarray::ArrayViewMut2;
 
-use crate::one_order::{GivenOrders, KeptOrders, Meter, SearchOrders};
 use crate::session::{Interruptible, Stopped};
 
 /// A store in memory, where no other is named.
 pub(crate) const IN_MEMORY: &str = "memory://";
+
+/// A score that is counted and limited.
+pub(crate) type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
 
 /// Place where scores are kept.
 pub(crate) enum Kept {
@@ -33,8 +35,6 @@ pub(crate) enum Kept {
 pub(crate) struct Scores {
     pub(crate) meter: Meter,
     pub(crate) kept: Kept,
-    /// Single orders of each pair, if the mean of both is kept.
-    pub(crate) given: Option<GivenOrders>,
     pub(crate) gamma: Option<f64>,
     /// Self-similarity, where it is known.
     pub(crate) diagonal: Option<f64>,
@@ -107,13 +107,9 @@ impl Scores {
     /// A thread of the parent was at work at the time of the fork, which never ends here.
     pub(crate) fn after_fork(&self) -> Result<(), StoreError> {
         let forked = || StoreError::Forked { address: IN_MEMORY.to_owned() };
-        let is_free = self.meter.is_free() && self.given.as_ref().is_none_or(GivenOrders::is_free);
         match &self.kept {
-            _ if !is_free => Err(forked()),
-            Kept::Store(stored) => {
-                self.given.as_ref().map_or(Ok(()), GivenOrders::after_fork)?;
-                stored.after_fork()
-            }
+            _ if !self.meter.is_free() => Err(forked()),
+            Kept::Store(stored) => stored.after_fork(),
             Kept::Blocks(remembered) if !remembered.is_free() => Err(forked()),
             Kept::Blocks(_) | Kept::Nowhere => Ok(()),
         }
@@ -135,51 +131,16 @@ impl Scores {
 
     /// Calls that the budget still allows.
     pub(crate) fn left(&self) -> Option<u64> {
-        self.meter.budget().entries.map(|limit| limit.saturating_sub(self.spent()))
+        self.meter.budget().entries.map(|limit| limit.saturating_sub(self.meter.spent().evaluations))
     }
 
     /// Calls made so far.
     pub(crate) fn spent(&self) -> u64 {
-        self.meter.spent().evaluations + self.given.as_ref().map_or(0, GivenOrders::spent)
-    }
-
-    /// True if a search asks for one order of each pair first.
-    pub(crate) fn has_orders(&self) -> bool {
-        self.given.is_some()
-    }
-
-    /// Similarities of one order of each pair, and of both, for a search; `None` if there is one order alone.
-    ///
-    /// # Errors
-    /// A store that cannot be read.
-    pub(crate) fn orders(&self, coin: Coin, stopped: Stopped) -> Result<Option<Orders>, OracleError> {
-        let (Some(given), Kept::Store(stored)) = (&self.given, &self.kept) else { return Ok(None) };
-        let failed = |error: StoreError| OracleError::Failed { what: "the store".to_owned(), source: Box::new(error) };
-        let SearchOrders { one, mean, kept } = given.open(stored, coin).map_err(failed)?;
-        let one = self.similarity(Interruptible { inner: one, stopped: Arc::clone(&stopped) })?;
-        let mean = self.similarity(Interruptible { inner: mean, stopped })?;
-        Ok(Some(Orders { one, mean, kept, contents: self.contents.clone() }))
+        self.meter.spent().evaluations
     }
 
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
-        self.given.as_ref().map_or(Ok(()), GivenOrders::flush)?;
         if let Kept::Store(stored) = &self.kept { stored.flush() } else { Ok(()) }
-    }
-}
-
-/// Similarities of single orders, and of both from them.
-pub(crate) struct Orders {
-    pub(crate) one: Arc<dyn CoreOracle>,
-    pub(crate) mean: Arc<dyn CoreOracle>,
-    kept: KeptOrders,
-    contents: Option<Arc<Contents>>,
-}
-
-impl Orders {
-    /// True if the mean of a pair is kept and the order that the coin draws is not: the mean takes no call.
-    pub(crate) fn has_mean_alone(&self, (i, j): Pair) -> bool {
-        let first = |item: usize| self.contents.as_ref().map_or(item, |contents| contents.first(item));
-        self.kept.has_mean_alone((first(i), first(j)))
     }
 }
 
