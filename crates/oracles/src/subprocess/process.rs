@@ -26,6 +26,8 @@ const LINES_KEPT: usize = 8;
 const WAITING: usize = 4;
 /// Time that an ending program may take to end.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
+/// Time that the standard error of a program that ended may take to end.
+const STDERR_GRACE: Duration = Duration::from_millis(500);
 
 pub(super) struct Process {
     group: Group,
@@ -108,8 +110,11 @@ impl Process {
         let start = Instant::now();
         while start.elapsed() < EXIT_GRACE {
             if let Ok(Some(status)) = self.group.child.try_wait() {
-                // what it wrote last may still be on its way
-                thread::sleep(Duration::from_millis(20));
+                // what it wrote last may still be on its way; what it started may keep its standard error open
+                let last = Instant::now();
+                while Arc::strong_count(&self.stderr_tail) > 1 && last.elapsed() < STDERR_GRACE {
+                    thread::sleep(Duration::from_millis(5));
+                }
                 return Some(status);
             }
             thread::sleep(Duration::from_millis(5));
