@@ -121,8 +121,8 @@ def rerank(matrix, calls, rng):
     return matrix.proxy
 
 
-def gar(matrix, calls, rng, graph="proxy"):
-    """Every item in turn evaluates alternately its best open one by the proxy and a neighbor of the best that it knows."""
+def gar(matrix, calls, rng):
+    """Every item in turn evaluates alternately its best open one by the proxy and a neighbor, by the proxy, of the best that it knows."""
     n = matrix.n
     by_proxy = np.argsort(-matrix.proxy, axis=1, kind="stable")
     cursor, turn = np.zeros(n, dtype=int), 0
@@ -131,10 +131,8 @@ def gar(matrix, calls, rng, graph="proxy"):
         for i in rng.permutation(n):
             if turn % 2 == 1:
                 best = [j for j in np.argsort(-calls.known[i])[:K] if calls.is_known(i, j)]
-                lists = by_proxy if graph == "proxy" else np.argsort(-calls.known[best], axis=1) if best else []
-                around = [by_proxy[j, :K] for j in best] if graph == "proxy" else [row[:K] for row in lists]
-                options_ = (j for near in around for j in near if j != i and not calls.is_known(i, j))
-                j = next(options_, None)
+                around = (j for near in best for j in by_proxy[near, :K] if j != i and not calls.is_known(i, j))
+                j = next(around, None)
                 if j is not None:
                     calls.score(i, j)
                     continue

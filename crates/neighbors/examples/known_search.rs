@@ -19,9 +19,10 @@ use landmark_core::stream::stream;
 use landmark_neighbors::nearest::{Found, Known, Neighbor, RoundsParams, Search, factors};
 use ndarray::Array2;
 
-use common::read;
+use matrix::read;
 
-mod common;
+#[path = "common/matrix.rs"]
+mod matrix;
 
 type Failure = Box<dyn std::error::Error>;
 

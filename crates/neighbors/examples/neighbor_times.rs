@@ -15,9 +15,10 @@ use landmark_neighbors::nearest::{RoundsParams, Search};
 use ndarray::{Array2, s};
 use rand::Rng;
 
-use common::cpu_seconds;
+use time::cpu_seconds;
 
-mod common;
+#[path = "common/time.rs"]
+mod time;
 
 /// Numbers that the score sees.
 const SEEN: usize = 24;

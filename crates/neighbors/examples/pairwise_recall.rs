@@ -18,9 +18,10 @@ use landmark_core::stream::stream;
 use landmark_neighbors::nearest::{Found, RoundsParams, Search};
 use ndarray::{Array2, CowArray, Ix2};
 
-use common::read;
+use matrix::read;
 
-mod common;
+#[path = "common/matrix.rs"]
+mod matrix;
 
 type Failure = Box<dyn std::error::Error>;
 

@@ -13,9 +13,10 @@ use landmark_core::stream::stream;
 use landmark_neighbors::recall::{Batch, PairQuery, PairSource, PairsEnd, Target, pairs_with_recall};
 use ndarray::Array2;
 
-use common::read;
+use matrix::read;
 
-mod common;
+#[path = "common/matrix.rs"]
+mod matrix;
 
 type Failure = Box<dyn std::error::Error>;
 

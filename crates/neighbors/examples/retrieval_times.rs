@@ -13,9 +13,13 @@ use landmark_core::oracle::{AsymmetryPolicy, EmbeddingProxy, Oracle, OracleShape
 use landmark_core::stream::stream;
 use landmark_neighbors::nearest::{RoundsParams, Search};
 
-use common::{cpu_seconds, read};
+use matrix::read;
+use time::cpu_seconds;
 
-mod common;
+#[path = "common/matrix.rs"]
+mod matrix;
+#[path = "common/time.rs"]
+mod time;
 
 #[allow(clippy::print_stdout, reason = "an example reports on standard output")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
