@@ -1,5 +1,5 @@
 //! Own time and memory of a search of neighbors, without the score: `neighbor_times [items] [numbers] [calls an item]
-//! [1: with the process over pairs]`.
+//! [1: with the process over pairs] [items from which on an index of the proxy finds the candidates: 200,000, as in `landmark topk`]`.
 //!
 //! The score is a cosine of 24 numbers with hubness, the proxy one of its noisy copy among others, as long as an encoder's vectors.
 
@@ -11,8 +11,9 @@ use std::time::Instant;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{EmbeddingProxy, Oracle, OracleShape, Pair};
 use landmark_core::stream::stream;
-use landmark_neighbors::nearest::{RoundsParams, Search};
-use ndarray::{Array2, s};
+use landmark_neighbors::nearest::{Candidates, RoundsParams, Search};
+use landmark_tasks::neighbors::{ApproximateParams, SignedVectors, approximate_top_k};
+use ndarray::{Array1, Array2, s};
 use rand::Rng;
 
 use time::cpu_seconds;
@@ -22,6 +23,23 @@ mod time;
 
 /// Numbers that the score sees.
 const SEEN: usize = 24;
+
+fn indexed(proxy: &dyn Oracle, width: usize) -> Result<Candidates, Box<dyn std::error::Error>> {
+    let vectors = proxy.vectors().ok_or("the proxy has no vectors")?;
+    let signature = Array1::ones(vectors.ncols());
+    let (start, before) = (Instant::now(), cpu_seconds());
+    let params = ApproximateParams { recall: 0.95, most: 1.0 / 16.0, checked: 200, ..ApproximateParams::default() };
+    let found =
+        approximate_top_k(SignedVectors { vectors, signature: &signature, scattered: None }, width, params, |_| {})?;
+    println!(
+        "index: {:.3?} of the {width} nearest by the proxy, {:.1} s, {:.1} s of CPU",
+        found.recall.map(|recall| recall.mean),
+        start.elapsed().as_secs_f64(),
+        cpu_seconds() - before
+    );
+    let lists = found.lists.into_iter().map(|list| list.into_iter().map(|near| near.item).collect());
+    Ok(Candidates::of_lists(vectors.nrows(), lists)?)
+}
 
 fn argument(place: usize, default: usize) -> usize {
     std::env::args().nth(place).and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -52,8 +70,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let shape = OracleShape::symmetric(n);
     let rounds = RoundsParams { calls_per_item, pairwise: argument(4, 0) == 1, ..RoundsParams::default() }.check()?;
     let landmarks = Landmarks::uniform(n, &mut stream(1, "neighbour times", "landmarks", 0));
-    let mut search = Search::new(rounds, shape, vec![proxy], &landmarks)?;
-    let (mut own, mut cpu) = (0.0, 0.0);
+    let (start, before) = (Instant::now(), cpu_seconds());
+    let mut search = Search::new(rounds.clone(), shape, vec![Arc::clone(&proxy)], &landmarks)?;
+    if n >= argument(5, 200_000) {
+        search = search.within(indexed(&*proxy, rounds.width(n))?)?;
+    }
+    let (mut own, mut cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - before);
     loop {
         let (start, before) = (Instant::now(), cpu_seconds());
         let batch = search.next_batch()?;

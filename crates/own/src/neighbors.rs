@@ -25,8 +25,8 @@ pub struct Lists {
     pub rescore: Option<usize>,
     /// Calls that may be made for that.
     pub budget: Option<u64>,
-    /// Candidates that a search of a graph keeps, in place of a walk through all pairs.
-    pub approximate: Option<usize>,
+    /// True for a search of clusters of the items, in place of a walk through all pairs.
+    pub approximate: bool,
 }
 
 /// Lists the `k` most similar items of every item.
@@ -34,10 +34,10 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
     let Lists { k, rescore, budget, approximate } = wanted;
     let own = Own::open_for_table(invocation)?;
     let given = own.given()?;
-    if given.is_some() && approximate.is_some() {
+    if given.is_some() && approximate {
         return Err(refused(
-            "cannot use a graph: a given matrix has every score, and its lists are exact",
-            "leave out `--mode graph`",
+            "cannot use an index: a given matrix has every score, and its lists are exact",
+            "leave out `--mode index`",
         ));
     }
     let wide = if given.is_some() { k } else { rescore.unwrap_or(k).max(k) };
@@ -45,9 +45,9 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
     let (progress, done) = own.progress("items done");
     let mut found = match (&given, approximate) {
         (Some(matrix), _) => most_similar(matrix.view(), wide, done),
-        (None, None) => most_similar(own.estimates(), wide, done),
-        (None, Some(ef)) => {
-            let params = ApproximateParams { ef, seed: own.config.run.seed, ..ApproximateParams::default() };
+        (None, false) => most_similar(own.estimates(), wide, done),
+        (None, true) => {
+            let params = ApproximateParams { seed: own.config.run.seed, ..ApproximateParams::default() };
             let found = approximate_top_k(own.vectors(), wide, params, done).into_diagnostic()?;
             text += &measured_in_words(found.recall, wide, found.lists.len());
             found.lists
@@ -99,11 +99,13 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
     Ok((text, ended(is_cut_short)))
 }
 
-/// Sentence on what a graph finds of the exact lists.
+/// Sentence on what an index finds of the exact lists.
 fn measured_in_words(recall: Option<MeasuredRecall>, k: usize, items: usize) -> String {
     let (of, k) = (counted(items as u64, "item"), k.min(items.saturating_sub(1)));
     let Some(MeasuredRecall { checked, mean, interval: (lower, upper) }) = recall else {
-        return format!("the {k} nearest by the factors are exact: with so few items all pairs are compared\n");
+        return format!(
+            "the {k} nearest by the factors are exact: an index would save nothing, so all pairs are compared\n"
+        );
     };
     let of = if checked == items {
         "all of them".to_owned()
@@ -111,7 +113,7 @@ fn measured_in_words(recall: Option<MeasuredRecall>, k: usize, items: usize) -> 
         format!("{} of {of} drawn at random, 95% interval {lower:.4} to {upper:.4}", count(checked as u64))
     };
     format!(
-        "searched a graph instead of all pairs: recall {mean:.4} of the {k} nearest by the factors, measured at {of}\n"
+        "searched an index instead of all pairs: recall {mean:.4} of the {k} nearest by the factors, measured at {of}\n"
     )
 }
 

@@ -124,8 +124,7 @@ pub fn start_log(arguments: LogArgs) {
         (false, 1) => "info",
         (false, _) => "debug",
     };
-    // `hnsw_rs` logs how it builds the graph of `topk --mode graph`, which is not what `-v` asks for
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(format!("{level},hnsw_rs=error")));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
     let subscriber = subscriber.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).without_time();
     // if the reader is gone, reporting that to it panics

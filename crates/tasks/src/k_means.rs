@@ -75,7 +75,7 @@ pub fn k_means(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng)
 /// Lloyd's iteration, for points whose squares are neither too large nor too small.
 fn iterate(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng) -> Result<KMeans, KMeansError> {
     let KMeansParams { clusters, iterations } = params;
-    let lengths: Array1<f64> = points.rows().into_iter().map(|row| row.dot(&row)).collect();
+    let lengths = squares(points);
     let mut centers = seed(points, &lengths, clusters, rng);
     let mut labels = vec![usize::MAX; points.nrows()];
     let mut restarted = 0;
@@ -89,6 +89,26 @@ fn iterate(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng) -> 
         restarted += update(points, &labels, distances, &mut centers);
     }
     Err(KMeansError::Numbers { clusters, iterations, points: points.nrows() })
+}
+
+/// Centers after some of Lloyd's iterations from these, for points whose squares are neither too large nor too small.
+pub(crate) fn refine(points: ArrayView2<'_, f64>, mut centers: Array2<f64>, iterations: usize) -> Array2<f64> {
+    let lengths = squares(points);
+    for _ in 0..iterations {
+        let (labels, distances) = assign(points, &lengths, centers.view());
+        update(points, &labels, distances, &mut centers);
+    }
+    centers
+}
+
+/// The nearest of these centers of each point, ties to the smaller.
+pub(crate) fn nearest_center(points: ArrayView2<'_, f64>, centers: ArrayView2<'_, f64>) -> Vec<usize> {
+    assign(points, &squares(points), centers).0
+}
+
+/// ‖x‖² of each point.
+fn squares(points: ArrayView2<'_, f64>) -> Array1<f64> {
+    points.rows().into_iter().map(|row| row.dot(&row)).collect()
 }
 
 /// Why points cannot be clustered.
@@ -148,7 +168,7 @@ fn assign(
     lengths: &Array1<f64>,
     centers: ArrayView2<'_, f64>,
 ) -> (Vec<usize>, Array1<f64>) {
-    let of_centers: Array1<f64> = centers.rows().into_iter().map(|row| row.dot(&row)).collect();
+    let of_centers = squares(centers);
     let mut labels = Vec::with_capacity(points.nrows());
     let mut distances = Vec::with_capacity(points.nrows());
     for block in points.axis_chunks_iter(Axis(0), POINTS_AT_A_TIME) {

@@ -7,7 +7,7 @@
 //! nothing depends on the number of threads.
 //!
 //! Cost: n²r flops and n²/2 comparisons for [`top_k`], [`best_pairs`] the same; memory 16nk bytes and one block (8 MB).
-//! [`approximate_top_k`] walks a graph of the items instead, and reports how many of the nearest it finds.
+//! [`approximate_top_k`] searches clusters of the items instead, and reports how many of the nearest it finds.
 
 use std::cmp::Ordering;
 

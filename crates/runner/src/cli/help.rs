@@ -37,7 +37,7 @@ const EXAMPLES: [(&str, &str); 4] = [
         "Examples:
   landmark topk items.yaml -k 5                  # factors: estimated scores of a run
   landmark topk items.yaml --rerank 20           # rerank: the best 20 by exact scores
-  landmark topk items.yaml --mode graph          # graph: as factors, for millions of items
+  landmark topk items.yaml --mode index          # index: as factors, for millions of items
   landmark topk items.yaml --calls-per-item 20   # search: without a run; two lists, too
   landmark topk items.yaml --target-recall 0.9   # recall: until the recall is guaranteed
   landmark topk items.yaml --mode exact          # exact: by proxies that bound the score",

@@ -12,7 +12,7 @@ const INDEX: &str = "Configuration with `experiment: search` that was run, which
 /// The configuration of `topk`, some of whose modes need no run.
 const FACTORS_OR_CALLS: &str = "Configuration with `experiment: own_data`";
 /// Its details.
-const RUN_OR_NOT: &str = "Configuration with `experiment: own_data`. The modes `factors`, `rerank` and `graph` use the factors of a finished run. \
+const RUN_OR_NOT: &str = "Configuration with `experiment: own_data`. The modes `factors`, `rerank` and `index` use the factors of a finished run. \
     The others need no run; if there was one, they start from its scores.";
 
 #[derive(Debug, Subcommand)]
@@ -281,11 +281,6 @@ pub struct TopkArgs {
     /// Modes `search` and `recall`: share of each round for the best pairs of the proxy; 0.2 by default
     #[arg(long, value_name = "SHARE", value_parser = number, hide_short_help = true)]
     pub proxy_share: Option<f64>,
-    /// Mode `graph`: candidates kept during a search; 100 by default
-    ///
-    /// More of them find more neighbors and take longer. The recall is measured and printed.
-    #[arg(long, value_name = "ITEMS", value_parser = at_least_one, hide_short_help = true)]
-    pub ef: Option<usize>,
     /// Mode `recall`: lower confidence bound
     #[arg(long, value_enum, hide_short_help = true)]
     pub bound: Option<StatedBound>,
@@ -307,8 +302,8 @@ pub enum Mode {
     Factors,
     /// Rank the best estimates again by exact scores (`--rerank`)
     Rerank,
-    /// As `factors`, by an approximate index (HNSW) for millions of items
-    Graph,
+    /// As `factors`, by an index of clusters, for millions of items
+    Index,
     /// Score the pairs that a search chooses (`--calls-per-item`); the only mode for two lists
     Search,
     /// Search until a recall guarantee holds (`--target-recall`)

@@ -10,20 +10,18 @@ use crate::cli::{Mode, StatedBound, TopkArgs};
 const ROUNDS: usize = 4;
 /// Share of each round for the best pairs of the proxy.
 const PROXY_SHARE: f64 = 0.2;
-/// Candidates kept during a search of a graph.
-const EF: usize = 100;
 /// Probability that a recall is below its bound.
 const DELTA: f64 = 0.1;
 
 /// Finds the neighbors in the mode that is given, or that the numbers imply.
 pub(super) fn topk(invocation: &Invocation, arguments: &TopkArgs) -> Result<(String, Ended)> {
     let &TopkArgs { k, rerank, calls_per_item, target_recall, budget, dry_run, .. } = arguments;
-    let &TopkArgs { rounds, proxy_share, ef, delta, bound, audit, from_factors, .. } = arguments;
+    let &TopkArgs { rounds, proxy_share, delta, bound, audit, from_factors, .. } = arguments;
     let share = proxy_share.unwrap_or(PROXY_SHARE);
-    let lists = Lists { k, rescore: rerank, budget, approximate: None };
+    let lists = Lists { k, rescore: rerank, budget, approximate: false };
     match mode(arguments)? {
         Mode::Factors | Mode::Rerank => matrix::top_k(invocation, lists),
-        Mode::Graph => matrix::top_k(invocation, Lists { approximate: Some(ef.unwrap_or(EF)), ..lists }),
+        Mode::Index => matrix::top_k(invocation, Lists { approximate: true, ..lists }),
         Mode::Search => {
             let per_item = calls_per_item.ok_or_else(|| lacks(Mode::Search, "--calls-per-item CALLS"))?;
             let candidates = arguments.candidates.clone();
@@ -44,7 +42,7 @@ pub(super) fn topk(invocation: &Invocation, arguments: &TopkArgs) -> Result<(Str
 /// The mode, after a check that every number belongs to it.
 fn mode(arguments: &TopkArgs) -> Result<Mode> {
     let TopkArgs { rerank, calls_per_item, target_recall, budget, dry_run, from_factors, audit, .. } = arguments;
-    let TopkArgs { rounds, proxy_share, ef, delta, bound, .. } = arguments;
+    let TopkArgs { rounds, proxy_share, delta, bound, .. } = arguments;
     let implied = match (target_recall, calls_per_item, rerank) {
         (Some(_), ..) => Mode::Recall,
         (_, Some(_), _) => Mode::Search,
@@ -53,7 +51,7 @@ fn mode(arguments: &TopkArgs) -> Result<Mode> {
     };
     let mode = arguments.mode.unwrap_or(implied);
     let calling = [Mode::Search, Mode::Recall, Mode::Exact];
-    let options: [(&str, bool, &[Mode]); 13] = [
+    let options: [(&str, bool, &[Mode]); 12] = [
         ("--rerank", rerank.is_some(), &[Mode::Rerank]),
         ("--calls-per-item", calls_per_item.is_some(), &[Mode::Search, Mode::Recall]),
         ("--target-recall", target_recall.is_some(), &[Mode::Recall]),
@@ -62,7 +60,6 @@ fn mode(arguments: &TopkArgs) -> Result<Mode> {
         ("--rounds", rounds.is_some(), &[Mode::Search]),
         ("--candidates", arguments.candidates.is_some(), &[Mode::Search]),
         ("--proxy-share", proxy_share.is_some(), &[Mode::Search, Mode::Recall]),
-        ("--ef", ef.is_some(), &[Mode::Graph]),
         ("--delta", delta.is_some(), &[Mode::Recall]),
         ("--bound", bound.is_some(), &[Mode::Recall]),
         ("--audit", audit.is_some(), &[Mode::Recall]),
@@ -89,7 +86,7 @@ fn name(mode: Mode) -> &'static str {
     match mode {
         Mode::Factors => "factors",
         Mode::Rerank => "rerank",
-        Mode::Graph => "graph",
+        Mode::Index => "index",
         Mode::Search => "search",
         Mode::Recall => "recall",
         Mode::Exact => "exact",
@@ -119,7 +116,7 @@ mod tests {
             ("--calls-per-item 5 --rounds 2 -n", "search"),
             ("--target-recall 0.9 --calls-per-item 50 --delta 0.2", "recall"),
             ("--mode exact -n", "exact"),
-            ("--mode graph --ef 20", "graph"),
+            ("--mode index", "index"),
         ] {
             assert_eq!(name(mode(&arguments(words)).unwrap()), wanted, "{words}");
         }
@@ -128,7 +125,6 @@ mod tests {
     #[test]
     fn a_number_of_another_mode_is_refused_with_the_modes_that_take_it() {
         for (words, option, modes) in [
-            ("--ef 20", "--ef", "`graph`"),
             ("--dry-run", "--dry-run", "`search` or `recall` or `exact`"),
             ("--budget 5", "--budget", "`rerank` or `search` or `recall` or `exact`"),
             ("--rerank 20 --calls-per-item 5", "--rerank", "`rerank`"),

@@ -159,7 +159,7 @@ fn there_are_at_most_24_commands_and_the_short_help_of_each_fits_a_screen() {
         assert!(lines <= 30, "{words:?}: {lines} lines");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
     }
-    for (command, words) in [("init", "--score"), ("topk", "--delta"), ("topk", "# graph: "), ("mine", "--delta")] {
+    for (command, words) in [("init", "--score"), ("topk", "--delta"), ("topk", "# index: "), ("mine", "--delta")] {
         let help = printed(&[command, "-h"]);
         assert!(help.contains("Examples:\n  landmark ") && help.contains(words), "{command}: {help}");
     }
@@ -261,7 +261,7 @@ fn the_help_of_a_command_names_which_configuration_it_takes() {
     let search = words(&printed(&["search", "--help"]));
     assert!(search.contains("Configuration with `experiment: search` that was run"), "{search}");
     let topk = words(&printed(&["topk", "--help"]));
-    let modes = "`experiment: own_data`. The modes `factors`, `rerank` and `graph` use the factors";
+    let modes = "`experiment: own_data`. The modes `factors`, `rerank` and `index` use the factors";
     assert!(topk.contains(modes), "{topk}");
 }
 

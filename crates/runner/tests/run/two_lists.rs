@@ -196,7 +196,7 @@ fn what_two_lists_cannot_do_is_refused_in_one_sentence_with_what_works() {
         "config.yaml",
         "topk config.yaml",
         "topk config.yaml --rerank 5",
-        "topk config.yaml --mode graph",
+        "topk config.yaml --mode index",
         "topk config.yaml --mode exact",
         "topk config.yaml --target-recall 0.9",
         "mine config.yaml --groups --at-least 0.5",

@@ -1,57 +1,56 @@
-//! The nearest neighbors of every item from factors, approximately: a graph of the items is walked, instead of all of K̃.
+//! The nearest neighbors of every item from factors, approximately: an inverted file of clusters of the items is searched, instead of all of K̃.
 //!
 //! ```text
-//! K̃_ij = ⟨D z_i, z_j⟩, D = diag(±1);  distance of i and j: 1 − K̃_ij / M², M = max ‖z_j‖
+//! K̃_ij = ⟨D z_i, z_j⟩, D = diag(±1);  item i is compared with the items of the clusters whose centers c have the highest ⟨D z_i, c⟩
 //! ```
-//! The graph is a hierarchical navigable small world (Malkov & Yashunin 2020; the crate `hnsw_rs`) whose edges join items of large K̃ itself, as in ip-NSW
-//! (Morozov & Babenko 2018, "Non-metric similarity graphs for maximum inner product search"): the search compares distances and adds none, so that no triangle
-//! inequality is wanted, and an item that is searched for lies among those that the graph was made of, whatever the signs.
+//! k-means divides the items into 4√n clusters (Jégou, Douze & Schmid 2011, "Product quantization for nearest neighbor search", their IVF without codes). The
+//! mean estimate of an item with the members of a cluster is that with its center, so that negative signs need no other treatment.
 //!
-//! The index holds f32; every candidate is scored again in f64, known pairs by what is known, and ties go to the smaller index.
-//! What the graph misses is measured, always: some items, drawn uniformly, are also compared with all others.
+//! How many clusters are searched follows from the recall that is wanted: some items, drawn uniformly, are compared with all others, and the places of the
+//! clusters of their nearest are known. Other items, drawn by themselves, then measure the recall of the lists. Where half of all clusters would be searched,
+//! all pairs are compared, which takes no longer and is exact.
 //!
-//! The graph is made by one thread, in a random order of the items, since it depends on the order in which they come; the searches run on all. So lists
-//! depend on factors and seed alone.
+//! Scores are compared in single precision, a matrix product for each cluster; the best of them are scored again in f64, known pairs by what is known, and
+//! ties go to the smaller index. Lists depend on factors and seed alone, not on the number of threads.
 //!
-//! Cost: some 2,000 products of r numbers an item to build and as many to search with ef = 100, more for many items; 2rn flops for each item that is
-//! compared with all. Memory: 4n(r + 64) bytes of vectors, 2 to 3 kB an item of edges, 16nk of lists.
+//! Cost: 8nr√n operations to place the items and as many to rank the clusters, 2n²r times the share of the clusters that is searched, and 2rn for each of the
+//! items that are compared with all. Memory: 4nr bytes of vectors, 16nk of lists.
 
-use hnsw_rs::prelude::{Distance, Hnsw};
 use landmark_core::linalg;
 use landmark_core::stats::{clopper_pearson_lower, clopper_pearson_upper};
 use landmark_core::stream::stream;
-use multiversion::multiversion;
-use ndarray::{ArrayView1, ArrayView2, Axis};
-use rand::seq::SliceRandom;
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rand::seq::index::sample;
 use rayon::prelude::*;
 
 use super::{BLOCK, Best, Neighbor, SignedVectors};
+use crate::k_means;
 
 /// Items whose lists are searched for between two words of progress.
 const ITEMS_A_STEP: usize = 1 << 14;
 const ITEMS_A_TASK: usize = 256;
-/// Edges of a node in each layer (M of HNSW); twice as many in the lowest.
-const EDGES: usize = 24;
-/// Candidates that are kept while the graph is made.
-const EF_CONSTRUCTION: usize = 100;
-/// Layers at most, as many as the crate has: M¹⁶ items.
-const LAYERS: usize = 16;
+/// Items that the centers of clusters are fitted to, per cluster.
+const POINTS_A_CLUSTER: usize = 20;
+const ITERATIONS: usize = 6;
+/// Items kept in addition to k while scores are in single precision, which may order the last of them wrongly.
+const SPARE: usize = 8;
 const CONFIDENCE: f64 = 0.95;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ApproximateParams {
-    /// Candidates that a search keeps (`ef` of HNSW): more find more, and take longer. At least k + 1 are kept.
-    pub ef: usize,
-    /// Items whose lists are compared with the exact ones.
+    /// Mean share of the k nearest of an item that its list is to hold, from 0 to 1.
+    pub recall: f64,
+    /// Largest share of the clusters that is searched, even if the recall is then lower.
+    pub most: f64,
+    /// Items that the number of clusters is chosen by, and as many others whose lists are compared with the exact ones.
     pub checked: usize,
-    /// Seed of the order in which the graph is made, and of the draw of items that are checked.
+    /// Seed of the clusters and of the draws of items.
     pub seed: u64,
 }
 
 impl Default for ApproximateParams {
     fn default() -> Self {
-        Self { ef: 100, checked: 500, seed: 2022 }
+        Self { recall: 0.99, most: 1.0, checked: 500, seed: 2022 }
     }
 }
 
@@ -89,9 +88,12 @@ pub enum IndexError {
     Signature { column: usize, value: f64 },
 }
 
-/// The `k` most similar other items of every item, approximately, and their measured recall. Where no more than `ef` others are there, and for an item of
-/// which the graph finds fewer than `k` others, the search is exact. `done` gets, now and then, how much of the searching is behind, from 0 to 1; the
-/// building, which comes before, reports nothing.
+/// The `k` most similar other items of every item, approximately, and their measured recall. Where half of the clusters would be searched, and for an item
+/// whose clusters hold fewer than `k` others, the search is exact. `done` gets, now and then, how much of the searching is behind, from 0 to 1; the
+/// clustering, which comes before, reports nothing.
+///
+/// # Errors
+/// A vector that is not finite, or a sign that is neither 1 nor −1.
 pub fn approximate_top_k(
     vectors: SignedVectors<'_>,
     k: usize,
@@ -104,18 +106,27 @@ pub fn approximate_top_k(
     }
     let n = vectors.len();
     let k = k.min(n.saturating_sub(1));
-    let ef = params.ef.max(k + 1);
-    if k == 0 || ef >= n {
+    if k == 0 {
+        return Ok(Approximate { lists: vec![Vec::new(); n], recall: None });
+    }
+    let index = InvertedFile::build(vectors, params.seed);
+    let wanted = index.probes(k, params);
+    let most = (params.most * index.clusters() as f64).ceil() as usize;
+    let probes = wanted.min(most).max(1);
+    if 2 * probes >= index.clusters() {
+        drop(index);
         return Ok(Approximate { lists: super::top_k(vectors, k, done), recall: None });
     }
-    let index = Index::build(vectors, ef, params.seed);
-    let mut lists = Vec::with_capacity(n);
+    let mut lists = vec![Vec::new(); n];
     for first in (0..n).step_by(ITEMS_A_STEP) {
-        let items: Vec<usize> = (first..(first + ITEMS_A_STEP).min(n)).collect();
+        let end = (first + ITEMS_A_STEP).min(n);
+        let tasks: Vec<usize> = (first..end).step_by(ITEMS_A_TASK).collect();
         let found: Vec<Vec<Vec<Neighbor>>> =
-            items.par_chunks(ITEMS_A_TASK).map(|items| index.lists(items, k)).collect();
-        lists.extend(found.into_iter().flatten());
-        done(lists.len() as f64 / n as f64);
+            tasks.par_iter().map(|&start| index.lists(start..(start + ITEMS_A_TASK).min(end), probes, k)).collect();
+        for (row, list) in (first..end).zip(found.into_iter().flatten()) {
+            lists[index.items[row]] = list;
+        }
+        done(end as f64 / n as f64);
     }
     drop(index);
     let short: Vec<usize> = (0..n).filter(|&item| lists[item].len() < k).collect();
@@ -153,119 +164,154 @@ pub fn top_k_of(items: &[usize], vectors: SignedVectors<'_>, k: usize) -> Vec<Ve
     best.into_iter().map(|best| best.found).collect()
 }
 
-/// Sums kept apart, so that they fill wide registers; the order of additions is the same on every processor.
-const LANES: usize = 32;
-
-/// Distance 1 − ⟨x₊, y₊⟩ + ⟨x₋, y₋⟩ of rows (x₊, x₋).
-#[derive(Debug, Clone, Copy)]
-struct SignedProduct {
-    /// Length of x₊.
-    positive: usize,
-}
-
-impl Distance<f32> for SignedProduct {
-    fn eval(&self, x: &[f32], y: &[f32]) -> f32 {
-        // rounding may leave less than 0, which the crate refuses
-        (1.0 - signed_product(x, y, self.positive)).max(0.0)
-    }
-}
-
-#[multiversion(targets("x86_64+avx2"))]
-fn signed_product(x: &[f32], y: &[f32], positive: usize) -> f32 {
-    let mut sums = [0.0_f32; LANES];
-    let (x, y) = (x.split_at(positive), y.split_at(positive));
-    for (x, y) in x.0.chunks_exact(LANES).zip(y.0.chunks_exact(LANES)) {
-        for lane in 0..LANES {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    for (x, y) in x.1.chunks_exact(LANES).zip(y.1.chunks_exact(LANES)) {
-        for lane in 0..LANES {
-            sums[lane] -= x[lane] * y[lane];
-        }
-    }
-    sums.iter().sum()
-}
-
-/// How rows of the index are written: positive columns before the negative ones, each part filled up with zeros to whole registers, divided by M, so that no
-/// product overflows single precision.
-struct Layout {
-    /// Column of z, and its place in a row.
-    places: Vec<(usize, usize)>,
-    positive: usize,
-    width: usize,
-    /// M in two steps, neither of which overflows: the largest |z|, and the largest norm in its unit.
-    unit: f64,
-    longest: f64,
-}
-
-impl Layout {
-    fn of(vectors: SignedVectors<'_>) -> Self {
-        let (of_sign, z) =
-            (|sign: f64| (0..vectors.signature.len()).filter(move |&a| vectors.signature[a] == sign), vectors.vectors);
-        let positive = of_sign(1.0).count().next_multiple_of(LANES);
-        let places: Vec<(usize, usize)> = of_sign(1.0).zip(0..).chain(of_sign(-1.0).zip(positive..)).collect();
-        let width = positive + of_sign(-1.0).count().next_multiple_of(LANES);
-        let largest_of = |of_row: &dyn Fn(ArrayView1<'_, f64>) -> f64| {
-            z.rows().into_iter().map(of_row).fold(0.0, f64::max).max(f64::MIN_POSITIVE)
-        };
-        let unit = largest_of(&|row| row.iter().fold(0.0, |largest: f64, z| largest.max(z.abs())));
-        let longest = largest_of(&|row| row.iter().map(|z| (z / unit).powi(2)).sum::<f64>().sqrt());
-        Self { places, positive, width, unit, longest }
-    }
-
-    fn write(&self, row: ArrayView1<'_, f64>, out: &mut [f32]) {
-        for &(from, to) in &self.places {
-            out[to] = (row[from] / self.unit / self.longest) as f32;
-        }
-    }
-}
-
-/// The graph over all items, and what scores its candidates.
-struct Index<'a> {
-    graph: Hnsw<'a, f32, SignedProduct>,
-    layout: Layout,
+/// Items by cluster.
+struct InvertedFile<'a> {
     vectors: SignedVectors<'a>,
-    ef: usize,
+    /// Vectors, cluster after cluster, in single precision and divided by the largest norm, so that no product overflows.
+    rows: Array2<f32>,
+    /// Item of each row.
+    items: Vec<usize>,
+    /// Cluster of each item.
+    cluster_of: Vec<usize>,
+    /// The rows of cluster c are `starts[c]..starts[c + 1]`.
+    starts: Vec<usize>,
+    /// Centers, clusters × r.
+    centers: Array2<f32>,
 }
 
-impl<'a> Index<'a> {
-    fn build(vectors: SignedVectors<'a>, ef: usize, seed: u64) -> Self {
-        let layout = Layout::of(vectors);
-        let distance = SignedProduct { positive: layout.positive };
-        let mut graph = Hnsw::new(EDGES, vectors.len(), LAYERS, EF_CONSTRUCTION, distance);
-        let mut order: Vec<usize> = (0..vectors.len()).collect();
-        order.shuffle(&mut stream(seed, "neighbours", "order of the graph", 0));
-        let mut row = vec![0.0; layout.width];
-        for item in order {
-            layout.write(vectors.vectors.row(item), &mut row);
-            graph.insert_slice((&row, item));
+/// The largest norm of a row, in two factors, neither of which overflows: the largest |z|, and the largest norm in its unit.
+fn scale_of(z: ArrayView2<'_, f64>) -> (f64, f64) {
+    let largest_of = |of_row: &dyn Fn(ArrayView1<'_, f64>) -> f64| {
+        z.rows().into_iter().map(of_row).fold(0.0, f64::max).max(f64::MIN_POSITIVE)
+    };
+    let unit = largest_of(&|row| row.iter().fold(0.0, |largest: f64, z| largest.max(z.abs())));
+    (unit, largest_of(&|row| row.iter().map(|z| (z / unit).powi(2)).sum::<f64>().sqrt()))
+}
+
+impl<'a> InvertedFile<'a> {
+    fn build(vectors: SignedVectors<'a>, seed: u64) -> Self {
+        let (z, n) = (vectors.vectors, vectors.len());
+        let (unit, longest) = scale_of(z);
+        let scaled = |items: &[usize]| z.select(Axis(0), items).mapv_into(|z| z / unit / longest);
+        // counts of items, far below 2^52
+        let clusters = ((4.0 * (n as f64).sqrt()) as usize).min(n / 8).max(1);
+        let draw = sample(&mut stream(seed, "neighbours", "clusters", 0), n, (POINTS_A_CLUSTER * clusters).min(n));
+        let points = scaled(&draw.into_vec());
+        let centers = k_means::refine(points.view(), points.slice(s![..clusters, ..]).to_owned(), ITERATIONS);
+        let mut cluster_of = Vec::with_capacity(n);
+        let items: Vec<usize> = (0..n).collect();
+        for items in items.chunks(BLOCK) {
+            cluster_of.extend(k_means::nearest_center(scaled(items).view(), centers.view()));
         }
-        graph.set_searching_mode(true);
-        Self { graph, layout, vectors, ef }
+        let mut starts = vec![0; clusters + 1];
+        cluster_of.iter().for_each(|&cluster| starts[cluster + 1] += 1);
+        (0..clusters).for_each(|cluster| starts[cluster + 1] += starts[cluster]);
+        let mut items = items;
+        items.sort_by_key(|&item| cluster_of[item]);
+        let mut rows = Array2::zeros(z.dim());
+        rows.axis_iter_mut(Axis(0)).into_par_iter().zip(&items).for_each(|(mut row, &item)| {
+            row.zip_mut_with(&z.row(item), |row, z| *row = (z / unit / longest) as f32);
+        });
+        Self { vectors, rows, items, cluster_of, starts, centers: centers.mapv(|center| center as f32) }
     }
 
-    /// The k best of the candidates of some items; fewer where the graph finds fewer.
-    fn lists(&self, items: &[usize], k: usize) -> Vec<Vec<Neighbor>> {
+    fn clusters(&self) -> usize {
+        self.centers.nrows()
+    }
+
+    /// Estimates of some rows, times D, with the centers.
+    fn with_centers(&self, queries: ArrayView2<'_, f32>) -> Array2<f32> {
+        linalg::single_product(queries, self.centers.t())
+    }
+
+    /// Clusters to be searched, so that they hold as large a share of the nearest as is wanted.
+    fn probes(&self, k: usize, params: ApproximateParams) -> usize {
+        let n = self.vectors.len();
+        let draw = sample(&mut stream(params.seed, "neighbours", "probes", 0), n, params.checked.clamp(1, n));
+        let (items, mut row_of) = (draw.into_vec(), vec![0; n]);
+        self.items.iter().enumerate().for_each(|(row, &item)| row_of[item] = row);
+        let rows: Vec<usize> = items.iter().map(|&item| row_of[item]).collect();
+        let queries = self.signed(self.rows.select(Axis(0), &rows));
+        let products = self.with_centers(queries.view());
+        let exact = top_k_of(&items, self.vectors, k);
+        let mut places: Vec<usize> = exact
+            .par_iter()
+            .zip(products.axis_iter(Axis(0)).into_par_iter())
+            .flat_map_iter(|(list, products)| {
+                let place = move |near: &Neighbor| {
+                    let cluster = self.cluster_of[near.item];
+                    let is_before = |(other, &product): (usize, &f32)| {
+                        product > products[cluster] || (product == products[cluster] && other < cluster)
+                    };
+                    products.iter().enumerate().filter(|&one| is_before(one)).count()
+                };
+                list.iter().map(place)
+            })
+            .collect();
+        places.sort_unstable();
+        let within = (params.recall.clamp(0.0, 1.0) * places.len() as f64).ceil() as usize;
+        1 + places[within.clamp(1, places.len()) - 1]
+    }
+
+    fn signed(&self, mut queries: Array2<f32>) -> Array2<f32> {
+        for (mut column, &sign) in queries.columns_mut().into_iter().zip(self.vectors.signature) {
+            if sign < 0.0 {
+                column.mapv_inplace(|z| -z);
+            }
+        }
+        queries
+    }
+
+    /// Clusters that each of some queries searches: of each cluster the numbers of its queries, ascending.
+    fn asked(&self, queries: ArrayView2<'_, f32>, probes: usize) -> Vec<(usize, usize)> {
+        let products = self.with_centers(queries);
+        let mut asked = Vec::with_capacity(probes * queries.nrows());
+        let mut order: Vec<usize> = Vec::new();
+        for (query, products) in products.rows().into_iter().enumerate() {
+            order.clear();
+            order.extend(0..self.clusters());
+            order.select_nth_unstable_by(probes - 1, |&a, &b| products[b].total_cmp(&products[a]).then(a.cmp(&b)));
+            asked.extend(order[..probes].iter().map(|&cluster| (cluster, query)));
+        }
+        asked.sort_unstable();
+        asked
+    }
+
+    /// The k best of the items of some rows among the clusters that they search; fewer where these hold fewer.
+    fn lists(&self, range: std::ops::Range<usize>, probes: usize, k: usize) -> Vec<Vec<Neighbor>> {
         let SignedVectors { vectors, signature, scattered } = self.vectors;
-        let mut query = vec![0.0; self.layout.width];
-        let list = |&item: &usize| {
+        let items = &self.items[range.clone()];
+        let queries = self.signed(self.rows.slice(s![range, ..]).to_owned());
+        let mut best = vec![Best::new(k + SPARE); items.len()];
+        for group in self.asked(queries.view(), probes).chunk_by(|one, other| one.0 == other.0) {
+            let cluster = group[0].0;
+            let members = self.starts[cluster]..self.starts[cluster + 1];
+            let asking: Vec<usize> = group.iter().map(|&(_, query)| query).collect();
+            let products = linalg::single_product(
+                queries.select(Axis(0), &asking).view(),
+                self.rows.slice(s![members.clone(), ..]).t(),
+            );
+            for (&query, products) in asking.iter().zip(products.rows()) {
+                let (item, best) = (items[query], &mut best[query]);
+                for (&other, &product) in self.items[members.clone()].iter().zip(products) {
+                    let product = f64::from(product);
+                    let is_near = product >= best.threshold && other != item;
+                    if is_near && !scattered.is_some_and(|scattered| scattered.contains(item, other)) {
+                        best.offer(other, product);
+                    }
+                }
+            }
+        }
+        let list = |(&item, rough): (&usize, Best)| {
             let signed = &vectors.row(item) * signature;
-            self.layout.write(vectors.row(item), &mut query);
             let mut best = Best::new(k);
             for (other, score) in scattered.iter().flat_map(|scattered| scattered.row(item)) {
                 best.offer(other, score);
             }
-            for found in self.graph.search(&query, self.ef, self.ef) {
-                let other = found.d_id;
-                let is_known = scattered.is_some_and(|scattered| scattered.contains(item, other));
-                if other != item && !is_known {
-                    best.offer(other, signed.dot(&vectors.row(other)));
-                }
-            }
+            rough.found.iter().for_each(|near| best.offer(near.item, signed.dot(&vectors.row(near.item))));
             best.found
         };
-        items.iter().map(list).collect()
+        items.iter().zip(best).map(list).collect()
     }
 }
 
@@ -361,8 +407,8 @@ mod tests {
         assert!(truth > 0.95, "{truth}");
         assert!((recall.mean - truth).abs() < 1e-9, "{recall:?}, {truth}");
         assert_eq!(recall.interval, (recall.mean, recall.mean));
-        // fewer candidates find fewer, and a sample of the items shows it; a wrong interval in one of twenty
-        let few = search(vectors, 8, ApproximateParams { ef: 9, checked: 300, ..ApproximateParams::default() });
+        // fewer clusters hold fewer, and a sample of the items shows it; a wrong interval in one of twenty
+        let few = search(vectors, 8, ApproximateParams { recall: 0.7, checked: 300, ..ApproximateParams::default() });
         let (truth, recall) = (shares(&few.lists), few.recall.unwrap());
         let (lower, upper) = recall.interval;
         assert!(truth < shares(&all.lists) && recall.checked == 300);
@@ -387,7 +433,7 @@ mod tests {
     #[test]
     fn the_lists_depend_on_the_seed_and_not_on_the_threads() {
         let (z, signature) = factors(1500, 12);
-        let params = ApproximateParams { ef: 12, checked: 50, seed: 3 };
+        let params = ApproximateParams { recall: 0.8, checked: 50, seed: 3, ..ApproximateParams::default() };
         let on = |threads: usize, params| {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| search(with(&z, &signature), 5, params))
@@ -447,7 +493,8 @@ mod tests {
     #[test]
     fn a_scale_beyond_single_precision_changes_no_list() {
         let (z, signature) = factors(700, 6);
-        let (large, usual) = (&z * 2.0_f64.powi(200), ApproximateParams { ef: 20, ..ApproximateParams::default() });
+        let (large, usual) =
+            (&z * 2.0_f64.powi(200), ApproximateParams { recall: 0.9, ..ApproximateParams::default() });
         let lists = |z: &Array2<f64>| search(with(z, &signature), 4, usual).lists;
         let (large, small) = (lists(&large), lists(&z));
         assert!(large.iter().zip(&small).all(|(one, other)| items(one) == items(other)));
