@@ -37,8 +37,10 @@ mod searched;
 
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
-/// Pairs listed where no number is given.
+/// Pairs listed where neither a number nor a threshold is given.
 const PAIRS: usize = 1000;
+/// Pairs listed at most of those that no call was made for, where a threshold is given and no number.
+const MOST_FREE: usize = 1_000_000;
 /// Warning about pairs that nothing was scored for.
 const PAIRS_BY_ESTIMATES: &str = "warning: these pairs are estimates, and similar pairs may be missing: use `--budget CALLS` to search for more, \
     `--rerank ITEMS` for exact scores, or `--at-least SCORE --target-recall 0.9` for a guarantee\n";
@@ -50,7 +52,7 @@ const CHAINED: usize = 4;
 /// Pairs wanted, and what they may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted {
-    /// The number of best pairs; where a recall is stated, all of them by default.
+    /// The number of best pairs; where a threshold is given, all of them by default.
     pub pairs: Option<usize>,
     /// None below this similarity.
     pub at_least: Option<f64>,
@@ -190,16 +192,18 @@ impl Own {
             && let Some(matrix) = self.given()?
         {
             let (_progress, done) = self.progress("items done");
-            let found = best_pairs(matrix.view(), most(wanted), at_least, done);
-            let pairs = found.into_iter().map(|pair| Mined { pair, exact: true }).collect();
-            return Ok(Found { pairs, text: GIVEN.to_owned(), ..Found::default() });
+            let found = best_pairs(matrix.view(), most_free(wanted), at_least, done);
+            let pairs: Vec<Mined> = found.into_iter().map(|pair| Mined { pair, exact: true }).collect();
+            return Ok(Found { text: GIVEN.to_owned() + &cut_in_words(&pairs, wanted), pairs, ..Found::default() });
         }
         if wanted.rescore.is_none() && wanted.target.is_none() && wanted.budget.is_none() {
             let (_progress, done) = self.progress("items done");
-            let found = best_pairs(self.estimates(), most(wanted), at_least, done);
+            let found = best_pairs(self.estimates(), most_free(wanted), at_least, done);
             let is_exact = |pair: ScoredPair| self.equal.as_ref()?.score(pair.first, pair.second);
-            let pairs = found.into_iter().map(|pair| Mined { pair, exact: is_exact(pair).is_some() }).collect();
-            return Ok(Found { pairs, text: PAIRS_BY_ESTIMATES.to_owned(), ..Found::default() });
+            let pairs: Vec<Mined> =
+                found.into_iter().map(|pair| Mined { pair, exact: is_exact(pair).is_some() }).collect();
+            let text = PAIRS_BY_ESTIMATES.to_owned() + &cut_in_words(&pairs, wanted);
+            return Ok(Found { pairs, text, ..Found::default() });
         }
         let budget = Budget { calls: wanted.budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
@@ -345,9 +349,26 @@ fn pair_columns(named: Named<'_>, pairs: &[Mined]) -> Vec<Column> {
     columns
 }
 
-/// Pairs to be listed: all of them where a recall is stated.
+/// Pairs to be listed: all of them where a threshold is given.
 fn most(wanted: Wanted) -> usize {
-    wanted.pairs.unwrap_or(if wanted.target.is_some() { usize::MAX } else { PAIRS })
+    wanted.pairs.unwrap_or(if wanted.at_least.is_some() { usize::MAX } else { PAIRS })
+}
+
+/// The same of pairs that no call is made for, of which a low threshold leaves too many.
+fn most_free(wanted: Wanted) -> usize {
+    most(wanted).min(wanted.pairs.unwrap_or(MOST_FREE))
+}
+
+/// A line where a list of at least a threshold ends before its last pair.
+fn cut_in_words(pairs: &[Mined], wanted: Wanted) -> String {
+    let is_cut = wanted.pairs.is_none() && wanted.at_least.is_some() && pairs.len() == MOST_FREE;
+    if !is_cut {
+        return String::new();
+    }
+    format!(
+        "warning: the list ends after {} pairs; raise `--at-least`, or add `--pairs NUMBER`\n",
+        count(pairs.len() as u64)
+    )
 }
 
 fn all_pairs(items: u64) -> u64 {

@@ -215,7 +215,7 @@ impl Sketch {
     fn methods(&self, out: &mut String) {
         let method = match self.score {
             Some(ScoreKind::Wmd) => "{ id: shift_ridge, proxy: { kind: rwmd } }",
-            Some(ScoreKind::String) => "{ id: shift_ridge, proxy: character_ngrams }",
+            Some(ScoreKind::String) => "{ id: shift_ridge, proxy: { kind: character_ngrams, degree: 1 } }",
             _ => "shift_ridge",
         };
         let _ = writeln!(out, "methods: [{method}]");

@@ -237,14 +237,16 @@ fn cell(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<Cell> {
 pub(super) fn calls(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<FactorCalls> {
     let evaluations = rows.first()?.cost.evaluations;
     let all = context.evaluations(&context.requests(whole(context.problem.items())));
-    let estimate = cell(context, rows).filter(|_| context.problem.is_priced).map_or(0, |cell| {
-        let Ok(plan) = context.sweep.plan(&cell, context.metered.shape()) else { return 0 };
+    let priced = cell(context, rows).filter(|_| context.problem.is_priced).and_then(|cell| {
+        let plan = context.sweep.plan(&cell, context.metered.shape()).ok()?;
         let alone = context.evaluations(&context.requests(plan.clone()));
         let both = errors::requests(context, Errors::of(context), &cell, &plan);
-        both.map_or(0, |both| context.evaluations(&both).saturating_sub(alone))
+        Some((alone, both.map_or(0, |both| context.evaluations(&both).saturating_sub(alone))))
     });
+    let (alone, estimate) = priced.unwrap_or((evaluations, 0));
     let fit_has_estimate = super::is_judged_on_the_way(context);
-    let fit = if fit_has_estimate { evaluations.saturating_sub(estimate) } else { evaluations };
+    // equal items are asked for once, which the rows do not see
+    let fit = if fit_has_estimate { evaluations.saturating_sub(estimate) } else { alone.min(evaluations) };
     Some(FactorCalls { fit, estimate, all, fit_has_estimate })
 }
 

@@ -314,7 +314,7 @@ pub enum Mode {
 
 #[derive(Debug, Clone, Args)]
 pub struct PairArgs {
-    /// Number of pairs; 1,000 by default, all with `--target-recall`
+    /// Number of pairs; 1,000 by default, all with `--at-least`
     #[arg(long, value_name = "PAIRS", value_parser = at_least_one, conflicts_with = "groups")]
     pub pairs: Option<usize>,
     /// Minimum similarity

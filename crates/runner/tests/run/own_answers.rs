@@ -57,6 +57,10 @@ ranks: 6
         .collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.run_well(&["--quiet"]);
+    // the page counts the calls that were made: equal texts are scored once
+    let run = scratch.json("runs/mine/run.json");
+    let stated = |key: &str| run["facts"]["calls"][key].as_u64().unwrap();
+    assert_eq!(Some(stated("fit") + stated("estimate")), run["calls"]["evaluated"].as_u64(), "{}", run["facts"]);
     scratch.well(&["mine", "config.yaml", "--pairs", "10"]);
     let pairs = table(&scratch, "runs/mine/pairs.tsv");
     let equal: Vec<_> = pairs.iter().filter(|row| row["first_text"] == row["second_text"]).collect();

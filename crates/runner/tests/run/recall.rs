@@ -48,6 +48,22 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
 }
 
 #[test]
+fn every_pair_of_a_threshold_is_listed_and_a_number_ends_the_list() {
+    let scratch = place();
+    scratch.run_well("--quiet");
+    let listed = |words: &str| {
+        scratch.well(&format!("mine config.yaml {words}"));
+        table(&scratch, "runs/mine/pairs.tsv").len()
+    };
+    // all 1,770 pairs of 60 items; 1,000 without a threshold
+    for more in ["--budget 2000", "--rerank 59", ""] {
+        assert_eq!(listed(&format!("--at-least -1 {more}")), 1770, "{more}");
+        assert_eq!(listed(more), 1000, "{more}");
+    }
+    assert_eq!(listed("--at-least -1 --pairs 1200"), 1200);
+}
+
+#[test]
 fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
     let scratch = place();
     // eight columns hold a fourth of all pairs: 59 + 58 + … + 52 = 444
