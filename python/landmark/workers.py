@@ -185,7 +185,7 @@ class Worker:
         ----------
         batch : mapping
             ``{"tile": numbers}``, as Ray hands over; one number, or a list of them, is taken, too. Or a tile of `search_tiles`,
-            ``{"item": numbers, "other": numbers}``.
+            ``{"item": numbers, "other": numbers, "in_order": truth values}``.
 
         Returns
         -------
@@ -195,8 +195,9 @@ class Worker:
         """
         if hasattr(batch, "keys") and "item" in batch:
             pairs = np.stack([np.asarray(batch[name], dtype=np.int64) for name in ("item", "other")], axis=1)
+            in_order = bool(np.any(batch["in_order"]))
             with self._lock:
-                return {"item": pairs[:, 0], "other": pairs[:, 1], "score": self._score(np.ascontiguousarray(pairs))}
+                return {"item": pairs[:, 0], "other": pairs[:, 1], "score": self._score(np.ascontiguousarray(pairs), in_order)}
         numbers = np.atleast_1d(np.asarray(batch["tile"] if hasattr(batch, "keys") else batch, dtype=np.int64))
         # one tile at a time: a process has one model
         with self._lock:
@@ -232,22 +233,22 @@ class Worker:
             self._opened = tile.lm._open(tile.items, shares=False)
         return self._opened
 
-    def _score(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _score(self, pairs: NDArray[np.int64], in_order: bool) -> NDArray[np.float64]:
         tiles = self._loaded()
         if not tiles:
             raise ValueError("cannot score a tile of a search: the plan has no tile, which names the items and the model")
         matrix, batches = self._open(tiles[0])
         with tiles[0].lm._progress(0, "tile", batches, tiles[0].items, matrix):
-            found = matrix.scores(pairs)
+            found = matrix.scores_in_order(pairs) if in_order else matrix.scores(pairs)
         matrix.flush()
         return found
 
 
-def search_tiles(lm: Landmark, search: Callable[[Landmark], Any], calls: int = 1000) -> Iterator[list[dict[str, NDArray[np.int64]]]]:
+def search_tiles(lm: Landmark, search: Callable[[Landmark], Any], calls: int = 1000) -> Iterator[list[dict[str, NDArray[Any]]]]:
     """Cut the calls of a search, or of an audit, into tiles for `Worker`, round by round. No call is made here.
 
     Each turn of the loop hands over the pairs that the search needs next. When workers have scored them, the next turn reads the scores from the store.
-    After the loop, the same search on `lm` makes no call.
+    After the loop, the same search on `lm` makes no call. With ``order="mean"`` a tile holds single orders of pairs.
 
     Parameters
     ----------
@@ -262,7 +263,7 @@ def search_tiles(lm: Landmark, search: Callable[[Landmark], Any], calls: int = 1
     Yields
     ------
     list of dict
-        Tiles ``{"item": numbers, "other": numbers}``. Pairs of a tile that was lost come again in the next turn.
+        Tiles ``{"item": numbers, "other": numbers, "in_order": truth values}``. Pairs of a tile that was lost come again in the next turn.
 
     Raises
     ------
@@ -313,6 +314,8 @@ def search_tiles(lm: Landmark, search: Callable[[Landmark], Any], calls: int = 1
     driver.order = lm.order_
     for opened in ("_matrix", "_batches"):
         driver.__dict__.pop(opened, None)
+    # what is known decides what is asked for
+    driver._opened()[0].take(lm._open(lm._items, shares=False, dry=True)[0])
 
     def run() -> None:
         try:
@@ -343,12 +346,13 @@ class _Stopped(OSError):
 
 def _until_scored(
     lm: Landmark, pairs: NDArray[np.int64], calls: int, answers: queue.Queue[Any]
-) -> Iterator[list[dict[str, NDArray[np.int64]]]]:
+) -> Iterator[list[dict[str, NDArray[Any]]]]:
     """Tiles of what the store lacks of some pairs, until it lacks nothing."""
     before, lost = len(pairs) + 1, 0
     while True:
         # opened again: it reads what others have written meanwhile
-        known = lm._open(lm._items, shares=False, dry=True)[0].known(pairs)
+        store = lm._open(lm._items, shares=False, dry=True)[0]
+        known = store.known_in_order(pairs) if store.has_orders else store.known(pairs)
         missing = pairs[np.isnan(known)]
         if not len(missing):
             answers.put(known)
@@ -357,7 +361,6 @@ def _until_scored(
         if lost == _LOST:
             raise RuntimeError(f"none of the {before:,} pairs of the last {_LOST} turns is in the store: do workers use `{lm._store}`?")
         before = len(missing)
-        missing = np.unique(np.sort(missing, axis=1), axis=0)
-        yield [
-            {"item": part[:, 0].copy(), "other": part[:, 1].copy()} for part in (missing[at : at + calls] for at in range(0, len(missing), calls))
-        ]
+        missing = np.unique(missing if store.has_orders else np.sort(missing, axis=1), axis=0)
+        parts = (missing[at : at + calls] for at in range(0, len(missing), calls))
+        yield [{"item": part[:, 0].copy(), "other": part[:, 1].copy(), "in_order": np.full(len(part), store.has_orders)} for part in parts]

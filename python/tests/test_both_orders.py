@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from typing import Any
 
@@ -154,3 +155,127 @@ def test_workers_are_told_that_they_do_not_look(tmp_path: Any) -> None:
         Landmark(Model(0.1), 4, **kept).tiles(TEXTS)
     with pytest.warns(UserWarning, match="do not look at both orders"):
         Landmark(function(Model(0.1)), 4, **kept).tiles(TEXTS)
+
+
+def truth(model: Model, texts: list[str], k: int) -> list[set[int]]:
+    scores = np.array([[(model.of(a, b) + model.of(b, a)) / 2 for b in texts] for a in texts])
+    np.fill_diagonal(scores, -np.inf)
+    return [set(row) for row in np.argsort(-scores, axis=1)[:, :k].tolist()]
+
+
+class Noisy(Model):
+    """Half of what the order adds belongs to the items, half to the pair."""
+
+    def of(self, a: str, b: str) -> float:
+        noise = (hash_of(a + "\0" + b) - hash_of(b + "\0" + a)) + hash_of(a) - hash_of(b)
+        return len(set(a.split()) & set(b.split())) / len(set(a.split()) | set(b.split())) + self.skew * noise
+
+
+def hash_of(text: str) -> float:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little") / 2**32 - 0.5
+
+
+def sentences(n: int) -> list[str]:
+    rng = np.random.default_rng(5)
+    return [" ".join(f"w{word}" for word in np.sort(rng.choice(12, 5)) + 8 * (i % 20)) + f" e{i}" for i in range(n)]
+
+
+def test_a_search_asks_for_one_order_first_and_for_both_of_the_best(tmp_path: Any) -> None:
+    texts, b = sentences(200), 20
+    vectors = np.array([[1.0 * (f"w{word}" in text.split()) for word in range(180)] for text in texts]) + 0.05
+    model = Noisy(0.1)
+    kept = {"store": tmp_path, "identity": "model"}
+    lm = Landmark(function(model), 2, order="mean", proxy=vectors, error_samples=0, **kept).fit(texts)
+    before = lm.n_calls_
+    planned = lm.plan_kneighbors(n_neighbors=5, calls_per_item=b)
+    found, items = lm.kneighbors(n_neighbors=5, calls_per_item=b)
+    calls = lm.n_calls_ - before
+    assert calls == sum(model.asked.values()) - before <= planned == b * len(texts)
+    assert max(model.asked.values()) == 1, "no order twice"
+    single = sum(pair[::-1] not in model.asked for pair in model.asked)
+    assert single > 0.4 * calls, "most pairs are known in one order"
+    exact = lm.neighbors_exact_
+    assert 0 < exact.sum() < exact.size
+    for i, place in zip(*np.nonzero(exact), strict=True):
+        a, other = texts[i], texts[items[i, place]]
+        assert model.asked[a, other] == model.asked[other, a] == 1
+        assert found[i, place] == pytest.approx((model.of(a, other) + model.of(other, a)) / 2, abs=1e-12)
+    # what was asked is kept, in one order and in both
+    model.asked.clear()
+    again = Landmark(function(model), 2, order="mean", proxy=vectors, error_samples=0, **kept).fit(texts)
+    assert np.array_equal(again.kneighbors(n_neighbors=5, calls_per_item=b)[1], items)
+    assert again.n_calls_ == sum(model.asked.values()) == 0
+
+
+def test_one_order_first_finds_more_than_both_orders_at_equal_calls() -> None:
+    texts = sentences(200)
+    vectors = np.array([[1.0 * (f"w{word}" in text.split()) for word in range(0, 180, 3)] for text in texts]) + 0.05
+    model = Noisy(0.05)
+    wanted = truth(model, texts, 5)
+
+    def recall(similarity: Any, order: Any, calls: int) -> float:
+        lm = Landmark(similarity, 2, order=order, proxy=vectors, error_samples=0).fit(texts)
+        before = lm.n_calls_
+        items = lm.kneighbors(n_neighbors=5, calls_per_item=calls)[1]
+        assert lm.n_calls_ - before <= calls * len(texts)
+        return float(np.mean([len(near & set(row)) / 5 for near, row in zip(wanted, items.tolist(), strict=True)]))
+
+    # the mean as a score of its own: half of the pairs for the same calls of the model
+    both = recall(lambda pairs: [(model.of(a, b) + model.of(b, a)) / 2 for a, b in pairs], "symmetric", 6)
+    assert recall(function(model), "mean", 12) > both + 0.02
+
+
+def test_a_budget_ends_a_search_in_one_order_and_what_it_knows_is_listed() -> None:
+    texts = sentences(120)
+    model = Noisy(0.1)
+    lm = Landmark(function(model), 2, order="mean", error_samples=0, budget=1500).fit(texts)
+    with pytest.warns(UserWarning, match="the budget ended"):
+        items = lm.kneighbors(n_neighbors=5, calls_per_item=40)[1]
+    assert lm.n_calls_ == sum(model.asked.values()) <= 1500 and items.shape == (120, 5)
+
+
+def test_distances_and_equal_items_are_searched_in_one_order_too() -> None:
+    texts = sentences(80) + sentences(80)[:10]
+    model = Noisy(0.1)
+    distance = lambda pairs: [1.5 - model.of(a, b) for a, b in pairs]  # noqa: E731
+    lm = Landmark(distance, 2, order="mean", gamma=1.0, diagonal=1.0, error_samples=0).fit(texts)
+    found, items = lm.kneighbors(n_neighbors=3, calls_per_item=20)
+    for i, place in zip(*np.nonzero(lm.neighbors_exact_), strict=True):
+        a, other = texts[i], texts[items[i, place]]
+        mean = 1.0 if a == other else np.exp(-1.5 + (model.of(a, other) + model.of(other, a)) / 2)
+        assert found[i, place] == pytest.approx(mean, abs=1e-9)
+
+
+@pytest.mark.parametrize("store", [False, True])
+def test_a_function_of_blocks_is_searched_as_one_of_pairs(store: bool, tmp_path: Any) -> None:
+    texts, model = sentences(80), Noisy(0.1)
+
+    def lists(similarity: Any, name: str) -> Any:
+        kept = {"store": tmp_path / name, "identity": "model"} if store else {}
+        lm = Landmark(similarity, 4, order="mean", error_samples=0, **kept).fit(texts)
+        before = lm.n_calls_
+        found, items = lm.kneighbors(n_neighbors=3, calls_per_item=16)
+        return items, found.round(12), lm.n_calls_ - before
+
+    by_block = Blockwise(lambda rows, columns: np.array([[model.of(a, b) for b in columns] for a in rows]))
+    for one, other in zip(lists(function(model), "pairs"), lists(by_block, "blocks"), strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("store", [False, True])
+def test_what_a_search_asked_in_one_order_takes_the_other_alone_later(store: bool, tmp_path: Any) -> None:
+    texts, model = sentences(100), Noisy(0.1)
+    kept = {"store": tmp_path, "identity": "model"} if store else {}
+    lm = Landmark(function(model), 2, order="mean", error_samples=0, **kept).fit(texts)
+    lm.kneighbors(n_neighbors=3, calls_per_item=20)
+    begun = [pair for pair in model.asked if pair[::-1] not in model.asked]
+    # an audit needs whole rows, of both orders
+    lm.kneighbors(n_neighbors=3, target_recall=0.5, delta=0.4)
+    ended = [pair for pair in begun if pair[::-1] in model.asked]
+    assert len(begun) > 300 and len(ended) > 100
+    assert max(model.asked.values()) == 1 and lm.n_calls_ == model.asked.total()
+    if store:
+        wide = Landmark(function(model), 30, order="mean", error_samples=0, **kept)
+        planned, before = wide.plan(texts).calls, model.asked.total()
+        wide.fit(texts)
+        assert 0 < model.asked.total() - before == wide.n_calls_ <= planned and max(model.asked.values()) == 1

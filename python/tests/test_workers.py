@@ -138,7 +138,7 @@ def test_tiles_of_a_search_are_its_calls_and_leave_none(tmp_path: Path, name: st
     alone = estimator(tmp_path / "alone").set_params(**settings).fit(TEXTS)
     calls = alone.n_calls_
     assert np.array_equal(found, search(alone))
-    assert (alone.n_calls_ - calls) == len(seen) * (2 if settings.get("order") == "mean" else 1)
+    assert alone.n_calls_ - calls == len(seen)
 
 
 def test_an_audit_of_given_candidates_is_cut_into_tiles_too(tmp_path: Path) -> None:

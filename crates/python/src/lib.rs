@@ -17,6 +17,7 @@ mod machines;
 mod metered_store;
 mod methods;
 mod neighbors;
+mod one_order;
 mod oracle;
 mod pairs;
 mod pool;

@@ -18,11 +18,12 @@ use crate::called::Form;
 use crate::errors::{of_fit, of_oracle, of_store};
 use crate::fit::{FitSettings, Fitted};
 use crate::neighbors::{self, Lists};
+use crate::one_order::{self, GivenOrders};
 use crate::oracle::{Oracle, scored};
 use crate::pairs;
 use crate::reading::{self, settings};
 use crate::scores::{IN_MEMORY, Kept, Scores};
-use crate::session::{ScoreQueue, interruptible, run};
+use crate::session::{ScoreQueue, Stopped, interruptible, run};
 
 /// Columns, and single pairs (m × 2).
 type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
@@ -43,11 +44,20 @@ impl MeteredStore {
         py: Python<'_>,
         job: impl FnOnce(&Scores, &Arc<dyn CoreOracle>, &Arc<dyn CoreOracle>) -> T + Send + 'static,
     ) -> PyResult<T> {
-        let scores = Arc::clone(self.asked_of()?);
-        let done = run(py, &self.queue, move |stopped| {
+        self.run_stoppable(py, |scores, stopped| {
             let (oracle, again) = (scores.oracle(Arc::clone(&stopped))?, scores.again(stopped)?);
-            Ok(job(&scores, &oracle, &again))
-        });
+            Ok(job(scores, &oracle, &again))
+        })
+    }
+
+    /// Runs a job that makes its oracles itself.
+    fn run_stoppable<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        job: impl FnOnce(&Scores, Stopped) -> Result<T, OracleError> + Send + 'static,
+    ) -> PyResult<T> {
+        let scores = Arc::clone(self.asked_of()?);
+        let done = run(py, &self.queue, move |stopped| job(&scores, stopped));
         let flushed = py.detach(|| self.scores.flush());
         let done = done?.map_err(|error: OracleError| of_oracle(py, &error))?;
         flushed.map_err(|error| of_store(&error))?;
@@ -94,24 +104,35 @@ impl MeteredStore {
     ) -> PyResult<Self> {
         let budget = Budget { entries: budget, seconds: None };
         let meter = Arc::new(Metered::with_budget(Arc::clone(&oracle.inner), budget));
+        let mut given = None;
         let kept = match (keep, &store, oracle.form) {
             (false, ..) => Kept::Nowhere,
-            (true, None, Some(Form::Blocks)) => Kept::Blocks(Arc::new(Remembered::new(Arc::clone(&meter)))),
+            // single orders are kept pair by pair
+            (true, None, Some(Form::Blocks)) if oracle.given.is_none() => {
+                Kept::Blocks(Arc::new(Remembered::new(Arc::clone(&meter))))
+            }
             (true, ..) => {
                 let label = OracleLabel::new(kind, description);
-                let (meter, item_list) = (Arc::clone(&meter), oracle.item_list.clone().filter(|_| shares));
+                let apart = OracleLabel::new(kind, format!("{description}, each order apart"));
+                let (mean, item_list) = (Arc::clone(&meter), oracle.item_list.clone().filter(|_| shares));
+                let single = oracle.given.clone();
                 let open = move || {
-                    let stored = TileStore::open(store.as_deref().unwrap_or(IN_MEMORY))?.attach(meter, label)?;
+                    let tiles = TileStore::open(store.as_deref().unwrap_or(IN_MEMORY))?;
+                    let stored = Arc::new(tiles.attach(Arc::clone(&mean), label)?);
                     if let Some(list) = item_list {
                         stored.carry_over(&list, !dry)?;
                     }
-                    Ok(stored)
+                    let orders =
+                        single.map(|score| GivenOrders::open(score, &mean, Arc::clone(&stored), &tiles, apart));
+                    Ok((stored, orders.transpose()?))
                 };
-                Kept::Store(Arc::new(interruptible(py, open)?.map_err(|error: StoreError| of_store(&error))?))
+                let (stored, orders) = interruptible(py, open)?.map_err(|error: StoreError| of_store(&error))?;
+                given = orders;
+                Kept::Store(stored)
             }
         };
         let contents = oracle.item_list.as_ref().map(|list| Arc::new(list.contents()));
-        let scores = Scores { meter, kept, gamma, diagonal, contents };
+        let scores = Scores { meter, kept, given, gamma, diagonal, contents };
         // a γ that is none is refused here
         scores.oracle(Arc::default()).map_err(|error| of_oracle(py, &error))?;
         Ok(Self { scores: Arc::new(scores), queue: Arc::clone(&oracle.queue), process: std::process::id() })
@@ -203,6 +224,52 @@ impl MeteredStore {
         Ok(known.into_iter().map(|score| score.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into_pyarray(py))
     }
 
+    /// True if single orders are kept beside their means.
+    #[getter]
+    fn has_orders(&self) -> bool {
+        self.scores.given.is_some()
+    }
+
+    /// Similarities of an m × 2 array of items in their order, which is kept apart from the mean of both.
+    fn scores_in_order<'py>(
+        &self,
+        py: Python<'py>,
+        of: PyReadonlyArray2<'_, i64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let pairs: Vec<Pair> = reading::pairs(self.items(), &of)?;
+        let scored = self.run_stoppable(py, move |scores, stopped| {
+            let Some(oracle) = scores.in_order(stopped)? else { return Ok(None) };
+            let mut out = vec![0.0; pairs.len()];
+            Ok(Some(ask_pairs(oracle.as_ref(), &pairs, &mut out).map(|()| out)))
+        })?;
+        let scored = scored.ok_or_else(one_order_alone)?;
+        scored.map(|scores| scores.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// Scores of pairs in their order as they are kept (those below `gamma`), NaN for those that are not there.
+    fn known_in_order<'py>(
+        &self,
+        py: Python<'py>,
+        of: PyReadonlyArray2<'_, i64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let pairs = reading::pairs(self.items(), &of)?;
+        let orders = self.asked_of()?.given.as_ref().ok_or_else(one_order_alone)?;
+        let known = py.detach(|| orders.given().known(&pairs));
+        Ok(known.into_iter().map(|score| score.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into_pyarray(py))
+    }
+
+    /// Keeps what another store of the same score keeps.
+    fn take(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        let (own, other) = (self.asked_of()?, other.asked_of()?);
+        let taken = py.detach(|| {
+            if let (Kept::Store(to), Kept::Store(from)) = (&own.kept, &other.kept) {
+                one_order::take(to, from)?;
+            }
+            if let (Some(to), Some(from)) = (&own.given, &other.given) { to.take(from) } else { Ok(()) }
+        });
+        taken.map_err(|error| of_store(&error))
+    }
+
     /// Scores of an m × 2 array of items in their order, straight from the score: counted, and kept nowhere.
     fn asked<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let pairs: Vec<Pair> = reading::pairs(self.items(), &of)?;
@@ -279,7 +346,10 @@ impl MeteredStore {
         let search: neighbors::SearchSettings = settings("neighbors", search)?;
         let candidates = candidates.map(|lists| neighbors::candidates(self.items(), &lists)).transpose()?;
         let search = search.ready(inner(&proxies), neighbors::known(self.items(), fitted)?, candidates)?;
-        let found = self.run(py, move |scores, oracle, _| search.run(scores, oracle))?;
+        let found = self.run_stoppable(py, move |scores, stopped| {
+            let orders = scores.orders(search.coin(), &stopped)?;
+            Ok(search.run(scores, &scores.oracle(stopped)?, orders.as_ref()))
+        })?;
         found.map_err(|error| error.raised(py)).and_then(|found: Lists| found.into_python(py))
     }
 
@@ -304,4 +374,8 @@ impl MeteredStore {
         let found = self.run(py, move |scores, oracle, _| search.run(scores, oracle.as_ref()))?;
         found.map_err(|error| of_oracle(py, &error)).and_then(|found| found.into_python(py))
     }
+}
+
+fn one_order_alone() -> PyErr {
+    PyValueError::new_err("cannot score single orders: the orders of a pair are kept apart with `order=\"mean\"` only")
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use landmark_core::approximation::ScatteredEntries;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
+use landmark_core::oracle::{Coin, Oracle, OracleError, OracleShape, Pair, ask_pairs};
 use landmark_core::stream::{Rng, stream};
 use landmark_neighbors::nearest::{Candidates, Known, Neighbor, NeighborError, Rounds, RoundsParams, Search, factors};
 use landmark_neighbors::recall::{
@@ -22,7 +22,7 @@ use serde_json::{Value as Json, json};
 
 use crate::errors::{of_audit, of_search, value};
 use crate::reading::{self, number, pair_array};
-use crate::scores::Scores;
+use crate::scores::{Orders, Scores};
 use crate::session::interruptible;
 
 /// A recall and the probability of missing it.
@@ -89,7 +89,7 @@ pub(crate) struct Lists {
     lists: Vec<Vec<Neighbor>>,
     k: usize,
     statement: Json,
-    /// Pairs that were asked for, and their scores; none where rows were audited.
+    /// Pairs that were asked for in every order, and their scores; none where rows were audited.
     asked: Vec<(Pair, f64)>,
 }
 
@@ -121,7 +121,10 @@ impl SearchSettings {
     /// are equal.
     pub(crate) fn call_plan(&self, scores: &Scores, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
         let shape = scores.shape();
-        let rounds = self.rounds.clone().check().map_err(|error| value(&error))?;
+        let mut rounds = self.rounds.clone().check().map_err(|error| value(&error))?;
+        if scores.has_orders() && self.recall.is_none() {
+            rounds.in_one_order(self.seed);
+        }
         let n = shape.len as u64;
         let all = n * n.saturating_sub(1) / 2;
         let call_plan = match self.audit()? {
@@ -150,14 +153,27 @@ struct Unpaid {
 }
 
 impl Ready {
-    pub(crate) fn run(self, scores: &Scores, oracle: &Arc<dyn Oracle>) -> Result<Lists, SearchError> {
+    /// The coin that draws the order in which a pair is first asked for.
+    pub(crate) fn coin(&self) -> Coin {
+        Coin::new(self.settings.seed)
+    }
+
+    /// With `orders`, a search without an audit asks for one order of each pair first.
+    pub(crate) fn run(
+        self,
+        scores: &Scores,
+        oracle: &Arc<dyn Oracle>,
+        orders: Option<&Orders>,
+    ) -> Result<Lists, SearchError> {
         let landmarks = scores.landmarks(&mut self.stream("landmarks"));
         let Some(audit) = self.audit else {
-            return self.in_rounds(&self.rounds, oracle.as_ref(), &landmarks).map_err(SearchError::Search);
+            return self.in_rounds(&self.rounds, oracle.as_ref(), orders, &landmarks).map_err(SearchError::Search);
         };
         let audit = Audit { calls: self.settings.calls(OracleShape::of(oracle)), ..audit };
         if let Some(unpaid) = self.unpaid(scores, audit, &landmarks)? {
-            return self.without_recall(unpaid, audit, oracle.as_ref(), &landmarks).map_err(SearchError::Search);
+            return self
+                .without_recall(unpaid, audit, oracle.as_ref(), orders, &landmarks)
+                .map_err(SearchError::Search);
         }
         let wanted = self.audited(scores, &landmarks);
         let mut rng = self.stream("audit");
@@ -228,13 +244,14 @@ impl Ready {
         unpaid: Unpaid,
         audit: Audit,
         oracle: &dyn Oracle,
+        orders: Option<&Orders>,
         landmarks: &Landmarks,
     ) -> Result<Lists, NeighborError> {
         let Unpaid { calls, left } = unpaid;
         let per_item = usize::try_from(left.div_ceil((oracle.len() as u64).max(1))).unwrap_or(usize::MAX);
         let per_item = per_item.clamp(1, self.settings.rounds.calls_per_item);
         let rounds = RoundsParams { calls_per_item: per_item, ..self.settings.rounds.clone() }.check()?;
-        let Lists { lists, k, statement, asked } = self.in_rounds(&rounds, oracle, landmarks)?;
+        let Lists { lists, k, statement, asked } = self.in_rounds(&rounds, oracle, orders, landmarks)?;
         let statement = json!({
             "target_recall": audit.target.recall(), "delta": audit.target.delta(), "reached": false, "recall": null,
             "lower": 0.0, "bound": "none: the budget does not pay for audited rows", "audited_rows": 0,
@@ -245,29 +262,49 @@ impl Ready {
     }
 
     /// Rounds, until the planned calls are made or the budget ends.
-    fn in_rounds(&self, rounds: &Rounds, oracle: &dyn Oracle, landmarks: &Landmarks) -> Result<Lists, NeighborError> {
+    fn in_rounds(
+        &self,
+        rounds: &Rounds,
+        oracle: &dyn Oracle,
+        orders: Option<&Orders>,
+        landmarks: &Landmarks,
+    ) -> Result<Lists, NeighborError> {
         let shape = OracleShape::of(oracle);
-        let (proxies, known) = (self.proxies.clone(), self.known.clone());
+        let (proxies, known, mut rounds) = (self.proxies.clone(), self.known.clone(), rounds.clone());
+        if orders.is_some() {
+            rounds.in_one_order(self.settings.seed);
+        }
         let mut search = match known.pairs.is_empty() && known.seed.is_none() {
-            true => Search::new(rounds.clone(), shape, proxies, landmarks)?,
-            false => Search::knowing(rounds.clone(), shape, proxies, landmarks, known)?,
+            true => Search::new(rounds, shape, proxies, landmarks)?,
+            false => Search::knowing(rounds, shape, proxies, landmarks, known)?,
         };
         if let Some(candidates) = &self.candidates {
             search = search.with_candidates(candidates.clone(), shape)?;
         }
-        let (mut is_cut_short, mut pairs) = (false, Vec::new());
-        'search: while let Some(batch) = search.next_batch()? {
+        let (mut is_cut_short, mut scored, mut pairs) = (false, 0, Vec::new());
+        while !is_cut_short && let Some(batch) = search.next_batch()? {
             for asked in batch.pairs.chunks(PAIRS_AT_A_TIME) {
-                let scores = as_far_as_paid(oracle, asked)?;
-                search.record(&asked[..scores.len()], &scores)?;
-                pairs.extend(asked.iter().copied().zip(scores.iter().copied()));
-                if scores.len() < asked.len() {
-                    is_cut_short = true;
-                    break 'search;
+                let exploring = orders.filter(|_| batch.order.is_some());
+                let (both, single): (Vec<Pair>, Vec<Pair>) =
+                    asked.iter().partition(|&&pair| exploring.is_none_or(|orders| orders.has_mean_alone(pair)));
+                // in the last batch the orders that are missing
+                let scores = as_far_as_paid(oracle, &both)?;
+                search.record(&both[..scores.len()], &scores)?;
+                let mut answered = scores.len();
+                pairs.extend(both.into_iter().zip(scores));
+                if let Some(orders) = exploring {
+                    let scores = as_far_as_paid(orders.one.as_ref(), &single)?;
+                    search.record_part(&batch, &single[..scores.len()], &scores)?;
+                    answered += scores.len();
+                }
+                scored += answered;
+                is_cut_short = answered < asked.len();
+                if is_cut_short {
+                    break;
                 }
             }
         }
-        let statement = json!({ "scored_pairs": pairs.len(), "cut_short": is_cut_short });
+        let statement = json!({ "scored_pairs": scored, "cut_short": is_cut_short });
         Ok(Lists { lists: search.finish()?.lists, k: self.settings.rounds.k, statement, asked: pairs })
     }
 }

@@ -37,11 +37,13 @@ pub(crate) struct Oracle {
     pub(crate) form: Option<Form>,
     /// The score apart from its items, and these, where a list of them shares what is kept with others.
     pub(crate) item_list: Option<ItemList>,
+    /// The score of one order, if this is the mean of both.
+    pub(crate) given: Option<Arc<dyn CoreOracle>>,
 }
 
 impl Oracle {
     fn of(inner: impl CoreOracle + 'static) -> Self {
-        Self { inner: Arc::new(inner), queue: ScoreQueue::new(None), form: None, item_list: None }
+        Self { inner: Arc::new(inner), queue: ScoreQueue::new(None), form: None, item_list: None, given: None }
     }
 }
 
@@ -69,7 +71,7 @@ impl Oracle {
         let form = if blocks { Form::Blocks } else { Form::Pairs };
         let (its_queue, size, room) = (Arc::clone(&queue), BlockSize::default(), Mutex::default());
         let called = Called { queue: its_queue, len: items, symmetry, diagonal, identity, at_once, form, size, room };
-        Self { inner: Arc::new(called), queue, form: Some(form), item_list }
+        Self { inner: Arc::new(called), queue, form: Some(form), item_list, given: None }
     }
 
     /// An n × n matrix. `asymmetry`: `reject`, `mean`, `max`, `min` or `keep`.
@@ -189,7 +191,9 @@ impl Oracle {
         let mode = both_orders(mode)?;
         let item_list = self.item_list.as_ref().map(|list| list.symmetrized(mode));
         let inner = Arc::new(Symmetrized::new(Arc::clone(&self.inner), mode));
-        Ok(Self { inner, queue: Arc::clone(&self.queue), form: self.form, item_list })
+        let is_mean = mode == Symmetrization::Mean && self.inner.symmetry() == Symmetry::Asymmetric;
+        let given = is_mean.then(|| Arc::clone(&self.inner));
+        Ok(Self { inner, queue: Arc::clone(&self.queue), form: self.form, item_list, given })
     }
 
     fn __len__(&self) -> usize {

@@ -6,20 +6,18 @@ use landmark_core::contents::Contents;
 use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{
-    Identity, Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Pair, Remembered,
+    Coin, Identity, Kernel, Kernelized, Oracle as CoreOracle, OracleError, OracleShape, Pair, Remembered,
     among_distinct,
 };
 use landmark_core::stream::Rng;
 use landmark_store::{StoreError, Stored};
 use ndarray::ArrayViewMut2;
 
+use crate::one_order::{GivenOrders, Meter};
 use crate::session::{Interruptible, Stopped};
 
 /// A store in memory, where no other is named.
 pub(crate) const IN_MEMORY: &str = "memory://";
-
-/// A score that is counted and limited.
-pub(crate) type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
 
 /// Place where scores are kept.
 pub(crate) enum Kept {
@@ -35,6 +33,8 @@ pub(crate) enum Kept {
 pub(crate) struct Scores {
     pub(crate) meter: Meter,
     pub(crate) kept: Kept,
+    /// Single orders of each pair, if the mean of both is kept.
+    pub(crate) given: Option<GivenOrders>,
     pub(crate) gamma: Option<f64>,
     /// Self-similarity, where it is known.
     pub(crate) diagonal: Option<f64>,
@@ -49,7 +49,10 @@ impl Scores {
         stopped: Arc<std::sync::atomic::AtomicBool>,
     ) -> Result<Arc<dyn CoreOracle>, OracleError> {
         let raw: Arc<dyn CoreOracle> = match &self.kept {
-            Kept::Store(stored) => Arc::clone(stored) as _,
+            Kept::Store(stored) => match &self.given {
+                Some(given) => Arc::new(given.clone()),
+                None => Arc::clone(stored) as _,
+            },
             Kept::Blocks(remembered) => Arc::clone(remembered) as _,
             Kept::Nowhere => Arc::clone(&self.meter) as _,
         };
@@ -107,9 +110,13 @@ impl Scores {
     /// A thread of the parent was at work at the time of the fork, which never ends here.
     pub(crate) fn after_fork(&self) -> Result<(), StoreError> {
         let forked = || StoreError::Forked { address: IN_MEMORY.to_owned() };
+        let is_free = self.meter.is_free() && self.given.as_ref().is_none_or(GivenOrders::is_free);
         match &self.kept {
-            _ if !self.meter.is_free() => Err(forked()),
-            Kept::Store(stored) => stored.after_fork(),
+            _ if !is_free => Err(forked()),
+            Kept::Store(stored) => {
+                self.given.as_ref().map_or(Ok(()), GivenOrders::after_fork)?;
+                stored.after_fork()
+            }
             Kept::Blocks(remembered) if !remembered.is_free() => Err(forked()),
             Kept::Blocks(_) | Kept::Nowhere => Ok(()),
         }
@@ -131,16 +138,58 @@ impl Scores {
 
     /// Calls that the budget still allows.
     pub(crate) fn left(&self) -> Option<u64> {
-        self.meter.budget().entries.map(|limit| limit.saturating_sub(self.meter.spent().evaluations))
+        self.meter.budget().entries.map(|limit| limit.saturating_sub(self.spent()))
     }
 
     /// Calls made so far.
     pub(crate) fn spent(&self) -> u64 {
-        self.meter.spent().evaluations
+        self.meter.spent().evaluations + self.given.as_ref().map_or(0, GivenOrders::spent)
+    }
+
+    /// True if a search asks for one order of each pair first.
+    pub(crate) fn has_orders(&self) -> bool {
+        self.given.is_some()
+    }
+
+    /// Similarities of one order of each pair, and of both, for a search; `None` if there is one order alone.
+    ///
+    /// # Errors
+    /// A γ that is none.
+    pub(crate) fn orders(&self, coin: Coin, stopped: &Stopped) -> Result<Option<Orders>, OracleError> {
+        let Some(given) = &self.given else { return Ok(None) };
+        let one = self.similarity(Interruptible { inner: given.one(coin), stopped: Arc::clone(stopped) })?;
+        Ok(Some(Orders { one, given: given.clone(), coin, contents: self.contents.clone() }))
+    }
+
+    /// Similarities in the order in which they are asked for; `None` if there is one order alone.
+    ///
+    /// # Errors
+    /// A γ that is none.
+    pub(crate) fn in_order(&self, stopped: Stopped) -> Result<Option<Arc<dyn CoreOracle>>, OracleError> {
+        let Some(given) = &self.given else { return Ok(None) };
+        self.similarity(Interruptible { inner: Arc::clone(given.given()), stopped }).map(Some)
     }
 
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        self.given.as_ref().map_or(Ok(()), GivenOrders::flush)?;
         if let Kept::Store(stored) = &self.kept { stored.flush() } else { Ok(()) }
+    }
+}
+
+/// Similarities of single orders, for a search.
+pub(crate) struct Orders {
+    /// The order that the coin draws.
+    pub(crate) one: Arc<dyn CoreOracle>,
+    given: GivenOrders,
+    coin: Coin,
+    contents: Option<Arc<Contents>>,
+}
+
+impl Orders {
+    /// True if the mean of a pair is kept and the order that the coin draws is not: the mean takes no call.
+    pub(crate) fn has_mean_alone(&self, (i, j): Pair) -> bool {
+        let first = |item: usize| self.contents.as_ref().map_or(item, |contents| contents.first(item));
+        self.given.has_mean_alone((first(i), first(j)), self.coin)
     }
 }
 

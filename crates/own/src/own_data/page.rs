@@ -322,7 +322,8 @@ fn tiles(run: &FinishedRun<'_>) -> Vec<Tile> {
     if let Some(calls) = facts.calls {
         let spent = calls.fit + calls.estimate;
         let label = if facts.is_given { "entries read" } else { "calls" };
-        let note = format!("{} of the {} of all pairs", share(spent, calls.all), count(calls.all));
+        let share = share(spent, calls.all).replace(' ', "\u{a0}");
+        let note = format!("{share} of the {} of all pairs", count(calls.all));
         tiles.push(Tile::new(label, count(spent), note));
     }
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
