@@ -443,13 +443,22 @@ mod tests {
     }
 
     #[test]
-    fn as_many_candidates_as_items_or_few_items_are_the_exact_lists() {
+    fn where_half_of_the_clusters_would_be_searched_the_lists_are_exact() {
         let (z, signature) = factors(60, 5);
         let vectors = with(&z, &signature);
-        for k in [1, 59, 60, 1000] {
+        for k in [20, 59, 60, 1000] {
             let found = search(vectors, k, ApproximateParams::default());
             assert_eq!(found, Approximate { lists: top_k(vectors, k, |_| {}), recall: None });
         }
+        let all = ApproximateParams { recall: 1.0, ..ApproximateParams::default() };
+        for (one, other) in search(vectors, 1, all).lists.iter().zip(top_k(vectors, 1, |_| {})) {
+            assert_eq!(items(one), items(&other), "every cluster that holds a nearest item is searched");
+        }
+        // a share of the clusters ends the search before the recall that is wanted
+        let (z, signature) = factors(1500, 12);
+        let few = ApproximateParams { most: 0.02, ..ApproximateParams::default() };
+        let recall = |params| search(with(&z, &signature), 20, params).recall.map_or(1.0, |recall| recall.mean);
+        assert!(recall(few) < recall(ApproximateParams::default()) - 0.02);
         let (z, signature) = factors(300, 5);
         let found = search(with(&z, &signature), 1000, ApproximateParams::default());
         assert!(found.lists.iter().all(|list| list.len() == 299), "all others, where more are asked for");
