@@ -224,7 +224,7 @@ impl MeteredStore {
         Ok(known.into_iter().map(|score| score.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into_pyarray(py))
     }
 
-    /// True if single orders are kept beside their means.
+    /// True if single orders are kept next to their means.
     #[getter]
     fn has_orders(&self) -> bool {
         self.scores.given.is_some()

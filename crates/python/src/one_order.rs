@@ -17,7 +17,7 @@ pub(crate) type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
 
 type Given = Arc<Stored<Meter>>;
 
-/// Scores of single orders, beside their means.
+/// Scores of single orders, next to their means.
 #[derive(Clone)]
 pub(crate) struct GivenOrders {
     meter: Meter,
