@@ -195,7 +195,7 @@ class Worker:
         """
         if hasattr(batch, "keys") and "item" in batch:
             pairs = np.stack([np.asarray(batch[name], dtype=np.int64) for name in ("item", "other")], axis=1)
-            in_order = bool(np.any(batch["in_order"]))
+            in_order = "in_order" in batch and bool(np.any(batch["in_order"]))
             with self._lock:
                 return {"item": pairs[:, 0], "other": pairs[:, 1], "score": self._score(np.ascontiguousarray(pairs), in_order)}
         numbers = np.atleast_1d(np.asarray(batch["tile"] if hasattr(batch, "keys") else batch, dtype=np.int64))
@@ -314,8 +314,9 @@ def search_tiles(lm: Landmark, search: Callable[[Landmark], Any], calls: int = 1
     driver.order = lm.order_
     for opened in ("_matrix", "_batches"):
         driver.__dict__.pop(opened, None)
-    # what is known decides what is asked for
-    driver._opened()[0].take(lm._open(lm._items, shares=False, dry=True)[0])
+    # which orders are known decides what is asked for
+    if driver.order == "mean":
+        driver._opened()[0].copy_from(lm._open(lm._items, shares=False, dry=True)[0])
 
     def run() -> None:
         try:

@@ -234,6 +234,27 @@ def test_a_budget_ends_a_search_in_one_order_and_what_it_knows_is_listed() -> No
     assert lm.n_calls_ == sum(model.asked.values()) <= 1500 and items.shape == (120, 5)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_budget_that_ends_while_other_orders_are_asked_wastes_no_call(seed: int) -> None:
+    texts = sentences(120)
+    vectors = np.array([[1.0 * (f"w{word}" in text.split()) for word in range(180)] for text in texts]) + 0.05
+
+    def searched(budget: int | None) -> tuple[Landmark, int, Model]:
+        model = Noisy(0.1)
+        lm = Landmark(function(model), 2, order="mean", proxy=vectors, error_samples=0, budget=budget, random_state=seed).fit(texts)
+        before = lm.n_calls_
+        lm.kneighbors(n_neighbors=5, calls_per_item=20)
+        return lm, before, model
+
+    whole, before, _ = searched(None)
+    explored = before + (whole.n_calls_ - before) * 3 // 4
+    with pytest.warns(UserWarning, match="the budget ended"):
+        cut, _, model = searched(explored + 200)
+    both = sum(pair[::-1] in model.asked for pair in model.asked) // 2
+    # every call of the last batch completes a pair; the others are of the fit, whose pairs take two
+    assert cut.n_calls_ == explored + 200 and both >= before // 2 + 195
+
+
 def test_distances_and_equal_items_are_searched_in_one_order_too() -> None:
     texts = sentences(80) + sentences(80)[:10]
     model = Noisy(0.1)
@@ -278,4 +299,10 @@ def test_what_a_search_asked_in_one_order_takes_the_other_alone_later(store: boo
         wide = Landmark(function(model), 30, order="mean", error_samples=0, **kept)
         planned, before = wide.plan(texts).calls, model.asked.total()
         wide.fit(texts)
-        assert 0 < model.asked.total() - before == wide.n_calls_ <= planned and max(model.asked.values()) == 1
+        assert 0 < model.asked.total() - before == wide.n_calls_ == planned and max(model.asked.values()) == 1
+        # and by a list that grew
+        longer = [*texts, *sentences(120)[100:]]
+        known = model.asked.total()
+        grown = Landmark(function(model), 2, order="mean", error_samples=0, **kept).fit(longer)
+        grown.kneighbors(n_neighbors=3, calls_per_item=20)
+        assert max(model.asked.values()) == 1 and model.asked.total() - known < 20 * len(longer) / 2

@@ -141,6 +141,20 @@ def test_tiles_of_a_search_are_its_calls_and_leave_none(tmp_path: Path, name: st
     assert alone.n_calls_ - calls == len(seen)
 
 
+@pytest.mark.parametrize("name", SEARCHES)
+def test_equal_items_and_both_orders_leave_no_call_to_the_search(tmp_path: Path, name: str) -> None:
+    texts = [*TEXTS[:50], *TEXTS[:6]]
+    lm = estimator(tmp_path).set_params(order="mean")
+    worker = landmark.Worker(lm.tiles(texts))
+    lm.fit(texts)
+    for tiles in landmark.search_tiles(lm, SEARCHES[name], calls=60):
+        for tile in tiles:
+            worker(tile)
+    before = lm.n_calls_
+    SEARCHES[name](lm)
+    assert lm.n_calls_ == before
+
+
 def test_an_audit_of_given_candidates_is_cut_into_tiles_too(tmp_path: Path) -> None:
     lm = estimator(tmp_path / "store")
     worker = landmark.Worker(lm.tiles(TEXTS))

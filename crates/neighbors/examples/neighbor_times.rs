@@ -28,7 +28,8 @@ fn indexed(proxy: &dyn Oracle, width: usize) -> Result<Candidates, Box<dyn std::
     let vectors = proxy.vectors().ok_or("the proxy has no vectors")?;
     let signature = Array1::ones(vectors.ncols());
     let (start, before) = (Instant::now(), cpu_seconds());
-    let params = ApproximateParams { recall: 0.95, most: 1.0 / 16.0, checked: 200, ..ApproximateParams::default() };
+    let params =
+        ApproximateParams { recall: 0.95, max_share: 1.0 / 16.0, checked: 200, ..ApproximateParams::default() };
     let found =
         approximate_top_k(SignedVectors { vectors, signature: &signature, scattered: None }, width, params, |_| {})?;
     println!(

@@ -37,7 +37,7 @@ const CHECKED: usize = 200;
 
 /// Share of the proxy's nearest that candidates are to hold, and the largest share of the clusters that is searched for it.
 const RECALL: f64 = 0.95;
-const MOST: f64 = 1.0 / 16.0;
+const MAX_SHARE: f64 = 1.0 / 16.0;
 
 /// True if an index over these proxies takes the place of a pass over all pairs.
 pub(crate) fn are_indexed(n: usize, proxies: &[Arc<dyn Oracle>]) -> bool {
@@ -57,7 +57,7 @@ pub(crate) fn indexed(
     for (proxy, signature) in proxies.iter().zip(&signatures) {
         let Some(vectors) = proxy.vectors() else { continue };
         let signed = SignedVectors { vectors, signature, scattered: None };
-        let params = ApproximateParams { recall: RECALL, most: MOST, checked: CHECKED, seed };
+        let params = ApproximateParams { recall: RECALL, max_share: MAX_SHARE, checked: CHECKED, seed };
         // an oracle has refused vectors that are not finite
         let found = approximate_top_k(signed, width, params, |_| {}).map_err(|error| {
             NeighborError::Oracle(OracleError::Failed {

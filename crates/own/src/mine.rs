@@ -366,7 +366,7 @@ fn cut_in_words(pairs: &[Mined], wanted: Wanted) -> String {
         return String::new();
     }
     format!(
-        "warning: the list ends after {} pairs; raise `--at-least`, or add `--pairs NUMBER`\n",
+        "warning: the list ends at {} pairs; raise `--at-least`, or add `--pairs PAIRS`\n",
         count(pairs.len() as u64)
     )
 }

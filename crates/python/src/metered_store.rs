@@ -18,7 +18,7 @@ use crate::called::Form;
 use crate::errors::{of_fit, of_oracle, of_store};
 use crate::fit::{FitSettings, Fitted};
 use crate::neighbors::{self, Lists};
-use crate::one_order::{self, GivenOrders};
+use crate::one_order::GivenOrders;
 use crate::oracle::{Oracle, scored};
 use crate::pairs;
 use crate::reading::{self, settings};
@@ -122,8 +122,9 @@ impl MeteredStore {
                     if let Some(list) = item_list {
                         stored.carry_over(&list, !dry)?;
                     }
-                    let orders =
-                        single.map(|score| GivenOrders::open(score, &mean, Arc::clone(&stored), &tiles, apart));
+                    let orders = single.map(|score| {
+                        GivenOrders::open(score, &mean, Arc::clone(&stored), (&tiles, apart), (shares, dry))
+                    });
                     Ok((stored, orders.transpose()?))
                 };
                 let (stored, orders) = interruptible(py, open)?.map_err(|error: StoreError| of_store(&error))?;
@@ -258,16 +259,10 @@ impl MeteredStore {
         Ok(known.into_iter().map(|score| score.unwrap_or(f64::NAN)).collect::<Vec<f64>>().into_pyarray(py))
     }
 
-    /// Keeps what another store of the same score keeps.
-    fn take(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        let (own, other) = (self.asked_of()?, other.asked_of()?);
-        let taken = py.detach(|| {
-            if let (Kept::Store(to), Kept::Store(from)) = (&own.kept, &other.kept) {
-                one_order::take(to, from)?;
-            }
-            if let (Some(to), Some(from)) = (&own.given, &other.given) { to.take(from) } else { Ok(()) }
-        });
-        taken.map_err(|error| of_store(&error))
+    /// Keeps what another store of the same score keeps, in one order or both; nothing where orders are not kept apart.
+    fn copy_from(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        let (Some(to), Some(from)) = (&self.asked_of()?.given, &other.asked_of()?.given) else { return Ok(()) };
+        py.detach(|| to.copy_from(from)).map_err(|error| of_store(&error))
     }
 
     /// Scores of an m × 2 array of items in their order, straight from the score: counted, and kept nowhere.

@@ -6,7 +6,9 @@ use landmark_core::approximation::ScatteredEntries;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Coin, Oracle, OracleError, OracleShape, Pair, ask_pairs};
 use landmark_core::stream::{Rng, stream};
-use landmark_neighbors::nearest::{Candidates, Known, Neighbor, NeighborError, Rounds, RoundsParams, Search, factors};
+use landmark_neighbors::nearest::{
+    Candidates, Known, Neighbor, NeighborError, Rounds, RoundsParams, Search, Step, factors,
+};
 use landmark_neighbors::recall::{
     Audit, AuditError, Audited, AuditedSearch, Bound as RecallBound, Enough, Target, audited_items, nearest_to,
 };
@@ -297,8 +299,9 @@ impl Ready {
                     search.record_part(&batch, &single[..scores.len()], &scores)?;
                     answered += scores.len();
                 }
-                scored += answered;
                 is_cut_short = answered < asked.len();
+                // the last batch asks for the other order of pairs that are counted
+                scored += if batch.step == Step::SecondOrder { 0 } else { answered };
                 if is_cut_short {
                     break;
                 }

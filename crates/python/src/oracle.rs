@@ -22,6 +22,7 @@ use pyo3::pybacked::PyBackedBytes;
 
 use crate::called::{BlockSize, Called, Form};
 use crate::errors::{of_oracle, value};
+use crate::one_order::GivenScore;
 use crate::reading::{items, pairs, settings};
 use crate::session::{Interruptible, ScoreQueue, detached, interruptible, run};
 
@@ -38,7 +39,7 @@ pub(crate) struct Oracle {
     /// The score apart from its items, and these, where a list of them shares what is kept with others.
     pub(crate) item_list: Option<ItemList>,
     /// The score of one order, if this is the mean of both.
-    pub(crate) given: Option<Arc<dyn CoreOracle>>,
+    pub(crate) given: Option<GivenScore>,
 }
 
 impl Oracle {
@@ -192,7 +193,7 @@ impl Oracle {
         let item_list = self.item_list.as_ref().map(|list| list.symmetrized(mode));
         let inner = Arc::new(Symmetrized::new(Arc::clone(&self.inner), mode));
         let is_mean = mode == Symmetrization::Mean && self.inner.symmetry() == Symmetry::Asymmetric;
-        let given = is_mean.then(|| Arc::clone(&self.inner));
+        let given = is_mean.then(|| GivenScore { oracle: Arc::clone(&self.inner), item_list: self.item_list.clone() });
         Ok(Self { inner, queue: Arc::clone(&self.queue), form: self.form, item_list, given })
     }
 

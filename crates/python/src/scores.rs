@@ -125,7 +125,10 @@ impl Scores {
     /// Calls of a set that are not kept.
     pub(crate) fn missing(&self, set: &EntrySet) -> u64 {
         match &self.kept {
-            Kept::Store(stored) => stored.missing(set),
+            Kept::Store(stored) => match &self.given {
+                Some(given) => stored.missing_at(set, |i, j| given.calls(i, j)),
+                None => stored.missing(set),
+            },
             Kept::Blocks(remembered) => remembered.missing(set),
             Kept::Nowhere => set.evaluations(),
         }

@@ -7,8 +7,8 @@
 //! mean estimate of an item with the members of a cluster is that with its center, so that negative signs need no other treatment.
 //!
 //! How many clusters are searched follows from the recall that is wanted: some items, drawn uniformly, are compared with all others, and the places of the
-//! clusters of their nearest are known. Other items, drawn by themselves, then measure the recall of the lists. Where half of all clusters would be searched,
-//! all pairs are compared, which takes no longer and is exact.
+//! clusters of their nearest are known. Items of another draw then measure the recall of the lists. Where half of all clusters would be searched, all pairs are
+//! compared instead, which is exact.
 //!
 //! Scores are compared in single precision, a matrix product for each cluster; the best of them are scored again in f64, known pairs by what is known, and
 //! ties go to the smaller index. Lists depend on factors and seed alone, not on the number of threads.
@@ -41,8 +41,8 @@ pub struct ApproximateParams {
     /// Mean share of the k nearest of an item that its list is to hold, from 0 to 1.
     pub recall: f64,
     /// Largest share of the clusters that is searched, even if the recall is then lower.
-    pub most: f64,
-    /// Items that the number of clusters is chosen by, and as many others whose lists are compared with the exact ones.
+    pub max_share: f64,
+    /// Items that the number of clusters is chosen by, and as many of another draw whose lists are compared with the exact ones.
     pub checked: usize,
     /// Seed of the clusters and of the draws of items.
     pub seed: u64,
@@ -50,7 +50,7 @@ pub struct ApproximateParams {
 
 impl Default for ApproximateParams {
     fn default() -> Self {
-        Self { recall: 0.99, most: 1.0, checked: 500, seed: 2022 }
+        Self { recall: 0.99, max_share: 1.0, checked: 500, seed: 2022 }
     }
 }
 
@@ -59,7 +59,7 @@ impl Default for ApproximateParams {
 pub struct Approximate {
     /// The nearest found of each item, best first; always min(k, n − 1).
     pub lists: Vec<Vec<Neighbor>>,
-    /// Their recall; `None` where so few items are there that all were compared.
+    /// Their recall; `None` where all pairs were compared.
     pub recall: Option<MeasuredRecall>,
 }
 
@@ -110,10 +110,10 @@ pub fn approximate_top_k(
         return Ok(Approximate { lists: vec![Vec::new(); n], recall: None });
     }
     let index = InvertedFile::build(vectors, params.seed);
-    let wanted = index.probes(k, params);
-    let most = (params.most * index.clusters() as f64).ceil() as usize;
-    let probes = wanted.min(most).max(1);
-    if 2 * probes >= index.clusters() {
+    let wanted = index.n_probes(k, params);
+    let most = (params.max_share * index.clusters() as f64).ceil() as usize;
+    let n_probes = wanted.min(most).max(1);
+    if 2 * n_probes >= index.clusters() {
         drop(index);
         return Ok(Approximate { lists: super::top_k(vectors, k, done), recall: None });
     }
@@ -122,7 +122,7 @@ pub fn approximate_top_k(
         let end = (first + ITEMS_A_STEP).min(n);
         let tasks: Vec<usize> = (first..end).step_by(ITEMS_A_TASK).collect();
         let found: Vec<Vec<Vec<Neighbor>>> =
-            tasks.par_iter().map(|&start| index.lists(start..(start + ITEMS_A_TASK).min(end), probes, k)).collect();
+            tasks.par_iter().map(|&start| index.lists(start..(start + ITEMS_A_TASK).min(end), n_probes, k)).collect();
         for (row, list) in (first..end).zip(found.into_iter().flatten()) {
             lists[index.items[row]] = list;
         }
@@ -225,7 +225,7 @@ impl<'a> InvertedFile<'a> {
     }
 
     /// Clusters to be searched, so that they hold as large a share of the nearest as is wanted.
-    fn probes(&self, k: usize, params: ApproximateParams) -> usize {
+    fn n_probes(&self, k: usize, params: ApproximateParams) -> usize {
         let n = self.vectors.len();
         let draw = sample(&mut stream(params.seed, "neighbours", "probes", 0), n, params.checked.clamp(1, n));
         let (items, mut row_of) = (draw.into_vec(), vec![0; n]);
@@ -234,23 +234,28 @@ impl<'a> InvertedFile<'a> {
         let queries = self.signed(self.rows.select(Axis(0), &rows));
         let products = self.with_centers(queries.view());
         let exact = top_k_of(&items, self.vectors, k);
-        let mut places: Vec<usize> = exact
+        let mut ranks: Vec<usize> = exact
             .par_iter()
+            .zip(&items)
             .zip(products.axis_iter(Axis(0)).into_par_iter())
-            .flat_map_iter(|(list, products)| {
-                let place = move |near: &Neighbor| {
+            .flat_map_iter(|((list, &item), products)| {
+                let rank = move |near: &Neighbor| {
+                    // a known pair is listed in any case
+                    if self.vectors.scattered.is_some_and(|scattered| scattered.contains(item, near.item)) {
+                        return 0;
+                    }
                     let cluster = self.cluster_of[near.item];
                     let is_before = |(other, &product): (usize, &f32)| {
                         product > products[cluster] || (product == products[cluster] && other < cluster)
                     };
                     products.iter().enumerate().filter(|&one| is_before(one)).count()
                 };
-                list.iter().map(place)
+                list.iter().map(rank)
             })
             .collect();
-        places.sort_unstable();
-        let within = (params.recall.clamp(0.0, 1.0) * places.len() as f64).ceil() as usize;
-        1 + places[within.clamp(1, places.len()) - 1]
+        ranks.sort_unstable();
+        let within = (params.recall.clamp(0.0, 1.0) * ranks.len() as f64).ceil() as usize;
+        1 + ranks[within.clamp(1, ranks.len()) - 1]
     }
 
     fn signed(&self, mut queries: Array2<f32>) -> Array2<f32> {
@@ -263,41 +268,43 @@ impl<'a> InvertedFile<'a> {
     }
 
     /// Clusters that each of some queries searches: of each cluster the numbers of its queries, ascending.
-    fn asked(&self, queries: ArrayView2<'_, f32>, probes: usize) -> Vec<(usize, usize)> {
+    fn probed(&self, queries: ArrayView2<'_, f32>, n_probes: usize) -> Vec<(usize, usize)> {
         let products = self.with_centers(queries);
-        let mut asked = Vec::with_capacity(probes * queries.nrows());
+        let mut probed = Vec::with_capacity(n_probes * queries.nrows());
         let mut order: Vec<usize> = Vec::new();
         for (query, products) in products.rows().into_iter().enumerate() {
             order.clear();
             order.extend(0..self.clusters());
-            order.select_nth_unstable_by(probes - 1, |&a, &b| products[b].total_cmp(&products[a]).then(a.cmp(&b)));
-            asked.extend(order[..probes].iter().map(|&cluster| (cluster, query)));
+            order.select_nth_unstable_by(n_probes - 1, |&a, &b| products[b].total_cmp(&products[a]).then(a.cmp(&b)));
+            probed.extend(order[..n_probes].iter().map(|&cluster| (cluster, query)));
         }
-        asked.sort_unstable();
-        asked
+        probed.sort_unstable();
+        probed
     }
 
     /// The k best of the items of some rows among the clusters that they search; fewer where these hold fewer.
-    fn lists(&self, range: std::ops::Range<usize>, probes: usize, k: usize) -> Vec<Vec<Neighbor>> {
+    fn lists(&self, range: std::ops::Range<usize>, n_probes: usize, k: usize) -> Vec<Vec<Neighbor>> {
         let SignedVectors { vectors, signature, scattered } = self.vectors;
         let items = &self.items[range.clone()];
         let queries = self.signed(self.rows.slice(s![range, ..]).to_owned());
         let mut best = vec![Best::new(k + SPARE); items.len()];
-        for group in self.asked(queries.view(), probes).chunk_by(|one, other| one.0 == other.0) {
+        for group in self.probed(queries.view(), n_probes).chunk_by(|one, other| one.0 == other.0) {
             let cluster = group[0].0;
             let members = self.starts[cluster]..self.starts[cluster + 1];
             let asking: Vec<usize> = group.iter().map(|&(_, query)| query).collect();
-            let products = linalg::single_product(
-                queries.select(Axis(0), &asking).view(),
-                self.rows.slice(s![members.clone(), ..]).t(),
-            );
-            for (&query, products) in asking.iter().zip(products.rows()) {
-                let (item, best) = (items[query], &mut best[query]);
-                for (&other, &product) in self.items[members.clone()].iter().zip(products) {
-                    let product = f64::from(product);
-                    let is_near = product >= best.threshold && other != item;
-                    if is_near && !scattered.is_some_and(|scattered| scattered.contains(item, other)) {
-                        best.offer(other, product);
+            let asking_rows = queries.select(Axis(0), &asking);
+            for first in members.clone().step_by(BLOCK) {
+                let members = first..(first + BLOCK).min(members.end);
+                let rows = self.rows.slice(s![members.clone(), ..]);
+                let products = linalg::single_product(asking_rows.view(), rows.t());
+                for (&query, products) in asking.iter().zip(products.rows()) {
+                    let (item, best) = (items[query], &mut best[query]);
+                    for (&other, &product) in self.items[members.clone()].iter().zip(products) {
+                        let product = f64::from(product);
+                        let is_near = product >= best.threshold && other != item;
+                        if is_near && !scattered.is_some_and(|scattered| scattered.contains(item, other)) {
+                            best.offer(other, product);
+                        }
                     }
                 }
             }
@@ -456,7 +463,7 @@ mod tests {
         }
         // a share of the clusters ends the search before the recall that is wanted
         let (z, signature) = factors(1500, 12);
-        let few = ApproximateParams { most: 0.02, ..ApproximateParams::default() };
+        let few = ApproximateParams { max_share: 0.02, ..ApproximateParams::default() };
         let recall = |params| search(with(&z, &signature), 20, params).recall.map_or(1.0, |recall| recall.mean);
         assert!(recall(few) < recall(ApproximateParams::default()) - 0.02);
         let (z, signature) = factors(300, 5);
@@ -471,7 +478,7 @@ mod tests {
 
     #[test]
     fn lists_of_equal_items_are_full_and_as_good_as_the_exact_ones() {
-        // ten items, 120 times each: the graph of an item's copies has no way out
+        // ten items, 120 times each
         let (few, signature) = factors(10, 6);
         let z = Array2::from_shape_fn((1200, 6), |(i, a)| few[[i % 10, a]]);
         let found =
