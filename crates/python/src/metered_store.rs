@@ -57,7 +57,10 @@ impl MeteredStore {
         job: impl FnOnce(&Scores, Stopped) -> Result<T, OracleError> + Send + 'static,
     ) -> PyResult<T> {
         let scores = Arc::clone(self.asked_of()?);
-        let done = run(py, &self.queue, move |stopped| job(&scores, stopped));
+        let done = run(py, &self.queue, move |stopped| {
+            scores.given.as_ref().map_or(Ok(()), GivenOrders::refresh)?;
+            job(&scores, stopped)
+        });
         let flushed = py.detach(|| self.scores.flush());
         let done = done?.map_err(|error: OracleError| of_oracle(py, &error))?;
         flushed.map_err(|error| of_store(&error))?;

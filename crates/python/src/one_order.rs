@@ -117,6 +117,12 @@ impl GivenOrders {
         Ok(of(begun)?.into_iter().zip(of(&turned)?).map(|(one, other)| 0.5 * one + 0.5 * other).collect())
     }
 
+    /// Reads what others have published of single orders since the last look: it decides what is asked for.
+    pub(crate) fn refresh(&self) -> Result<(), OracleError> {
+        let failed = |error: StoreError| OracleError::Failed { what: "the store".to_owned(), source: Box::new(error) };
+        self.given.refresh().map_err(failed).map(drop)
+    }
+
     /// Writes what waits to be written.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
         self.given.flush()
