@@ -255,6 +255,20 @@ def test_a_budget_that_ends_while_other_orders_are_asked_wastes_no_call(seed: in
     assert cut.n_calls_ == explored + 200 and both >= before // 2 + 195
 
 
+def test_a_search_of_pairs_asks_for_one_order_first_and_lists_means() -> None:
+    texts, model = sentences(100), Noisy(0.1)
+    lm = Landmark(function(model), 4, order="mean", error_samples=0).fit(texts)
+    before = lm.n_calls_
+    pairs = lm.mine(0.2, budget=2000)
+    assert lm.n_calls_ - before <= 2000 and lm.n_calls_ == model.asked.total() and max(model.asked.values()) == 1
+    assert sum(pair[::-1] not in model.asked for pair in model.asked) > 300, "one order of many pairs"
+    assert len(pairs) > 50 and pairs.exact.all()
+    for (i, j), score in zip(pairs.items.tolist(), pairs.scores, strict=True):
+        a, b = texts[i], texts[j]
+        assert model.asked[a, b] == model.asked[b, a] == 1
+        assert score == pytest.approx((model.of(a, b) + model.of(b, a)) / 2, abs=1e-12)
+
+
 def test_distances_and_equal_items_are_searched_in_one_order_too() -> None:
     texts = sentences(80) + sentences(80)[:10]
     model = Noisy(0.1)

@@ -2,10 +2,10 @@
 """Top-k of all items from factors against scikit-learn's brute force: the same vectors in one run, the same threads.
 
     cargo build --release -p landmark-tasks --example time_neighbors
-    python scripts/peers/neighbors.py target/release/examples/time_neighbors [--n 100000] [--r 500] [--k 10] [--index]
+    python scripts/peers/neighbors.py target/release/examples/time_neighbors [--n 100000] [--r 500] [--k 10] [--index [SPREAD]]
 
 `--index` compares the index of clusters with FAISS (`faiss-cpu`): an inverted file of as many clusters, of which as few are searched as hold the
-same share of the nearest neighbors. Vectors are then drawn around 2,000 centers.
+same share of the nearest neighbors. Vectors are then drawn around 2,000 centers, at SPREAD (1) times the distance of these from 0.
 
 Needs numpy and scikit-learn. Rows have length 1, so that the largest inner product is the smallest Euclidean distance, which is
 what scikit-learn's fastest brute force (`metric="euclidean"`) computes. Prints seconds of both and ours / theirs, and checks
@@ -24,7 +24,7 @@ parser.add_argument("--threads", default="2")
 parser.add_argument("--n", type=int, default=100_000)
 parser.add_argument("--r", type=int, default=500)
 parser.add_argument("--k", type=int, default=10)
-parser.add_argument("--index", action="store_true", help="the index of clusters against that of FAISS")
+parser.add_argument("--index", type=float, nargs="?", const=1.0, metavar="SPREAD", help="the index of clusters against that of FAISS")
 options = parser.parse_args()
 # before NumPy is loaded
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
@@ -38,8 +38,8 @@ from aims import hold  # noqa: E402
 n, r, k = options.n, options.r, options.k
 draw = np.random.default_rng(2022)
 Z = draw.normal(size=(n, r)) / (1 + np.arange(r) / 20)
-if options.index:
-    Z += (draw.normal(size=(2000, r)) / (1 + np.arange(r) / 20))[draw.integers(0, 2000, n)]
+if options.index is not None:
+    Z = options.index * Z + (draw.normal(size=(2000, r)) / (1 + np.arange(r) / 20))[draw.integers(0, 2000, n)]
 Z /= np.linalg.norm(Z, axis=1, keepdims=True)
 
 
@@ -82,7 +82,7 @@ def against_faiss():
     hold("index over FAISS", ours / theirs, ours=ours, theirs=theirs)
 
 
-if options.index:
+if options.index is not None:
     against_faiss()
     raise SystemExit
 

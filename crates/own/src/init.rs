@@ -205,11 +205,9 @@ fn name_of(file: &Path) -> String {
 
 /// Landmarks to begin with: enough to see, few enough to pay. They take 1.6 % of all pairs from 5,000 to 62,500 items, and less of more.
 fn landmarks_of(items: usize) -> usize {
-    match items {
-        0..=100 => items.div_ceil(5).max(2),
-        _ => (items / 5).clamp(20, 40).max((items / 125).min(500)),
-    }
-    .min(items.max(1))
+    let landmarks =
+        if items <= 100 { items.div_ceil(5).max(2) } else { (items / 5).clamp(20, 40).max((items / 125).min(500)) };
+    landmarks.min(items.max(1))
 }
 
 fn of_matrix(wanted: &Wanted) -> Result<(Sketch, String)> {

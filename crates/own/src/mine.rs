@@ -194,7 +194,11 @@ impl Own {
             let (_progress, done) = self.progress("items done");
             let found = best_pairs(matrix.view(), most_free(wanted), at_least, done);
             let pairs: Vec<Mined> = found.into_iter().map(|pair| Mined { pair, exact: true }).collect();
-            return Ok(Found { text: GIVEN.to_owned() + &cut_in_words(&pairs, wanted), pairs, ..Found::default() });
+            return Ok(Found {
+                text: GIVEN.to_owned() + &cut_in_words(pairs.len(), wanted),
+                pairs,
+                ..Found::default()
+            });
         }
         if wanted.rescore.is_none() && wanted.target.is_none() && wanted.budget.is_none() {
             let (_progress, done) = self.progress("items done");
@@ -202,7 +206,7 @@ impl Own {
             let is_exact = |pair: ScoredPair| self.equal.as_ref()?.score(pair.first, pair.second);
             let pairs: Vec<Mined> =
                 found.into_iter().map(|pair| Mined { pair, exact: is_exact(pair).is_some() }).collect();
-            let text = PAIRS_BY_ESTIMATES.to_owned() + &cut_in_words(&pairs, wanted);
+            let text = PAIRS_BY_ESTIMATES.to_owned() + &cut_in_words(pairs.len(), wanted);
             return Ok(Found { pairs, text, ..Found::default() });
         }
         let budget = Budget { calls: wanted.budget, ..Budget::default() };
@@ -360,15 +364,12 @@ fn most_free(wanted: Wanted) -> usize {
 }
 
 /// A line where a list of at least a threshold ends before its last pair.
-fn cut_in_words(pairs: &[Mined], wanted: Wanted) -> String {
-    let is_cut = wanted.pairs.is_none() && wanted.at_least.is_some() && pairs.len() == MOST_FREE;
+fn cut_in_words(listed: usize, wanted: Wanted) -> String {
+    let is_cut = wanted.pairs.is_none() && wanted.at_least.is_some() && listed == MOST_FREE;
     if !is_cut {
         return String::new();
     }
-    format!(
-        "warning: the list ends at {} pairs; raise `--at-least`, or add `--pairs PAIRS`\n",
-        count(pairs.len() as u64)
-    )
+    format!("warning: the list ends at {} pairs; raise `--at-least`, or add `--pairs PAIRS`\n", count(listed as u64))
 }
 
 fn all_pairs(items: u64) -> u64 {
@@ -387,4 +388,32 @@ fn missing(context: &SweepContext<'_>, pairs: &[Pair]) -> u64 {
     let mut entries = context.metered.entries();
     pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
     context.metered.missing(&entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_ends_early_says_so_unless_its_length_was_given() {
+        let of = |pairs: Option<usize>, at_least: Option<f64>| Wanted {
+            pairs,
+            at_least,
+            rescore: None,
+            target: None,
+            budget: None,
+            dry_run: false,
+        };
+        let free = |pairs, at_least| most_free(of(pairs, at_least));
+        assert_eq!((free(None, None), free(None, Some(0.5))), (PAIRS, MOST_FREE));
+        assert_eq!((free(Some(7), None), free(Some(2_000_000), Some(0.5))), (7, 2_000_000));
+        assert_eq!((most(of(None, Some(0.5))), most(of(None, None))), (usize::MAX, PAIRS));
+        let said = cut_in_words(MOST_FREE, of(None, Some(0.5)));
+        assert!(said.contains("1,000,000 pairs") && said.contains("--at-least") && said.contains("--pairs"), "{said}");
+        for (listed, wanted) in
+            [(MOST_FREE - 1, of(None, Some(0.5))), (PAIRS, of(None, None)), (MOST_FREE, of(Some(MOST_FREE), Some(0.5)))]
+        {
+            assert_eq!(cut_in_words(listed, wanted), "");
+        }
+    }
 }

@@ -14,7 +14,8 @@ use ndarray::ArrayViewMut2;
 /// A score that is counted and limited.
 pub(crate) type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
 
-type Given = Arc<Stored<Meter>>;
+/// Scores as they are kept.
+type Kept = Arc<Stored<Meter>>;
 
 /// The score of one order, and what lists of its items share.
 #[derive(Clone)]
@@ -27,8 +28,8 @@ pub(crate) struct GivenScore {
 #[derive(Clone)]
 pub(crate) struct GivenOrders {
     meter: Meter,
-    given: Given,
-    means: Given,
+    given: Kept,
+    means: Kept,
 }
 
 impl GivenOrders {
@@ -39,7 +40,7 @@ impl GivenOrders {
     pub(crate) fn open(
         score: GivenScore,
         mean: &Meter,
-        means: Given,
+        means: Kept,
         (store, label): (&TileStore, OracleLabel),
         (shares, dry): (bool, bool),
     ) -> Result<Self, StoreError> {
@@ -65,7 +66,7 @@ impl GivenOrders {
     }
 
     /// Scores in the order in which they are asked for.
-    pub(crate) fn given(&self) -> &Given {
+    pub(crate) fn given(&self) -> &Kept {
         &self.given
     }
 
@@ -80,7 +81,7 @@ impl GivenOrders {
     }
 
     /// Scores of the order that a coin draws.
-    pub(crate) fn one(&self, coin: Coin) -> OneOrder<Given> {
+    pub(crate) fn one(&self, coin: Coin) -> OneOrder<Kept> {
         OneOrder::new(Arc::clone(&self.given), coin)
     }
 
@@ -118,6 +119,9 @@ impl GivenOrders {
     }
 
     /// Reads what others have published of single orders since the last look: it decides what is asked for.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
     pub(crate) fn refresh(&self) -> Result<(), OracleError> {
         let failed = |error: StoreError| OracleError::Failed { what: "the store".to_owned(), source: Box::new(error) };
         self.given.refresh().map_err(failed).map(drop)
