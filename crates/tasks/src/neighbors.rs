@@ -18,8 +18,9 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 mod approximate;
+mod inverted_file;
 
-pub use approximate::{Approximate, ApproximateParams, IndexError, MeasuredRecall, approximate_top_k, top_k_of};
+pub use approximate::{Approximate, ApproximateParams, IndexError, MeasuredRecall, approximate_top_k};
 
 /// Rows and columns of a block: 8 MB of scores.
 const BLOCK: usize = 1024;
@@ -189,6 +190,33 @@ pub fn nearest(queries: ArrayView2<'_, f64>, vectors: SignedVectors<'_>, k: usiz
         best.par_iter_mut().zip(block.axis_iter(Axis(0)).into_par_iter()).for_each(|(best, scores)| {
             scores.iter().enumerate().for_each(|(b, &score)| best.offer(number * BLOCK + b, score));
         });
+    }
+    best.into_iter().map(|best| best.found).collect()
+}
+
+/// The `k` most similar other items of some `items`, exactly, best first. 2r·n flops an item; memory: one block of scores.
+///
+/// # Panics
+/// When an item is not there.
+pub fn top_k_of(items: &[usize], vectors: SignedVectors<'_>, k: usize) -> Vec<Vec<Neighbor>> {
+    let n = vectors.len();
+    let mut best = vec![Best::new(k.min(n.saturating_sub(1))); items.len()];
+    for (rows, best) in items.chunks(BLOCK).zip(best.chunks_mut(BLOCK)).filter(|_| k.min(n) > 0) {
+        let signed = vectors.vectors.select(Axis(0), rows) * vectors.signature;
+        for (number, others) in vectors.vectors.axis_chunks_iter(Axis(0), BLOCK).enumerate() {
+            let mut block = linalg::product(signed.view(), others.t());
+            let first = number * BLOCK;
+            if let Some(scattered) = vectors.scattered {
+                let columns: Vec<usize> = (first..first + others.nrows()).collect();
+                scattered.overwrite(rows, &columns, block.view_mut());
+            }
+            let rows = rows.par_iter().zip(block.axis_iter(Axis(0)).into_par_iter());
+            best.par_iter_mut().zip(rows).for_each(|(best, (&item, scores))| {
+                for (b, &score) in scores.iter().enumerate().filter(|&(b, _)| first + b != item) {
+                    best.offer(first + b, score);
+                }
+            });
+        }
     }
     best.into_iter().map(|best| best.found).collect()
 }

@@ -16,24 +16,18 @@
 //! Cost: 8nr√n operations to place the items and as many to rank the clusters, 2n²r times the share of the clusters that is searched, and 2rn for each of the
 //! items that are compared with all. Memory: 4nr bytes of vectors, 16nk of lists.
 
-use landmark_core::linalg;
 use landmark_core::stats::{clopper_pearson_lower, clopper_pearson_upper};
 use landmark_core::stream::stream;
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{ArrayView1, ArrayView2};
 use rand::seq::index::sample;
 use rayon::prelude::*;
 
-use super::{BLOCK, Best, Neighbor, SignedVectors};
-use crate::k_means;
+use super::inverted_file::InvertedFile;
+use super::{Neighbor, SignedVectors, top_k_of};
 
 /// Items whose lists are searched for between two words of progress.
 const ITEMS_A_STEP: usize = 1 << 14;
 const ITEMS_A_TASK: usize = 256;
-/// Items that the centers of clusters are fitted to, per cluster.
-const POINTS_A_CLUSTER: usize = 20;
-const ITERATIONS: usize = 6;
-/// Items kept in addition to k while scores are in single precision, which may order the last of them wrongly.
-const SPARE: usize = 8;
 const CONFIDENCE: f64 = 0.95;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,7 +104,8 @@ pub fn approximate_top_k(
         return Ok(Approximate { lists: vec![Vec::new(); n], recall: None });
     }
     let index = InvertedFile::build(vectors, params.seed);
-    let wanted = index.n_probes(k, params);
+    let draw = sample(&mut stream(params.seed, "neighbours", "probes", 0), n, params.checked.clamp(1, n)).into_vec();
+    let wanted = index.n_probes(k, params.recall, &draw);
     let most = (params.max_share * index.clusters() as f64).ceil() as usize;
     let n_probes = wanted.min(most).max(1);
     if 2 * n_probes >= index.clusters() {
@@ -124,7 +119,7 @@ pub fn approximate_top_k(
         let found: Vec<Vec<Vec<Neighbor>>> =
             tasks.par_iter().map(|&start| index.lists(start..(start + ITEMS_A_TASK).min(end), n_probes, k)).collect();
         for (row, list) in (first..end).zip(found.into_iter().flatten()) {
-            lists[index.items[row]] = list;
+            lists[index.item(row)] = list;
         }
         done(end as f64 / n as f64);
     }
@@ -135,191 +130,6 @@ pub fn approximate_top_k(
     }
     let recall = Some(measure(&lists, vectors, k, params));
     Ok(Approximate { lists, recall })
-}
-
-/// The `k` most similar other items of some `items`, exactly, best first. 2r·n flops an item; memory: one block of scores.
-///
-/// # Panics
-/// When an item is not there.
-pub fn top_k_of(items: &[usize], vectors: SignedVectors<'_>, k: usize) -> Vec<Vec<Neighbor>> {
-    let n = vectors.len();
-    let mut best = vec![Best::new(k.min(n.saturating_sub(1))); items.len()];
-    for (rows, best) in items.chunks(BLOCK).zip(best.chunks_mut(BLOCK)).filter(|_| k.min(n) > 0) {
-        let signed = vectors.vectors.select(Axis(0), rows) * vectors.signature;
-        for (number, others) in vectors.vectors.axis_chunks_iter(Axis(0), BLOCK).enumerate() {
-            let mut block = linalg::product(signed.view(), others.t());
-            let first = number * BLOCK;
-            if let Some(scattered) = vectors.scattered {
-                let columns: Vec<usize> = (first..first + others.nrows()).collect();
-                scattered.overwrite(rows, &columns, block.view_mut());
-            }
-            let rows = rows.par_iter().zip(block.axis_iter(Axis(0)).into_par_iter());
-            best.par_iter_mut().zip(rows).for_each(|(best, (&item, scores))| {
-                for (b, &score) in scores.iter().enumerate().filter(|&(b, _)| first + b != item) {
-                    best.offer(first + b, score);
-                }
-            });
-        }
-    }
-    best.into_iter().map(|best| best.found).collect()
-}
-
-/// Items by cluster.
-struct InvertedFile<'a> {
-    vectors: SignedVectors<'a>,
-    /// Vectors, cluster after cluster, in single precision and divided by the largest norm, so that no product overflows.
-    rows: Array2<f32>,
-    /// Item of each row.
-    items: Vec<usize>,
-    /// Cluster of each item.
-    cluster_of: Vec<usize>,
-    /// The rows of cluster c are `starts[c]..starts[c + 1]`.
-    starts: Vec<usize>,
-    /// Centers, clusters × r.
-    centers: Array2<f32>,
-}
-
-/// The largest norm of a row, in two factors, neither of which overflows: the largest |z|, and the largest norm in its unit.
-fn scale_of(z: ArrayView2<'_, f64>) -> (f64, f64) {
-    let largest_of = |of_row: &dyn Fn(ArrayView1<'_, f64>) -> f64| {
-        z.rows().into_iter().map(of_row).fold(0.0, f64::max).max(f64::MIN_POSITIVE)
-    };
-    let unit = largest_of(&|row| row.iter().fold(0.0, |largest: f64, z| largest.max(z.abs())));
-    (unit, largest_of(&|row| row.iter().map(|z| (z / unit).powi(2)).sum::<f64>().sqrt()))
-}
-
-impl<'a> InvertedFile<'a> {
-    fn build(vectors: SignedVectors<'a>, seed: u64) -> Self {
-        let (z, n) = (vectors.vectors, vectors.len());
-        let (unit, longest) = scale_of(z);
-        let scaled = |items: &[usize]| z.select(Axis(0), items).mapv_into(|z| z / unit / longest);
-        // counts of items, far below 2^52
-        let clusters = ((4.0 * (n as f64).sqrt()) as usize).min(n / 8).max(1);
-        let draw = sample(&mut stream(seed, "neighbours", "clusters", 0), n, (POINTS_A_CLUSTER * clusters).min(n));
-        let points = scaled(&draw.into_vec());
-        let centers = k_means::refine(points.view(), points.slice(s![..clusters, ..]).to_owned(), ITERATIONS);
-        let mut cluster_of = Vec::with_capacity(n);
-        let items: Vec<usize> = (0..n).collect();
-        for items in items.chunks(BLOCK) {
-            cluster_of.extend(k_means::nearest_center(scaled(items).view(), centers.view()));
-        }
-        let mut starts = vec![0; clusters + 1];
-        cluster_of.iter().for_each(|&cluster| starts[cluster + 1] += 1);
-        (0..clusters).for_each(|cluster| starts[cluster + 1] += starts[cluster]);
-        let mut items = items;
-        items.sort_by_key(|&item| cluster_of[item]);
-        let mut rows = Array2::zeros(z.dim());
-        rows.axis_iter_mut(Axis(0)).into_par_iter().zip(&items).for_each(|(mut row, &item)| {
-            row.zip_mut_with(&z.row(item), |row, z| *row = (z / unit / longest) as f32);
-        });
-        Self { vectors, rows, items, cluster_of, starts, centers: centers.mapv(|center| center as f32) }
-    }
-
-    fn clusters(&self) -> usize {
-        self.centers.nrows()
-    }
-
-    /// Estimates of some rows, times D, with the centers.
-    fn with_centers(&self, queries: ArrayView2<'_, f32>) -> Array2<f32> {
-        linalg::single_product(queries, self.centers.t())
-    }
-
-    /// Clusters to be searched, so that they hold as large a share of the nearest as is wanted.
-    fn n_probes(&self, k: usize, params: ApproximateParams) -> usize {
-        let n = self.vectors.len();
-        let draw = sample(&mut stream(params.seed, "neighbours", "probes", 0), n, params.checked.clamp(1, n));
-        let (items, mut row_of) = (draw.into_vec(), vec![0; n]);
-        self.items.iter().enumerate().for_each(|(row, &item)| row_of[item] = row);
-        let rows: Vec<usize> = items.iter().map(|&item| row_of[item]).collect();
-        let queries = self.signed(self.rows.select(Axis(0), &rows));
-        let products = self.with_centers(queries.view());
-        let exact = top_k_of(&items, self.vectors, k);
-        let mut ranks: Vec<usize> = exact
-            .par_iter()
-            .zip(&items)
-            .zip(products.axis_iter(Axis(0)).into_par_iter())
-            .flat_map_iter(|((list, &item), products)| {
-                let rank = move |near: &Neighbor| {
-                    // a known pair is listed in any case
-                    if self.vectors.scattered.is_some_and(|scattered| scattered.contains(item, near.item)) {
-                        return 0;
-                    }
-                    let cluster = self.cluster_of[near.item];
-                    let is_before = |(other, &product): (usize, &f32)| {
-                        product > products[cluster] || (product == products[cluster] && other < cluster)
-                    };
-                    products.iter().enumerate().filter(|&one| is_before(one)).count()
-                };
-                list.iter().map(rank)
-            })
-            .collect();
-        ranks.sort_unstable();
-        let within = (params.recall.clamp(0.0, 1.0) * ranks.len() as f64).ceil() as usize;
-        1 + ranks[within.clamp(1, ranks.len()) - 1]
-    }
-
-    fn signed(&self, mut queries: Array2<f32>) -> Array2<f32> {
-        for (mut column, &sign) in queries.columns_mut().into_iter().zip(self.vectors.signature) {
-            if sign < 0.0 {
-                column.mapv_inplace(|z| -z);
-            }
-        }
-        queries
-    }
-
-    /// Clusters that each of some queries searches: of each cluster the numbers of its queries, ascending.
-    fn probed(&self, queries: ArrayView2<'_, f32>, n_probes: usize) -> Vec<(usize, usize)> {
-        let products = self.with_centers(queries);
-        let mut probed = Vec::with_capacity(n_probes * queries.nrows());
-        let mut order: Vec<usize> = Vec::new();
-        for (query, products) in products.rows().into_iter().enumerate() {
-            order.clear();
-            order.extend(0..self.clusters());
-            order.select_nth_unstable_by(n_probes - 1, |&a, &b| products[b].total_cmp(&products[a]).then(a.cmp(&b)));
-            probed.extend(order[..n_probes].iter().map(|&cluster| (cluster, query)));
-        }
-        probed.sort_unstable();
-        probed
-    }
-
-    /// The k best of the items of some rows among the clusters that they search; fewer where these hold fewer.
-    fn lists(&self, range: std::ops::Range<usize>, n_probes: usize, k: usize) -> Vec<Vec<Neighbor>> {
-        let SignedVectors { vectors, signature, scattered } = self.vectors;
-        let items = &self.items[range.clone()];
-        let queries = self.signed(self.rows.slice(s![range, ..]).to_owned());
-        let mut best = vec![Best::new(k + SPARE); items.len()];
-        for group in self.probed(queries.view(), n_probes).chunk_by(|one, other| one.0 == other.0) {
-            let cluster = group[0].0;
-            let members = self.starts[cluster]..self.starts[cluster + 1];
-            let asking: Vec<usize> = group.iter().map(|&(_, query)| query).collect();
-            let asking_rows = queries.select(Axis(0), &asking);
-            for first in members.clone().step_by(BLOCK) {
-                let members = first..(first + BLOCK).min(members.end);
-                let rows = self.rows.slice(s![members.clone(), ..]);
-                let products = linalg::single_product(asking_rows.view(), rows.t());
-                for (&query, products) in asking.iter().zip(products.rows()) {
-                    let (item, best) = (items[query], &mut best[query]);
-                    for (&other, &product) in self.items[members.clone()].iter().zip(products) {
-                        let product = f64::from(product);
-                        let is_near = product >= best.threshold && other != item;
-                        if is_near && !scattered.is_some_and(|scattered| scattered.contains(item, other)) {
-                            best.offer(other, product);
-                        }
-                    }
-                }
-            }
-        }
-        let list = |(&item, rough): (&usize, Best)| {
-            let signed = &vectors.row(item) * signature;
-            let mut best = Best::new(k);
-            for (other, score) in scattered.iter().flat_map(|scattered| scattered.row(item)) {
-                best.offer(other, score);
-            }
-            rough.found.iter().for_each(|near| best.offer(near.item, signed.dot(&vectors.row(near.item))));
-            best.found
-        };
-        items.iter().zip(best).map(list).collect()
-    }
 }
 
 fn refuse_non_finite(vectors: ArrayView2<'_, f64>) -> Result<(), IndexError> {
