@@ -1,4 +1,4 @@
-//! Own time and memory of a search of neighbors, without the score: `neighbor_times [items] [numbers] [calls an item]
+//! Own time, memory and recall of a search of neighbors, without the score: `neighbor_times [items] [numbers] [calls an item]
 //! [1: with the process over pairs] [items from which on an index of the proxy finds the candidates: 200,000, as in `landmark topk`]`.
 //!
 //! The score is a cosine of 24 numbers with hubness, the proxy one of its noisy copy among others, as long as an encoder's vectors.
@@ -20,6 +20,9 @@ use time::cpu_seconds;
 
 #[path = "common/time.rs"]
 mod time;
+
+/// Items whose recall is measured.
+const CHECKED: usize = 200;
 
 /// Numbers that the score sees.
 const SEEN: usize = 24;
@@ -100,5 +103,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(peak) = megabytes("VmHWM") {
         println!("{peak:.0} MB at most");
     }
+    // the true neighbors of some items, by all of their scores
+    let checked: Vec<usize> = landmarks.independent().iter().copied().take(CHECKED).collect();
+    let (mut hits, mut all) = (0, 0);
+    for &i in &checked {
+        let pairs: Vec<Pair> = (0..n).filter(|&j| j != i).map(|j| (i.min(j), i.max(j))).collect();
+        let mut ranked: Vec<(f64, Pair)> = evaluate(&pairs).into_iter().zip(pairs).collect();
+        ranked.sort_unstable_by(|one, other| other.0.total_cmp(&one.0));
+        let is_near = |item: usize| ranked[..found.lists[i].len()].iter().any(|&(_, (a, b))| a == item || b == item);
+        hits += found.lists[i].iter().filter(|one| is_near(one.item)).count();
+        all += found.lists[i].len();
+    }
+    println!("recall {:.3}, of {CHECKED} items", hits as f64 / all as f64);
     Ok(())
 }

@@ -124,7 +124,7 @@ impl Columns {
 
     /// The squared error with which each proxy, alone, predicts columns that it was not fitted to; `pool` has the columns' scores.
     pub(super) fn errors_of_proxies(&self, pool: &Pool, proxies: usize) -> Vec<f64> {
-        let is_free = |&slot: &usize| self.of[pool.other(slot)] == NO_COLUMN && pool.scores[slot].is_finite();
+        let is_free = |&slot: &usize| self.of[pool.other(slot)] == NO_COLUMN && pool.score(slot).is_finite();
         // the slots of a column, of items that are no columns
         let slots: Vec<Vec<usize>> = self.items.iter().map(|&l| pool.row(l).filter(is_free).collect()).collect();
         let error = |proxy: usize| -> f64 {
@@ -132,12 +132,12 @@ impl Columns {
                 let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
                     for &slot in slots[a].iter().filter(|_| a != out) {
                         let proxies = &pool.proxies(slot)[proxy..=proxy];
-                        take(LinkRow { hubness: (0.0, 0.0), proxies, score: pool.scores[slot] });
+                        take(LinkRow { hubness: (0.0, 0.0), proxies, score: pool.score(slot) });
                     }
                 };
                 let link = HubLink::fit(1, false, slots.len(), rows);
                 let predicted = |&slot: &usize| link.at((0.0, 0.0), &pool.proxies(slot)[proxy..=proxy]);
-                slots[out].iter().map(|slot| (pool.scores[*slot] - predicted(slot)).powi(2)).sum::<f64>()
+                slots[out].iter().map(|slot| (pool.score(*slot) - predicted(slot)).powi(2)).sum::<f64>()
             };
             (0..slots.len()).map(left_out).sum()
         };

@@ -216,7 +216,7 @@ pub(super) fn concordance(
             let turned = kernel.turned(pool, &known, &residuals)?;
             residuals = turned.and_then(|turned| turned.residuals(lambda)).unwrap_or(residuals);
         }
-        let scores: Vec<f64> = known.iter().map(|&slot| pool.scores[slot]).collect();
+        let scores: Vec<f64> = known.iter().map(|&slot| pool.score(slot)).collect();
         let predicted: Vec<f64> = scores.iter().zip(&residuals).map(|(score, residual)| score - residual).collect();
         Ok(in_order(&scores, &predicted))
     };
@@ -242,7 +242,7 @@ fn in_order(scores: &[f64], predicted: &[f64]) -> (f64, f64) {
 
 /// What the link leaves over at known slots.
 fn left_over(pool: &Pool, link: &[f64], known: &[usize]) -> Vec<f64> {
-    known.iter().map(|&slot| pool.scores[slot] - link[slot]).collect()
+    known.iter().map(|&slot| pool.score(slot) - link[slot]).collect()
 }
 
 /// Slots of row i that have a score, the nearest by the proxy where there are too many.

@@ -291,8 +291,8 @@ impl Pairwise {
             }
         });
         for (place, &t) in self.references.iter().enumerate() {
-            for slot in pool.row(t).filter(|&slot| pool.scores[slot].is_finite()) {
-                rows[[pool.other(slot), place]] = pool.scores[slot] as f32;
+            for slot in pool.row(t).filter(|&slot| pool.score(slot).is_finite()) {
+                rows[[pool.other(slot), place]] = pool.score(slot) as f32;
             }
         }
         rows
@@ -306,7 +306,7 @@ fn residuals(pool: &Pool, linked: &[f64]) -> Residuals {
         for slot in pool.row(i).filter(|&slot| i < pool.other(slot) && pool.teaches(slot)) {
             // a pool has fewer items than fit
             pairs.push((i as u32, pool.other(slot) as u32));
-            values.push(pool.scores[slot] - linked[slot]);
+            values.push(pool.score(slot) - linked[slot]);
         }
     }
     Residuals::new(pool.len(), pairs, values)

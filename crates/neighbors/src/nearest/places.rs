@@ -17,7 +17,7 @@ pub(super) fn places(
     pool: &Pool,
     count: usize,
     value: impl Fn(usize) -> f64 + Sync,
-    is_open: impl Fn(usize) -> bool,
+    is_open: impl Fn(usize) -> bool + Sync,
     only_first: bool,
 ) -> Vec<Pair> {
     if count == 0 {
@@ -26,17 +26,22 @@ pub(super) fn places(
     let ranks = ranks(pool, &value);
     let other = |slot: usize| if only_first { u32::MAX } else { ranks[pool.mirror(slot)] };
     let priority = |slot: usize| ranks[slot].min(other(slot)) as usize;
-    let is_open = &is_open;
-    let open = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i && is_open(slot));
+    let open = |i: usize| pool.row(i).filter(|&slot| pool.other(slot) > i && is_open(slot)).collect::<Vec<_>>();
     // the place at which the count is reached; what stands there competes by value
-    let mut at_place: Vec<usize> = Vec::new();
-    for slot in (0..pool.len()).flat_map(open) {
-        let place = priority(slot);
-        if place >= at_place.len() {
-            at_place.resize(place + 1, 0);
+    let at_place = (0..pool.len()).into_par_iter().fold(Vec::new, |mut counts: Vec<usize>, i| {
+        for place in open(i).into_iter().map(priority) {
+            if place >= counts.len() {
+                counts.resize(place + 1, 0);
+            }
+            counts[place] += 1;
         }
-        at_place[place] += 1;
-    }
+        counts
+    });
+    let at_place = at_place.reduce(Vec::new, |mut one, other| {
+        one.resize(one.len().max(other.len()), 0);
+        one.iter_mut().zip(other).for_each(|(one, other)| *one += other);
+        one
+    });
     let (mut last, mut before) = (at_place.len(), 0);
     for (place, &here) in at_place.iter().enumerate() {
         if before + here >= count {
@@ -45,21 +50,18 @@ pub(super) fn places(
         }
         before += here;
     }
-    let mut chosen: Vec<Pair> = Vec::with_capacity(count);
-    let mut tied: Vec<(f64, Pair)> = Vec::new();
-    for i in 0..pool.len() {
-        for slot in open(i) {
-            let (place, pair) = (priority(slot), (i, pool.other(slot)));
-            if place < last {
-                chosen.push(pair);
-            } else if place == last {
-                tied.push((value(slot), pair));
-            }
-        }
-    }
-    tied.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
+    let here = |i: usize| open(i).into_iter().map(move |slot| (slot, (i, pool.other(slot))));
+    let mut chosen: Vec<Pair> = (0..pool.len())
+        .into_par_iter()
+        .flat_map_iter(|i| here(i).filter(|&(slot, _)| priority(slot) < last).map(|(_, pair)| pair))
+        .collect();
+    let mut tied: Vec<(f64, Pair)> = (0..pool.len())
+        .into_par_iter()
+        .flat_map_iter(|i| here(i).filter(|&(slot, _)| priority(slot) == last).map(|(slot, pair)| (value(slot), pair)))
+        .collect();
+    tied.par_sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
     chosen.extend(tied.into_iter().take(count - before).map(|(_, pair)| pair));
-    chosen.sort_unstable();
+    chosen.par_sort_unstable();
     chosen
 }
 

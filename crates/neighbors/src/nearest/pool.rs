@@ -23,6 +23,9 @@ pub(super) const UNKNOWN: f64 = f64::NAN;
 /// Marks a pair whose score could not be had: it is not asked for again, and listed nowhere.
 pub(super) const FAILED: f64 = f64::NEG_INFINITY;
 
+/// Marks a slot whose pair has no score yet.
+const NO_SCORE: u32 = u32::MAX;
+
 /// Candidate pairs of n items.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pool {
@@ -35,10 +38,12 @@ pub(super) struct Pool {
     /// Scores of the m proxies, slot by slot.
     proxies: Vec<f64>,
     width: usize,
-    /// K, [`UNKNOWN`] or [`FAILED`].
+    /// Place of a pair's score in `raw` and `scores`, the same in both of its slots, or [`NO_SCORE`]: few pairs have one.
+    numbers: Vec<u32>,
+    /// K, or [`FAILED`].
     raw: Vec<f64>,
-    /// What a search works on: the transform of K, [`UNKNOWN`] or [`FAILED`].
-    pub(super) scores: Vec<f64>,
+    /// What a search works on: the transform of K, [`UNKNOWN`] while it is hidden, or [`FAILED`].
+    scores: Vec<f64>,
     transform: RankTransform,
     /// Items whose pairs a proxy was fitted to; none where it is empty.
     fitted: Vec<bool>,
@@ -80,9 +85,9 @@ impl Pool {
         let mut others = Vec::with_capacity(count);
         rows.iter_mut().for_each(|row| others.append(&mut std::mem::take(row)));
         drop(rows);
-        let mirrors = mirrors(&starts, &others);
-        let mut pool = Self { starts, others, mirrors, width: self.width, ..Self::default() };
+        let mut pool = Self { starts, others, width: self.width, ..Self::default() };
         pool.take_over(self);
+        pool.mirrors = mirrors(&pool.starts, &pool.others);
         pool.read_proxies(proxies)?;
         for &((i, j), score) in known {
             pool.set(i, j, score);
@@ -90,32 +95,35 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Copies what an earlier pool knew of its slots; the others are not known and not read.
+    /// Takes what an earlier pool knew of its slots; the others are not known and not read.
     fn take_over(&mut self, earlier: Self) {
-        let (count, width) = (self.others.len(), self.width);
-        let (mut raw, mut proxies) = (vec![UNKNOWN; count], vec![UNKNOWN; count * width]);
+        let Self { starts, others, mirrors, proxies, numbers, raw, scores, transform, fitted, width } = earlier;
+        drop(mirrors);
+        let before = Rows { starts: &starts, others: &others };
+        self.numbers = self.moved(before, &numbers, 1, NO_SCORE);
+        drop(numbers);
+        self.proxies = self.moved(before, &proxies, width, UNKNOWN);
+        (self.raw, self.scores, self.transform, self.fitted) = (raw, scores, transform, fitted);
+    }
+
+    /// `width` values a slot of an earlier pool where its slots are now; `none` in those that are new.
+    fn moved<T: Copy + Send + Sync>(&self, before: Rows<'_>, values: &[T], width: usize, none: T) -> Vec<T> {
+        let mut moved = vec![none; self.others.len() * width];
         let ends: Vec<usize> = self.starts.iter().map(|start| start * width).collect();
-        by_rows(&self.starts, &mut raw).zip(by_rows(&ends, &mut proxies)).enumerate().for_each(
-            |(i, (raw, proxies))| {
-                let others = &self.others[self.row(i)];
-                let mut place = 0;
-                for slot in earlier.row(i) {
-                    // both rows ascend, and the new one holds all of the old
-                    place += others[place..].partition_point(|&other| other < earlier.others[slot]);
-                    raw[place] = earlier.raw[slot];
-                    proxies[place * width..(place + 1) * width].copy_from_slice(earlier.proxies(slot));
-                }
-            },
-        );
-        self.raw = raw;
-        self.proxies = proxies;
-        self.transform_by(earlier.transform);
-        self.fitted = earlier.fitted;
+        by_rows(&ends, &mut moved).enumerate().for_each(|(i, row)| {
+            let others = &self.others[self.row(i)];
+            let mut place = 0;
+            for slot in before.starts[i]..before.starts[i + 1] {
+                // both rows ascend, and the new one holds all of the old
+                place += others[place..].partition_point(|&other| other < before.others[slot]);
+                row[place * width..(place + 1) * width].copy_from_slice(&values[slot * width..(slot + 1) * width]);
+            }
+        });
+        moved
     }
 
     /// Ranks among the scores that are known now.
     pub(super) fn ranks(&self) -> RankTransform {
-        // every pair stands there twice, which moves no rank
         RankTransform::of(self.raw.iter().copied().filter(|score| score.is_finite()).collect())
     }
 
@@ -127,13 +135,23 @@ impl Pool {
 
     /// K in a slot, [`UNKNOWN`] or [`FAILED`].
     pub(super) fn raw(&self, slot: usize) -> f64 {
-        self.raw[slot]
+        self.number(slot).map_or(UNKNOWN, |number| self.raw[number])
     }
 
-    /// Writes scores into the slots of this row that are in the upper triangle, and into their mirrors.
+    /// What a search works on in a slot: the transform of K, [`UNKNOWN`] or [`FAILED`].
+    pub(super) fn score(&self, slot: usize) -> f64 {
+        self.number(slot).map_or(UNKNOWN, |number| self.scores[number])
+    }
+
+    /// Place of the score of a slot among all scores, where there is one.
+    fn number(&self, slot: usize) -> Option<usize> {
+        Some(self.numbers[slot]).filter(|&number| number != NO_SCORE).map(|number| number as usize)
+    }
+
+    /// Writes scores of the pairs of this row that are in the upper triangle.
     pub(super) fn rewrite(&mut self, i: usize, score: impl Fn(usize, f64) -> Option<f64>) {
         for slot in self.row(i).filter(|&slot| self.other(slot) > i).collect::<Vec<_>>() {
-            if let Some(score) = score(self.other(slot), self.raw[slot]) {
+            if let Some(score) = score(self.other(slot), self.raw(slot)) {
                 self.set(i, self.other(slot), score);
             }
         }
@@ -211,13 +229,13 @@ impl Pool {
 
     /// True where a slot has a score, or failed to get one.
     pub(super) fn is_asked(&self, slot: usize) -> bool {
-        !self.scores[slot].is_nan()
+        !self.score(slot).is_nan()
     }
 
     /// True where a slot has a score, and no proxy was fitted to it.
     pub(super) fn teaches(&self, slot: usize) -> bool {
         let is_fitted = |item: usize| self.fitted.get(item).copied().unwrap_or(false);
-        self.scores[slot].is_finite() && !is_fitted(self.other(slot)) && !is_fitted(self.other(self.mirror(slot)))
+        self.score(slot).is_finite() && !is_fitted(self.other(slot)) && !is_fitted(self.other(self.mirror(slot)))
     }
 
     /// From now on pairs of these items do not teach.
@@ -241,29 +259,44 @@ impl Pool {
         self.others[row.clone()].binary_search(&j).ok().map(|place| row.start + place)
     }
 
-    /// Takes the scores of these slots and of their mirrors away, for a while.
+    /// Takes the scores of the pairs in these slots away, for a while.
     pub(super) fn hide(&mut self, slots: &[usize]) {
-        for slot in slots.iter().flat_map(|&slot| [slot, self.mirror(slot)]).collect::<Vec<_>>() {
-            self.scores[slot] = UNKNOWN;
+        for number in slots.iter().filter_map(|&slot| self.number(slot)).collect::<Vec<_>>() {
+            self.scores[number] = UNKNOWN;
         }
     }
 
     /// Shows them again.
     pub(super) fn reveal(&mut self, slots: &[usize]) {
-        for slot in slots.iter().flat_map(|&slot| [slot, self.mirror(slot)]).collect::<Vec<_>>() {
-            self.scores[slot] = self.transform.at(self.raw[slot]);
+        for number in slots.iter().filter_map(|&slot| self.number(slot)).collect::<Vec<_>>() {
+            self.scores[number] = self.transform.at(self.raw[number]);
         }
     }
 
-    /// Writes a score into both slots; false where the pair is no candidate.
+    /// Writes the score of a pair; false where it is no candidate.
     pub(super) fn set(&mut self, i: usize, j: usize, score: f64) -> bool {
         let Some(slot) = self.slot(i, j) else { return false };
-        for slot in [slot, self.mirror(slot)] {
-            self.raw[slot] = score;
-            self.scores[slot] = self.transform.at(score);
+        let transformed = self.transform.at(score);
+        match self.number(slot) {
+            Some(number) => (self.raw[number], self.scores[number]) = (score, transformed),
+            None => {
+                // there are fewer pairs than slots, whose number was checked to fit
+                let number = self.raw.len() as u32;
+                let mirror = self.mirror(slot);
+                (self.numbers[slot], self.numbers[mirror]) = (number, number);
+                self.raw.push(score);
+                self.scores.push(transformed);
+            }
         }
         true
     }
+}
+
+/// The slots of a pool, row by row.
+#[derive(Clone, Copy)]
+struct Rows<'a> {
+    starts: &'a [usize],
+    others: &'a [u32],
 }
 
 /// Every pair of a list or with a score, in both rows, ascending.

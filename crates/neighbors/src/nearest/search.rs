@@ -388,7 +388,7 @@ impl Search {
         let value = |slot: usize| self.value(pool, slot);
         let listed = |i: usize| {
             let mut slots = ranked(pool, i, &value);
-            slots.retain(|&slot| pool.scores[slot] != FAILED);
+            slots.retain(|&slot| pool.score(slot) != FAILED);
             if known_first {
                 // what was scored stands before what was not
                 slots.sort_by_key(|&slot| !pool.is_asked(slot));

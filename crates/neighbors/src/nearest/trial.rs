@@ -23,10 +23,10 @@ pub(super) fn rows(count: usize, free: &[usize]) -> Vec<usize> {
 
 /// True where hubness explains enough of K in the evaluated rows of `columns`, which are all that `pool` holds.
 pub(super) fn is_worth_columns(pool: &Pool, columns: &[usize], proxies: usize) -> bool {
-    let evaluated = |l: usize| pool.row(l).filter(|&slot| pool.scores[slot].is_finite());
+    let evaluated = |l: usize| pool.row(l).filter(|&slot| pool.score(slot).is_finite());
     let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
         for slot in evaluated(columns[a]) {
-            take(LinkRow { hubness: (0.0, 0.0), proxies: pool.proxies(slot), score: pool.scores[slot] });
+            take(LinkRow { hubness: (0.0, 0.0), proxies: pool.proxies(slot), score: pool.score(slot) });
         }
     };
     let link = HubLink::fit(proxies, false, columns.len(), rows);
@@ -34,11 +34,11 @@ pub(super) fn is_worth_columns(pool: &Pool, columns: &[usize], proxies: usize) -
     let mut left = vec![(0.0, 0.0, 0.0); pool.len()];
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for &l in columns {
-        let residual = |slot: usize| pool.scores[slot] - link.at((0.0, 0.0), pool.proxies(slot));
+        let residual = |slot: usize| pool.score(slot) - link.at((0.0, 0.0), pool.proxies(slot));
         let seen = evaluated(l).count() as f64;
         let mean = evaluated(l).map(residual).sum::<f64>() / seen.max(1.0);
         for slot in evaluated(l) {
-            let (score, residual) = (pool.scores[slot], residual(slot) - mean);
+            let (score, residual) = (pool.score(slot), residual(slot) - mean);
             (count, sum, squares) = (count + 1.0, sum + score, squares + score * score);
             let (columns, total, square) = &mut left[pool.other(slot)];
             (*columns, *total, *square) = (*columns + 1.0, *total + residual, *square + residual * residual);

@@ -129,7 +129,7 @@ impl Search {
         &self,
         count: usize,
         value: impl Fn(usize) -> f64 + Sync,
-        open: impl Fn(usize) -> bool,
+        open: impl Fn(usize) -> bool + Sync,
     ) -> Vec<Pair> {
         let pool = self.pool.as_ref().expect("made before anything is chosen");
         match self.rounds.params() {
@@ -142,8 +142,8 @@ impl Search {
     pub(super) fn value(&self, pool: &Pool, slot: usize) -> f64 {
         match pool.is_asked(slot) {
             false => self.estimates[slot],
-            true if self.is_observed(pool, slot) => orders::blended(pool.scores[slot], self.estimates[slot]),
-            true => pool.scores[slot],
+            true if self.is_observed(pool, slot) => orders::blended(pool.score(slot), self.estimates[slot]),
+            true => pool.score(slot),
         }
     }
 }

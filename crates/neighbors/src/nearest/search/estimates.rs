@@ -36,6 +36,22 @@ impl ColumnHubness {
     }
 }
 
+/// What kriging predicts for every slot by the row that it is in.
+struct Kriged(Vec<f64>);
+
+impl Kriged {
+    /// The mean of both rows, the same in both slots of a pair.
+    fn at(&self, pool: &Pool, slot: usize) -> f64 {
+        (self.0[slot] + self.0[pool.mirror(slot)]) / 2.0
+    }
+}
+
+/// Adds to the estimates of pairs without a score.
+fn add_to_unknown(estimates: &mut [f64], pool: &Pool, what: impl Fn(usize) -> f64 + Sync) {
+    let unknown = estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot));
+    unknown.for_each(|(slot, value)| *value += what(slot));
+}
+
 impl Search {
     /// The link, on all known pairs: those of columns with the hubness that leaves the column out.
     pub(super) fn fit_link(&self, pool: &Pool) -> HubLink {
@@ -45,7 +61,7 @@ impl Search {
         let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
             for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
                 for slot in pool.row(i).filter(|&slot| pool.teaches(slot)) {
-                    let (j, score) = (pool.other(slot), pool.scores[slot]);
+                    let (j, score) = (pool.other(slot), pool.score(slot));
                     let one = match (self.columns.number(i), self.columns.number(j)) {
                         (_, Some(a)) if hubness.is_known() => {
                             hubness.without(i, self.columns.score(i, a).map(|score| (a, transform.at(score))))
@@ -83,17 +99,21 @@ impl Search {
             self.estimate_by_seed();
             return Ok(());
         }
+        // they are made again, and take as much memory as what they are made of
+        self.estimates = Vec::new();
         let link = self.choose_transform()?;
         self.expand(&link)?;
         let (process, weights) = self.process(&link, is_last)?;
         let pool = self.pool.as_ref().expect("made above");
         let mut estimates = self.linked_slots(pool, &link);
         let (choice, kriged) = self.krige(pool, &estimates, |_| true)?;
-        let predicted = process.as_ref().map(|process| pairwise::predict(process, pool));
-        estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot)).for_each(|(slot, value)| {
-            *value += kriged.as_ref().map_or(0.0, |kriged| weights.kriging * kriged[slot]);
-            *value += predicted.as_ref().map_or(0.0, |predicted| weights.process * predicted[slot]);
-        });
+        if let Some(kriged) = kriged {
+            add_to_unknown(&mut estimates, pool, |slot| weights.kriging * kriged.at(pool, slot));
+        }
+        if let Some(process) = &process {
+            let predicted = pairwise::predict(process, pool);
+            add_to_unknown(&mut estimates, pool, |slot| weights.process * predicted[slot]);
+        }
         let judged = |i: &usize| pool.row(*i).filter(|&slot| pool.teaches(slot)).count();
         let count = self.judges.iter().map(judged).sum::<usize>().max(1) as f64;
         self.reports.push(RoundReport {
@@ -166,7 +186,7 @@ impl Search {
         let (mut sum, mut count) = (0.0, 0.0);
         let pool = self.pool.as_ref().expect("made before");
         for slot in self.judges.iter().flat_map(|&i| pool.row(i)).filter(|&slot| pool.teaches(slot)) {
-            (sum, count) = (sum + (pool.scores[slot] - self.estimates[slot]).powi(2), count + 1.0);
+            (sum, count) = (sum + (pool.score(slot) - self.estimates[slot]).powi(2), count + 1.0);
         }
         let error = (sum / f64::max(count, 1.0)).sqrt();
         let (asked, error_without, error_with) = (self.asked, error, error);
@@ -213,7 +233,7 @@ impl Search {
         let nearest: Vec<Vec<u32>> = (0..n).into_par_iter().map(nearest).collect();
         let new = |i: usize| -> Vec<u32> {
             let known = pool.row(i).filter(|&slot| pool.teaches(slot));
-            let left = known.map(|slot| (pool.scores[slot] - self.linked(pool, link, i, slot), pool.other(slot)));
+            let left = known.map(|slot| (pool.score(slot) - self.linked(pool, link, i, slot), pool.other(slot)));
             let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
             better.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
             let second = better.into_iter().take(NEIGHBORS).flat_map(|(_, o)| nearest[o].iter().copied());
@@ -241,21 +261,20 @@ impl Search {
         linked
     }
 
-    /// What kriging adds to the link at `wanted` slots without a score, the same in both slots of a pair; `None` where it adds nothing.
+    /// What kriging adds to the link at `wanted` slots without a score; `None` where it adds nothing.
     fn krige(
         &self,
         pool: &Pool,
         linked: &[f64],
         wanted: impl Fn(usize) -> bool + Sync,
-    ) -> Result<(Choice, Option<Vec<f64>>), NeighborError> {
+    ) -> Result<(Choice, Option<Kriged>), NeighborError> {
         let none = Choice { lambda: None, without: 0.0, with: 0.0 };
         let failed = |source| NeighborError::Proxy { role: PROXY, number: 1, source };
         let Some(kernel) = self.kernel().transpose().map_err(failed)? else { return Ok((none, None)) };
         let choice = kernel.choose(pool, linked, &self.judges).map_err(failed)?;
         let Some(lambda) = choice.lambda else { return Ok((choice, None)) };
         let rows = kernel.predict(pool, linked, lambda, wanted).map_err(failed)?;
-        let kriged = (0..rows.len()).into_par_iter().map(|slot| (rows[slot] + rows[pool.mirror(slot)]) / 2.0);
-        Ok((choice, Some(kriged.collect())))
+        Ok((choice, Some(Kriged(rows))))
     }
 
     /// The Gaussian process over pairs, fitted to what the link leaves over, and the weights of kriging and of it. Pairs that stand high by it become candidates.
@@ -295,19 +314,19 @@ impl Search {
             if hidden.is_empty() {
                 pairwise.weigh_nothing();
             } else {
-                let left: Vec<f64> = hidden.iter().map(|&slot| pool.scores[slot] - linked[slot]).collect();
+                let left: Vec<f64> = hidden.iter().map(|&slot| pool.score(slot) - linked[slot]).collect();
                 pool.hide(&hidden);
                 let mut is_hidden = vec![false; pool.slots()];
                 hidden.iter().for_each(|&slot| {
                     is_hidden[slot] = true;
                     is_hidden[pool.mirror(slot)] = true;
                 });
-                let kriged = self.krige(pool, &linked, |slot| is_hidden[slot]);
+                let kriged = self.krige(pool, &linked, |slot| is_hidden[slot]).map(|(_, kriged)| -> Vec<f64> {
+                    hidden.iter().map(|&slot| kriged.as_ref().map_or(0.0, |kriged| kriged.at(pool, slot))).collect()
+                });
                 let process = pairwise.fit(pool, &linked, &at, true);
                 pool.reveal(&hidden);
-                let kriged = kriged?.1;
-                let kriged: Vec<f64> =
-                    hidden.iter().map(|&slot| kriged.as_ref().map_or(0.0, |kriged| kriged[slot])).collect();
+                let kriged = kriged?;
                 let rows = hidden.iter().map(|&slot| (pool.other(pool.mirror(slot)), pool.other(slot)));
                 let predicted: Vec<f64> = match process? {
                     Some(process) => rows.map(|(i, j)| process.at(i, j)).collect(),

@@ -139,13 +139,13 @@ fn halves(pool: &Pool, proxy: usize) -> f64 {
             for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
                 for slot in taught(i, 1 - half) {
                     let proxies = &pool.proxies(slot)[proxy..=proxy];
-                    take(LinkRow { hubness: (0.0, 0.0), proxies, score: pool.scores[slot] });
+                    take(LinkRow { hubness: (0.0, 0.0), proxies, score: pool.score(slot) });
                 }
             }
         };
         let link = HubLink::fit(1, false, n.div_ceil(ROWS_PER_CHUNK), rows);
         let squared =
-            |slot: usize| (pool.scores[slot] - link.at((0.0, 0.0), &pool.proxies(slot)[proxy..=proxy])).powi(2);
+            |slot: usize| (pool.score(slot) - link.at((0.0, 0.0), &pool.proxies(slot)[proxy..=proxy])).powi(2);
         (0..n).flat_map(|i| taught(i, half)).map(squared).sum()
     };
     error(0) + error(1)
