@@ -10,12 +10,13 @@
 //! Cost: for an item with t known and w unknown candidates t²d + t³/3 + (t + w)d, where the proxy has vectors of d numbers, else
 //! t² + tw scores of it.
 
-use std::cmp::Ordering;
+use std::cmp;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
-use super::pool::{Pool, by_rows};
+use super::pool::Pool;
 use landmark_core::linalg::{self, Cholesky};
 use landmark_core::oracle::{Oracle, OracleError, Pair, ask_pairs, block_of};
 use landmark_core::rank::RankCmp;
@@ -110,7 +111,8 @@ impl<'a> Kernel<'a> {
         Ok(Some(Turned { values, vectors, left }))
     }
 
-    /// c_ij of every slot (i, j) that has no score yet and is `wanted`; 0 in the others, and in rows whose G is not positive definite.
+    /// (c_ij + c_ji) / 2 of every pair that has no score yet and whose slots are `wanted`; 0 in the others. A row whose G is not positive definite
+    /// adds 0.
     pub(super) fn predict(
         &self,
         pool: &Pool,
@@ -118,23 +120,29 @@ impl<'a> Kernel<'a> {
         lambda: f64,
         wanted: impl Fn(usize) -> bool + Sync,
     ) -> Result<Vec<f64>, OracleError> {
-        let mut predicted = vec![0.0; pool.slots()];
-        by_rows(pool.starts(), &mut predicted)
-            .enumerate()
-            .map(|(i, out)| self.predict_row(pool, link, lambda, &wanted, (i, out)))
+        // a sum of two numbers is the same in both orders
+        let sums: Vec<AtomicU64> = (0..pool.pairs_in_all()).map(|_| AtomicU64::new(0.0_f64.to_bits())).collect();
+        let add = |slot: usize, value: f64| {
+            let sum = |bits| Some((f64::from_bits(bits) + value).to_bits());
+            let _ = sums[pool.pair(slot)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+        };
+        (0..pool.len())
+            .into_par_iter()
+            .map(|i| self.predict_row(pool, link, lambda, i, &wanted, add))
             .collect::<Result<(), _>>()?;
-        Ok(predicted)
+        Ok(sums.into_iter().map(|sum| f64::from_bits(sum.into_inner()) / 2.0).collect())
     }
 
+    /// Adds what row i predicts for its slots.
     fn predict_row(
         &self,
         pool: &Pool,
         link: &[f64],
         lambda: f64,
-        wanted: &impl Fn(usize) -> bool,
-        (i, out): (usize, &mut [f64]),
+        i: usize,
+        wanted: impl Fn(usize) -> bool,
+        add: impl Fn(usize, f64),
     ) -> Result<(), OracleError> {
-        let first = pool.row(i).start;
         let targets: Vec<usize> = pool.row(i).filter(|&slot| !pool.is_asked(slot) && wanted(slot)).collect();
         let known = known(pool, i);
         if targets.is_empty() || known.is_empty() {
@@ -158,12 +166,12 @@ impl<'a> Kernel<'a> {
             Some(vectors) => {
                 let mut sum = ndarray::Array1::<f64>::zeros(vectors.ncols());
                 others.iter().zip(&weights).for_each(|(&o, &weight)| sum.scaled_add(weight, &vectors.row(o)));
-                targets.iter().for_each(|&slot| out[slot - first] = vectors.row(pool.other(slot)).dot(&sum));
+                targets.iter().for_each(|&slot| add(slot, vectors.row(pool.other(slot)).dot(&sum)));
             }
             None => {
                 let block = block_of(self.proxy, &items(pool, &targets), &others)?;
                 for (&slot, row) in targets.iter().zip(block.rows()) {
-                    out[slot - first] = row.dot(&ndarray::aview1(&weights));
+                    add(slot, row.dot(&ndarray::aview1(&weights)));
                 }
             }
         }
@@ -232,7 +240,7 @@ fn in_order(scores: &[f64], predicted: &[f64]) -> (f64, f64) {
         for b in (0..a).filter(|&b| scores[a] != scores[b]) {
             all += 1.0;
             right += match predicted[a].rank_cmp(&predicted[b]) {
-                Ordering::Equal => 0.5,
+                cmp::Ordering::Equal => 0.5,
                 order => f64::from(u8::from(order == scores[a].rank_cmp(&scores[b]))),
             };
         }
@@ -242,12 +250,12 @@ fn in_order(scores: &[f64], predicted: &[f64]) -> (f64, f64) {
 
 /// What the link leaves over at known slots.
 fn left_over(pool: &Pool, link: &[f64], known: &[usize]) -> Vec<f64> {
-    known.iter().map(|&slot| pool.score(slot) - link[slot]).collect()
+    known.iter().map(|&slot| pool.score(slot) - link[pool.pair(slot)]).collect()
 }
 
 /// Slots of row i that have a score, the nearest by the proxy where there are too many.
 fn known(pool: &Pool, i: usize) -> Vec<usize> {
-    let mut known: Vec<usize> = pool.row(i).filter(|&slot| pool.teaches(slot)).collect();
+    let mut known: Vec<usize> = pool.row(i).filter(|&slot| pool.teaches(i, slot)).collect();
     if known.len() > MOST_KNOWN {
         known.sort_by(|&one, &other| pool.first_proxy(other).rank_cmp(&pool.first_proxy(one)));
         known.truncate(MOST_KNOWN);

@@ -204,17 +204,15 @@ impl Pairwise {
         is_last || self.rounds == 0 || (self.effort.weighs_often && self.rounds.is_multiple_of(2))
     }
 
-    /// Slots of the known pairs that are hidden while weights are chosen, i < j; none where they are too few.
-    pub(super) fn hidden(&self, pool: &Pool) -> Vec<usize> {
+    /// The known pairs that are hidden while weights are chosen, i and a slot of its row, i < j; none where they are too few.
+    pub(super) fn hidden(&self, pool: &Pool) -> Vec<(usize, usize)> {
         let salt = mixed_bits(self.key ^ mixed_bits(self.rounds));
         let is_hidden = |i: usize, j: usize| mixed_bits(salt ^ ((i as u64) << 32 | j as u64)).is_multiple_of(HIDDEN);
         let of_row = |i: usize| {
-            pool.row(i).filter(move |&slot| {
-                let j = pool.other(slot);
-                i < j && pool.teaches(slot) && is_hidden(i, j)
-            })
+            let taught = pool.upper(i).filter(move |&slot| pool.teaches(i, slot) && is_hidden(i, pool.other(slot)));
+            taught.map(move |slot| (i, slot))
         };
-        let hidden: Vec<usize> = (0..pool.len()).flat_map(of_row).collect();
+        let hidden: Vec<(usize, usize)> = (0..pool.len()).flat_map(of_row).collect();
         if hidden.len() < FEWEST_HIDDEN { Vec::new() } else { hidden }
     }
 
@@ -232,7 +230,7 @@ impl Pairwise {
         self.weights = Weights::KRIGING;
     }
 
-    /// A fit to the pairs that teach, `linked` being the link slot by slot and `link` at any pair with its proxies' scores; `None` where nothing
+    /// A fit to the pairs that teach, `linked` being the link pair by pair and `link` at any pair with its proxies' scores; `None` where nothing
     /// is left over. `is_trial`: from the kernel of the proxy alone, and nothing is kept, for pairs are hidden.
     ///
     /// # Errors
@@ -303,34 +301,24 @@ impl Pairwise {
 fn residuals(pool: &Pool, linked: &[f64]) -> Residuals {
     let (mut pairs, mut values) = (Vec::new(), Vec::new());
     for i in 0..pool.len() {
-        for slot in pool.row(i).filter(|&slot| i < pool.other(slot) && pool.teaches(slot)) {
+        for slot in pool.upper(i).filter(|&slot| pool.teaches(i, slot)) {
             // a pool has fewer items than fit
             pairs.push((i as u32, pool.other(slot) as u32));
-            values.push(pool.score(slot) - linked[slot]);
+            values.push(pool.score(slot) - linked[pool.pair(slot)]);
         }
     }
     Residuals::new(pool.len(), pairs, values)
 }
 
-/// Writes what the process predicts for every slot without a score; 0 in the others.
+/// What the process predicts for every pair without a score; 0 of the others.
 pub(super) fn predict(process: &Process, pool: &Pool) -> Vec<f64> {
-    let mut predicted = vec![0.0; pool.slots()];
-    by_rows(pool.starts(), &mut predicted).enumerate().for_each(|(i, row)| {
-        for (value, slot) in row.iter_mut().zip(pool.row(i)).filter(|&(_, slot)| is_first(pool, i, slot)) {
+    let mut predicted = vec![0.0; pool.pairs_in_all()];
+    by_rows(pool.firsts(), &mut predicted).enumerate().for_each(|(i, row)| {
+        for (value, slot) in row.iter_mut().zip(pool.upper(i)).filter(|&(_, slot)| !pool.is_asked(slot)) {
             *value = process.at(i, pool.other(slot));
         }
     });
-    // the same in both slots of a pair
-    for i in 0..pool.len() {
-        pool.row(i)
-            .filter(|&slot| is_first(pool, i, slot))
-            .for_each(|slot| predicted[pool.mirror(slot)] = predicted[slot]);
-    }
     predicted
-}
-
-fn is_first(pool: &Pool, i: usize, slot: usize) -> bool {
-    i < pool.other(slot) && !pool.is_asked(slot)
 }
 
 /// The finalizer of SplitMix64 (Steele, Lea and Flood 2014).

@@ -5,28 +5,29 @@
 //! ```
 //! Every item's best comes before any item's second best, so that no item goes without. Cost: a sort of every row.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use rayon::prelude::*;
 
-use super::pool::{Pool, by_rows};
+use super::pool::Pool;
 use landmark_core::oracle::Pair;
 use landmark_core::rank::RankCmp;
 
-/// The `count` open pairs of smallest priority, (i, j) with i < j ascending; fewer where fewer are left. `value` is F in a slot, of all pairs; it and
-/// `is_open` are the same in both slots of a pair. `only_first`: places in the row of the first item alone count.
+/// The `count` open pairs of smallest priority, (i, j) with i < j ascending; fewer where fewer are left. `value` is F in a slot of row i, of all pairs; it
+/// and `is_open` are the same in both slots of a pair. `only_first`: places in the row of the first item alone count.
 pub(super) fn places(
     pool: &Pool,
     count: usize,
-    value: impl Fn(usize) -> f64 + Sync,
-    is_open: impl Fn(usize) -> bool + Sync,
+    value: impl Fn(usize, usize) -> f64 + Sync,
+    is_open: impl Fn(usize, usize) -> bool + Sync,
     only_first: bool,
 ) -> Vec<Pair> {
     if count == 0 {
         return Vec::new();
     }
-    let ranks = ranks(pool, &value);
-    let other = |slot: usize| if only_first { u32::MAX } else { ranks[pool.mirror(slot)] };
-    let priority = |slot: usize| ranks[slot].min(other(slot)) as usize;
-    let open = |i: usize| pool.row(i).filter(|&slot| pool.other(slot) > i && is_open(slot)).collect::<Vec<_>>();
+    let priorities = priorities(pool, &value, only_first);
+    let priority = |slot: usize| priorities[pool.pair(slot)] as usize;
+    let open = |i: usize| pool.upper(i).filter(|&slot| is_open(i, slot)).collect::<Vec<_>>();
     // the place at which the count is reached; what stands there competes by value
     let at_place = (0..pool.len()).into_par_iter().fold(Vec::new, |mut counts: Vec<usize>, i| {
         for place in open(i).into_iter().map(priority) {
@@ -57,7 +58,9 @@ pub(super) fn places(
         .collect();
     let mut tied: Vec<(f64, Pair)> = (0..pool.len())
         .into_par_iter()
-        .flat_map_iter(|i| here(i).filter(|&(slot, _)| priority(slot) == last).map(|(slot, pair)| (value(slot), pair)))
+        .flat_map_iter(|i| {
+            here(i).filter(|&(slot, _)| priority(slot) == last).map(|(slot, pair)| (value(pair.0, slot), pair))
+        })
         .collect();
     tied.par_sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
     chosen.extend(tied.into_iter().take(count - before).map(|(_, pair)| pair));
@@ -69,14 +72,14 @@ pub(super) fn places(
 pub(super) fn highest(
     pool: &Pool,
     count: usize,
-    value: impl Fn(usize) -> f64 + Sync,
-    is_open: impl Fn(usize) -> bool,
+    value: impl Fn(usize, usize) -> f64 + Sync,
+    is_open: impl Fn(usize, usize) -> bool,
 ) -> Vec<Pair> {
     let is_open = &is_open;
-    let open = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i && is_open(slot));
+    let open = |i: usize| pool.upper(i).filter(move |&slot| is_open(i, slot));
     let mut pairs: Vec<(f64, Pair)> = (0..pool.len())
         .flat_map(|i| open(i).map(move |slot| (slot, (i, pool.other(slot)))))
-        .map(|(slot, pair)| (value(slot), pair))
+        .map(|(slot, pair)| (value(pair.0, slot), pair))
         .collect();
     let better = |one: &(f64, Pair), other: &(f64, Pair)| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1));
     if count == 0 {
@@ -91,21 +94,22 @@ pub(super) fn highest(
     chosen
 }
 
-/// Rank of every slot in its row, from 0; equal values go by index.
-fn ranks(pool: &Pool, value: &(impl Fn(usize) -> f64 + Sync)) -> Vec<u32> {
-    let mut ranks = vec![0; pool.slots()];
-    by_rows(pool.starts(), &mut ranks).enumerate().for_each(|(i, row)| {
-        for (rank, slot) in ranked(pool, i, value).into_iter().enumerate() {
-            // a row has fewer slots than there are items
-            row[slot - pool.row(i).start] = rank as u32;
+/// Of every pair the smaller of its ranks in the rows of both items, or its rank in the row of the first; from 0.
+fn priorities(pool: &Pool, value: &(impl Fn(usize, usize) -> f64 + Sync), only_first: bool) -> Vec<u32> {
+    let priorities: Vec<AtomicU32> = (0..pool.pairs_in_all()).map(|_| AtomicU32::new(u32::MAX)).collect();
+    (0..pool.len()).into_par_iter().for_each(|i| {
+        for (rank, slot) in (0..).zip(ranked(pool, i, value)) {
+            if !only_first || pool.other(slot) > i {
+                priorities[pool.pair(slot)].fetch_min(rank, Ordering::Relaxed);
+            }
         }
     });
-    ranks
+    priorities.into_iter().map(AtomicU32::into_inner).collect()
 }
 
 /// Slots of row i, the largest value first; equal values go by index.
-pub(super) fn ranked(pool: &Pool, i: usize, value: &(impl Fn(usize) -> f64 + Sync)) -> Vec<usize> {
-    let mut slots: Vec<(f64, usize)> = pool.row(i).map(|slot| (value(slot), slot)).collect();
+pub(super) fn ranked(pool: &Pool, i: usize, value: &(impl Fn(usize, usize) -> f64 + Sync)) -> Vec<usize> {
+    let mut slots: Vec<(f64, usize)> = pool.row(i).map(|slot| (value(i, slot), slot)).collect();
     slots.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
     slots.into_iter().map(|(_, slot)| slot).collect()
 }

@@ -1,7 +1,7 @@
 //! Candidate pairs, row by row: the only pairs that a search looks at.
 //!
-//! A pair {i, j} has two slots, one in the row of each. Columns that were evaluated are part of it, and so is every other
-//! pair with a score, so that a place in a row is a place among known and unknown alike.
+//! A pair {i, j} has two slots, one in the row of each, and one number; what is known of it stands once, at its number. Columns that were evaluated are
+//! part of it, and so is every other pair with a score, so that a place in a row is a place among known and unknown alike.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) const UNKNOWN: f64 = f64::NAN;
 /// Marks a pair whose score could not be had: it is not asked for again, and listed nowhere.
 pub(super) const FAILED: f64 = f64::NEG_INFINITY;
 
-/// Marks a slot whose pair has no score yet.
+/// Marks a pair that has no score yet.
 const NO_SCORE: u32 = u32::MAX;
 
 /// Candidate pairs of n items.
@@ -33,13 +33,15 @@ pub(super) struct Pool {
     starts: Vec<usize>,
     /// The other item of a slot, ascending within a row.
     others: Vec<u32>,
-    /// The same pair's slot in the row of the other.
-    mirrors: Vec<u32>,
-    /// Scores of the m proxies, slot by slot.
+    /// Number of the pair of a slot. Pairs (i, j), i < j, are numbered in ascending order.
+    pairs: Vec<u32>,
+    /// The pairs (i, j), i < j, of row i have the numbers `firsts[i]..firsts[i + 1]`.
+    firsts: Vec<usize>,
+    /// Scores of the m proxies, pair by pair.
     proxies: Vec<f64>,
     width: usize,
-    /// Place of a pair's score in `raw` and `scores`, the same in both of its slots, or [`NO_SCORE`]: few pairs have one.
-    numbers: Vec<u32>,
+    /// Place of a pair's score in `raw` and `scores`, or [`NO_SCORE`]: few pairs have one.
+    places: Vec<u32>,
     /// K, or [`FAILED`].
     raw: Vec<f64>,
     /// What a search works on: the transform of K, [`UNKNOWN`] while it is hidden, or [`FAILED`].
@@ -56,8 +58,8 @@ impl Pool {
         known: &[(Pair, f64)],
         proxies: &[Arc<dyn Oracle>],
     ) -> Result<Self, NeighborError> {
-        let none = Self { starts: vec![0; lists.len() + 1], width: proxies.len(), ..Self::default() };
-        none.with(known, lists, proxies)
+        let none = vec![0; lists.len() + 1];
+        Self { starts: none.clone(), firsts: none, width: proxies.len(), ..Self::default() }.with(known, lists, proxies)
     }
 
     /// The same pool with more known pairs and more candidates. What was read of the proxies is not read again.
@@ -79,15 +81,20 @@ impl Pool {
             starts.push(starts[starts.len() - 1] + row.len());
         }
         let count = starts[rows.len()];
-        if u32::try_from(count).is_err() {
+        if u32::try_from(count / 2).is_err() {
             return Err(NeighborError::TooManyCandidates { pairs: count / 2 });
         }
         let mut others = Vec::with_capacity(count);
         rows.iter_mut().for_each(|row| others.append(&mut std::mem::take(row)));
         drop(rows);
-        let mut pool = Self { starts, others, width: self.width, ..Self::default() };
+        let mut pool =
+            Self { firsts: Vec::with_capacity(starts.len()), starts, others, width: self.width, ..Self::default() };
+        pool.firsts.push(0);
+        for i in 0..pool.len() {
+            pool.firsts.push(pool.firsts[i] + pool.upper(i).len());
+        }
         pool.take_over(self);
-        pool.mirrors = mirrors(&pool.starts, &pool.others);
+        pool.pairs = pool.numbered();
         pool.read_proxies(proxies)?;
         for &((i, j), score) in known {
             pool.set(i, j, score);
@@ -95,31 +102,45 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Takes what an earlier pool knew of its slots; the others are not known and not read.
+    /// Takes what an earlier pool knew of its pairs; the others are not known and not read.
     fn take_over(&mut self, earlier: Self) {
-        let Self { starts, others, mirrors, proxies, numbers, raw, scores, transform, fitted, width } = earlier;
-        drop(mirrors);
-        let before = Rows { starts: &starts, others: &others };
-        self.numbers = self.moved(before, &numbers, 1, NO_SCORE);
-        drop(numbers);
-        self.proxies = self.moved(before, &proxies, width, UNKNOWN);
+        let Self { starts, others, pairs, firsts, proxies, width, places, raw, scores, transform, fitted } = earlier;
+        drop(pairs);
+        let before = Self { starts, others, firsts, ..Self::default() };
+        self.places = self.moved(&before, &places, 1, NO_SCORE);
+        drop(places);
+        self.proxies = self.moved(&before, &proxies, width, UNKNOWN);
         (self.raw, self.scores, self.transform, self.fitted) = (raw, scores, transform, fitted);
     }
 
-    /// `width` values a slot of an earlier pool where its slots are now; `none` in those that are new.
-    fn moved<T: Copy + Send + Sync>(&self, before: Rows<'_>, values: &[T], width: usize, none: T) -> Vec<T> {
-        let mut moved = vec![none; self.others.len() * width];
-        let ends: Vec<usize> = self.starts.iter().map(|start| start * width).collect();
+    /// `width` values a pair of an earlier pool by the numbers that pairs have now; `none` at those that are new.
+    fn moved<T: Copy + Send + Sync>(&self, before: &Self, values: &[T], width: usize, none: T) -> Vec<T> {
+        let mut moved = vec![none; self.pairs_in_all() * width];
+        let ends: Vec<usize> = self.firsts.iter().map(|first| first * width).collect();
         by_rows(&ends, &mut moved).enumerate().for_each(|(i, row)| {
-            let others = &self.others[self.row(i)];
+            let others = &self.others[self.upper(i)];
             let mut place = 0;
-            for slot in before.starts[i]..before.starts[i + 1] {
+            for (slot, number) in before.upper(i).zip(before.firsts[i]..) {
                 // both rows ascend, and the new one holds all of the old
                 place += others[place..].partition_point(|&other| other < before.others[slot]);
-                row[place * width..(place + 1) * width].copy_from_slice(&values[slot * width..(slot + 1) * width]);
+                row[place * width..(place + 1) * width].copy_from_slice(&values[number * width..(number + 1) * width]);
             }
         });
         moved
+    }
+
+    /// Number of the pair of every slot.
+    fn numbered(&self) -> Vec<u32> {
+        let mut numbers = vec![0; self.others.len()];
+        by_rows(&self.starts, &mut numbers).enumerate().for_each(|(i, row)| {
+            for (number, slot) in row.iter_mut().zip(self.row(i)) {
+                let (first, second) = (i.min(self.other(slot)), i.max(self.other(slot)));
+                let place = self.others[self.upper(first)].partition_point(|&other| (other as usize) < second);
+                // the number of pairs was checked to fit
+                *number = (self.firsts[first] + place) as u32;
+            }
+        });
+        numbers
     }
 
     /// Ranks among the scores that are known now.
@@ -135,22 +156,27 @@ impl Pool {
 
     /// K in a slot, [`UNKNOWN`] or [`FAILED`].
     pub(super) fn raw(&self, slot: usize) -> f64 {
-        self.number(slot).map_or(UNKNOWN, |number| self.raw[number])
+        self.place(self.pair(slot)).map_or(UNKNOWN, |place| self.raw[place])
     }
 
     /// What a search works on in a slot: the transform of K, [`UNKNOWN`] or [`FAILED`].
     pub(super) fn score(&self, slot: usize) -> f64 {
-        self.number(slot).map_or(UNKNOWN, |number| self.scores[number])
+        self.score_of(self.pair(slot))
     }
 
-    /// Place of the score of a slot among all scores, where there is one.
-    fn number(&self, slot: usize) -> Option<usize> {
-        Some(self.numbers[slot]).filter(|&number| number != NO_SCORE).map(|number| number as usize)
+    /// The same of a pair by its number.
+    fn score_of(&self, pair: usize) -> f64 {
+        self.place(pair).map_or(UNKNOWN, |place| self.scores[place])
+    }
+
+    /// Place of the score of a pair among all scores, where there is one.
+    fn place(&self, pair: usize) -> Option<usize> {
+        Some(self.places[pair]).filter(|&place| place != NO_SCORE).map(|place| place as usize)
     }
 
     /// Writes scores of the pairs of this row that are in the upper triangle.
     pub(super) fn rewrite(&mut self, i: usize, score: impl Fn(usize, f64) -> Option<f64>) {
-        for slot in self.row(i).filter(|&slot| self.other(slot) > i).collect::<Vec<_>>() {
+        for slot in self.upper(i) {
             if let Some(score) = score(self.other(slot), self.raw(slot)) {
                 self.set(i, self.other(slot), score);
             }
@@ -162,29 +188,27 @@ impl Pool {
         self.transform.back(transformed)
     }
 
-    /// Scores of the proxies that are not read yet: of each pair once, and the same in both of its slots.
+    /// Scores of the proxies that are not read yet, of each pair once.
     fn read_proxies(&mut self, proxies: &[Arc<dyn Oracle>]) -> Result<(), NeighborError> {
         let (width, n) = (self.width, self.len());
         let chunks: Vec<(usize, usize)> =
             (0..n).step_by(ROWS_PER_CHUNK).map(|first| (first, (first + ROWS_PER_CHUNK).min(n))).collect();
         for (a, proxy) in proxies.iter().enumerate() {
-            let is_new = |i: usize, slot: usize| self.other(slot) > i && self.proxies[slot * width + a].is_nan();
+            let is_new = |slot: usize| self.proxies[self.pair(slot) * width + a].is_nan();
             let parts: Vec<Vec<(usize, f64)>> = chunks
                 .par_iter()
                 .map(|&(first, end)| {
-                    let new = |i: usize| self.row(i).filter(move |&slot| is_new(i, slot)).map(move |slot| (i, slot));
+                    let new = |i: usize| self.upper(i).filter(move |&slot| is_new(slot)).map(move |slot| (i, slot));
                     let slots: Vec<(usize, usize)> = (first..end).flat_map(new).collect();
                     let pairs: Vec<Pair> = slots.iter().map(|&(i, slot)| (i, self.other(slot))).collect();
                     let mut scores = vec![0.0; pairs.len()];
                     ask_pairs(&**proxy, &pairs, &mut scores)?;
-                    Ok(slots.into_iter().map(|(_, slot)| slot).zip(scores).collect())
+                    Ok(slots.into_iter().map(|(_, slot)| self.pair(slot)).zip(scores).collect())
                 })
                 .collect::<Result<_, _>>()
                 .map_err(|source| NeighborError::Proxy { role: PROXY, number: a + 1, source })?;
-            for (slot, score) in parts.into_iter().flatten() {
-                let mirror = self.mirror(slot);
-                self.proxies[slot * width + a] = score;
-                self.proxies[mirror * width + a] = score;
+            for (pair, score) in parts.into_iter().flatten() {
+                self.proxies[pair * width + a] = score;
             }
         }
         Ok(())
@@ -194,9 +218,9 @@ impl Pool {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Slots in all.
-    pub(super) fn slots(&self) -> usize {
-        self.others.len()
+    /// Pairs in all.
+    pub(super) fn pairs_in_all(&self) -> usize {
+        self.firsts.last().copied().unwrap_or(0)
     }
 
     /// Slots of row i.
@@ -204,22 +228,35 @@ impl Pool {
         self.starts[i]..self.starts[i + 1]
     }
 
-    /// First slot of each row, and their end.
-    pub(super) fn starts(&self) -> &[usize] {
-        &self.starts
+    /// Slots of row i whose other item comes after i: its pairs (i, j), i < j.
+    pub(super) fn upper(&self, i: usize) -> std::ops::Range<usize> {
+        let row = self.row(i);
+        let lower = self.others[row.clone()].partition_point(|&other| other as usize <= i);
+        row.start + lower..row.end
+    }
+
+    /// Numbers of the first pair (i, j), i < j, of each row, and their end.
+    pub(super) fn firsts(&self) -> &[usize] {
+        &self.firsts
     }
 
     pub(super) fn other(&self, slot: usize) -> usize {
         self.others[slot] as usize
     }
 
-    pub(super) fn mirror(&self, slot: usize) -> usize {
-        self.mirrors[slot] as usize
+    /// Number of the pair of a slot, the same in both of its slots.
+    pub(super) fn pair(&self, slot: usize) -> usize {
+        self.pairs[slot] as usize
     }
 
     /// Scores of the proxies in a slot.
     pub(super) fn proxies(&self, slot: usize) -> &[f64] {
-        &self.proxies[slot * self.width..(slot + 1) * self.width]
+        self.proxies_of(self.pair(slot))
+    }
+
+    /// Scores of the proxies of a pair by its number.
+    pub(super) fn proxies_of(&self, pair: usize) -> &[f64] {
+        &self.proxies[pair * self.width..(pair + 1) * self.width]
     }
 
     /// Score of the first proxy in a slot; 0 without one.
@@ -229,13 +266,18 @@ impl Pool {
 
     /// True where a slot has a score, or failed to get one.
     pub(super) fn is_asked(&self, slot: usize) -> bool {
-        !self.score(slot).is_nan()
+        self.is_asked_of(self.pair(slot))
     }
 
-    /// True where a slot has a score, and no proxy was fitted to it.
-    pub(super) fn teaches(&self, slot: usize) -> bool {
+    /// The same of a pair by its number.
+    pub(super) fn is_asked_of(&self, pair: usize) -> bool {
+        !self.score_of(pair).is_nan()
+    }
+
+    /// True where a slot of row i has a score, and no proxy was fitted to it.
+    pub(super) fn teaches(&self, i: usize, slot: usize) -> bool {
         let is_fitted = |item: usize| self.fitted.get(item).copied().unwrap_or(false);
-        self.score(slot).is_finite() && !is_fitted(self.other(slot)) && !is_fitted(self.other(self.mirror(slot)))
+        self.score(slot).is_finite() && !is_fitted(i) && !is_fitted(self.other(slot))
     }
 
     /// From now on pairs of these items do not teach.
@@ -260,43 +302,38 @@ impl Pool {
     }
 
     /// Takes the scores of the pairs in these slots away, for a while.
-    pub(super) fn hide(&mut self, slots: &[usize]) {
-        for number in slots.iter().filter_map(|&slot| self.number(slot)).collect::<Vec<_>>() {
-            self.scores[number] = UNKNOWN;
+    pub(super) fn hide(&mut self, slots: impl Iterator<Item = usize>) {
+        for slot in slots {
+            if let Some(place) = self.place(self.pair(slot)) {
+                self.scores[place] = UNKNOWN;
+            }
         }
     }
 
     /// Shows them again.
-    pub(super) fn reveal(&mut self, slots: &[usize]) {
-        for number in slots.iter().filter_map(|&slot| self.number(slot)).collect::<Vec<_>>() {
-            self.scores[number] = self.transform.at(self.raw[number]);
+    pub(super) fn reveal(&mut self, slots: impl Iterator<Item = usize>) {
+        for slot in slots {
+            if let Some(place) = self.place(self.pair(slot)) {
+                self.scores[place] = self.transform.at(self.raw[place]);
+            }
         }
     }
 
     /// Writes the score of a pair; false where it is no candidate.
     pub(super) fn set(&mut self, i: usize, j: usize, score: f64) -> bool {
         let Some(slot) = self.slot(i, j) else { return false };
-        let transformed = self.transform.at(score);
-        match self.number(slot) {
-            Some(number) => (self.raw[number], self.scores[number]) = (score, transformed),
+        let (pair, transformed) = (self.pair(slot), self.transform.at(score));
+        match self.place(pair) {
+            Some(place) => (self.raw[place], self.scores[place]) = (score, transformed),
             None => {
-                // there are fewer pairs than slots, whose number was checked to fit
-                let number = self.raw.len() as u32;
-                let mirror = self.mirror(slot);
-                (self.numbers[slot], self.numbers[mirror]) = (number, number);
+                // there are no more scores than pairs, whose number was checked to fit
+                self.places[pair] = self.raw.len() as u32;
                 self.raw.push(score);
                 self.scores.push(transformed);
             }
         }
         true
     }
-}
-
-/// The slots of a pool, row by row.
-#[derive(Clone, Copy)]
-struct Rows<'a> {
-    starts: &'a [usize],
-    others: &'a [u32],
 }
 
 /// Every pair of a list or with a score, in both rows, ascending.
@@ -323,22 +360,7 @@ fn symmetric(mut rows: Vec<Vec<u32>>, known: &[(Pair, f64)]) -> Vec<Vec<u32>> {
     rows
 }
 
-fn mirrors(starts: &[usize], others: &[u32]) -> Vec<u32> {
-    let n = starts.len() - 1;
-    let mut mirrors = vec![0; others.len()];
-    by_rows(starts, &mut mirrors).enumerate().for_each(|(i, row)| {
-        for (mirror, &j) in row.iter_mut().zip(&others[starts[i]..starts[i + 1]]) {
-            let there = starts[j as usize]..starts[j as usize + 1];
-            let place = others[there.clone()].partition_point(|&other| (other as usize) < i);
-            // the number of slots was checked to fit
-            *mirror = (there.start + place) as u32;
-        }
-    });
-    debug_assert!(n == 0 || mirrors.iter().all(|&mirror| (mirror as usize) < others.len()));
-    mirrors
-}
-
-/// One value a slot, cut into rows, in parallel and in order.
+/// Values, cut into rows, in parallel and in order.
 pub(super) fn by_rows<'a, T: Send>(
     starts: &'a [usize],
     mut values: &'a mut [T],

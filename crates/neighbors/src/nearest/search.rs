@@ -64,7 +64,7 @@ pub struct Search {
     pool: Option<Pool>,
     /// Scores of pairs that are not in the pool yet.
     outside: Vec<(Pair, f64)>,
-    /// E, slot by slot; in slots with a score, the link.
+    /// E, pair by pair; of pairs with a score, the link.
     estimates: Vec<f64>,
     is_estimated: bool,
     next: Next,
@@ -265,7 +265,7 @@ impl Search {
                     // as many by each, or the one that chose fewer would look better among pairs of which all are high by the other
                     let count = (at_most(self.call_plan.first) - self.given_first) / (LOOKS * self.proxies.len());
                     self.pool()?;
-                    (Step::First, self.chosen(count, |pool, slot| pool.proxies(slot)[proxy]))
+                    (Step::First, self.chosen(count, |pool, _, slot| pool.proxies(slot)[proxy]))
                 }
                 Next::AfterLooks => {
                     self.next = Next::Proxy(0);
@@ -385,7 +385,7 @@ impl Search {
         self.estimate(true).map_err(|error| self.numbered(error))?;
         let known_first = self.lists_known_first;
         let (pool, estimates) = (self.pool.as_ref().expect("estimated"), &self.estimates);
-        let value = |slot: usize| self.value(pool, slot);
+        let value = |i: usize, slot: usize| self.value(pool, i, slot);
         let listed = |i: usize| {
             let mut slots = ranked(pool, i, &value);
             slots.retain(|&slot| pool.score(slot) != FAILED);
@@ -394,9 +394,9 @@ impl Search {
                 slots.sort_by_key(|&slot| !pool.is_asked(slot));
             }
             let neighbor = |slot| {
-                let observed = self.is_observed(pool, slot);
+                let observed = self.is_observed(pool, i, slot);
                 let exact = pool.is_asked(slot) && !observed;
-                let estimate = pool.estimated(estimates[slot]);
+                let estimate = pool.estimated(estimates[pool.pair(slot)]);
                 let score = match () {
                     () if observed => orders::blended(pool.raw(slot), estimate),
                     () if exact => pool.raw(slot),

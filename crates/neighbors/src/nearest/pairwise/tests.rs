@@ -120,7 +120,7 @@ fn setting(n: usize) -> (Arc<dyn Oracle>, Pool, Array2<f64>) {
 fn fitted(proxies: &[Arc<dyn Oracle>], pool: &Pool, is_trial: bool) -> (Pairwise, Option<Process>) {
     let order: Vec<usize> = (0..pool.len()).map(|i| (i * 7 + 3) % pool.len()).collect();
     let mut pairwise = Pairwise::new(pool.len(), &order, proxies, None, false).expect("finite");
-    let process = pairwise.fit(pool, &vec![0.0; pool.slots()], &|_, _, _| 0.0, is_trial).expect("small");
+    let process = pairwise.fit(pool, &vec![0.0; pool.pairs_in_all()], &|_, _, _| 0.0, is_trial).expect("small");
     (pairwise, process)
 }
 
@@ -196,26 +196,35 @@ fn the_process_learns_what_the_link_left_over() {
     }
 }
 
+/// What is known, pair by pair.
+fn scores(pool: &Pool) -> Vec<f64> {
+    (0..pool.len()).flat_map(|i| pool.upper(i)).map(|slot| pool.score(slot)).collect()
+}
+
 #[test]
 fn hidden_pairs_teach_nothing_until_they_are_shown_again() {
     let (proxy, mut pool, _) = setting(60);
     let (pairwise, _) = fitted(std::slice::from_ref(&proxy), &pool, true);
     let hidden = pairwise.hidden(&pool);
     assert!(hidden.len() >= 50, "{} pairs are hidden", hidden.len());
-    let scores = |pool: &Pool| -> Vec<f64> { (0..pool.slots()).map(|slot| pool.score(slot)).collect() };
     let before = scores(&pool);
-    pool.hide(&hidden);
-    assert!(hidden.iter().all(|&slot| !pool.teaches(slot) && !pool.is_asked(pool.mirror(slot))));
+    let slots = || hidden.iter().map(|&(_, slot)| slot);
+    pool.hide(slots());
+    let is_gone = |i: usize, slot: usize| !pool.teaches(i, slot) && !pool.is_asked(slot);
+    assert!(
+        hidden
+            .iter()
+            .all(|&(i, slot)| is_gone(i, slot) && is_gone(pool.other(slot), pool.slot(pool.other(slot), i).unwrap()))
+    );
     let (_, one) = fitted(std::slice::from_ref(&proxy), &pool, true);
     // the hidden scores are no part of it: others in their place change nothing
-    let (mut other, slot) = (pool.clone(), hidden[0]);
-    let pair = (pool.other(pool.mirror(slot)), pool.other(slot));
-    other.set(pair.0, pair.1, 1e6);
-    other.hide(&hidden);
+    let (mut other, (i, slot)) = (pool.clone(), hidden[0]);
+    other.set(i, pool.other(slot), 1e6);
+    other.hide(slots());
     let (_, two) = fitted(&[proxy], &other, true);
     let (one, two) = (one.expect("known"), two.expect("known"));
     assert!((0..59).all(|i| one.at(i, i + 1) == two.at(i, i + 1)));
-    pool.reveal(&hidden);
+    pool.reveal(slots());
     let is_same = |(one, other): (&f64, &f64)| one == other || (one.is_nan() && other.is_nan());
     assert!(scores(&pool).iter().zip(&before).all(is_same));
 }
@@ -251,7 +260,7 @@ fn where_nothing_is_left_over_there_is_no_process() {
     let (proxy, pool, _) = setting(N);
     let order: Vec<usize> = (0..N).collect();
     let mut pairwise = Pairwise::new(N, &order, &[proxy], None, false).expect("finite");
-    let exact: Vec<f64> = (0..pool.slots()).map(|slot| pool.score(slot)).collect();
+    let exact = scores(&pool);
     assert!(pairwise.fit(&pool, &exact, &|_, _, _| 0.0, false).expect("small").is_none());
 }
 

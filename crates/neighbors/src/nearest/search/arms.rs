@@ -82,21 +82,21 @@ impl Search {
     fn picks(&self, arm: Arm, count: usize) -> Vec<Pair> {
         let seed = self.place_of_seed();
         match arm {
-            Arm::Learnt => self.chosen(count, |pool, slot| self.value(pool, slot)),
+            Arm::Learnt => self.chosen(count, |pool, i, slot| self.value(pool, i, slot)),
             Arm::Seed => {
-                let seeded = |pool: &Pool, slot: usize| {
+                let seeded = |pool: &Pool, _, slot: usize| {
                     if pool.is_asked(slot) { pool.raw(slot) } else { pool.proxies(slot)[seed] }
                 };
                 self.chosen(count, seeded)
             }
-            Arm::Proxy(place) => self.chosen(count, |pool, slot| pool.proxies(slot)[place]),
+            Arm::Proxy(place) => self.chosen(count, |pool, _, slot| pool.proxies(slot)[place]),
         }
     }
 }
 
 /// The best known scores of all pairs, best first.
 fn best_pairs(pool: &Pool, depth: usize) -> Vec<f64> {
-    let of = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i).map(|slot| pool.raw(slot));
+    let of = |i: usize| pool.upper(i).map(|slot| pool.raw(slot));
     let mut known: Vec<f64> = (0..pool.len()).flat_map(of).filter(|score| score.is_finite()).collect();
     known.sort_unstable_by(|one, other| other.total_cmp(one));
     known.truncate(depth);

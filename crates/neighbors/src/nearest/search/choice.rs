@@ -109,27 +109,27 @@ impl Search {
 
     pub(super) fn by_proxy(&mut self, count: usize) -> Result<Vec<Pair>, NeighborError> {
         self.pool()?;
-        Ok(self.chosen(count, Pool::first_proxy))
+        Ok(self.chosen(count, |pool, _, slot| pool.first_proxy(slot)))
     }
 
     pub(super) fn by_estimate(&mut self, count: usize) -> Vec<Pair> {
-        let pairs = self.chosen(count, |pool, slot| self.value(pool, slot));
+        let pairs = self.chosen(count, |pool, i, slot| self.value(pool, i, slot));
         self.is_estimated = false;
         pairs
     }
 
     /// The unknown pairs that stand highest by `value`: in the list of either item, or in that of all pairs.
-    pub(super) fn chosen(&self, count: usize, value: impl Fn(&Pool, usize) -> f64 + Sync) -> Vec<Pair> {
+    pub(super) fn chosen(&self, count: usize, value: impl Fn(&Pool, usize, usize) -> f64 + Sync) -> Vec<Pair> {
         let pool = self.pool.as_ref().expect("made before anything is chosen");
-        self.highest_of(count, |slot| value(pool, slot), |slot| !pool.is_asked(slot))
+        self.highest_of(count, |i, slot| value(pool, i, slot), |_, slot| !pool.is_asked(slot))
     }
 
     /// The pairs among the `open` that stand highest.
     pub(super) fn highest_of(
         &self,
         count: usize,
-        value: impl Fn(usize) -> f64 + Sync,
-        open: impl Fn(usize) -> bool + Sync,
+        value: impl Fn(usize, usize) -> f64 + Sync,
+        open: impl Fn(usize, usize) -> bool + Sync,
     ) -> Vec<Pair> {
         let pool = self.pool.as_ref().expect("made before anything is chosen");
         match self.rounds.params() {
@@ -139,10 +139,11 @@ impl Search {
     }
 
     /// F: the score where there is one, else the estimate; of a pair that was asked for in one order some of both.
-    pub(super) fn value(&self, pool: &Pool, slot: usize) -> f64 {
+    pub(super) fn value(&self, pool: &Pool, i: usize, slot: usize) -> f64 {
+        let estimate = self.estimates[pool.pair(slot)];
         match pool.is_asked(slot) {
-            false => self.estimates[slot],
-            true if self.is_observed(pool, slot) => orders::blended(pool.score(slot), self.estimates[slot]),
+            false => estimate,
+            true if self.is_observed(pool, i, slot) => orders::blended(pool.score(slot), estimate),
             true => pool.score(slot),
         }
     }

@@ -36,20 +36,10 @@ impl ColumnHubness {
     }
 }
 
-/// What kriging predicts for every slot by the row that it is in.
-struct Kriged(Vec<f64>);
-
-impl Kriged {
-    /// The mean of both rows, the same in both slots of a pair.
-    fn at(&self, pool: &Pool, slot: usize) -> f64 {
-        (self.0[slot] + self.0[pool.mirror(slot)]) / 2.0
-    }
-}
-
 /// Adds to the estimates of pairs without a score.
 fn add_to_unknown(estimates: &mut [f64], pool: &Pool, what: impl Fn(usize) -> f64 + Sync) {
-    let unknown = estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot));
-    unknown.for_each(|(slot, value)| *value += what(slot));
+    let unknown = estimates.par_iter_mut().enumerate().filter(|&(pair, _)| !pool.is_asked_of(pair));
+    unknown.for_each(|(pair, value)| *value += what(pair));
 }
 
 impl Search {
@@ -60,7 +50,7 @@ impl Search {
         let h = hubness.values();
         let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
             for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
-                for slot in pool.row(i).filter(|&slot| pool.teaches(slot)) {
+                for slot in pool.row(i).filter(|&slot| pool.teaches(i, slot)) {
                     let (j, score) = (pool.other(slot), pool.score(slot));
                     let one = match (self.columns.number(i), self.columns.number(j)) {
                         (_, Some(a)) if hubness.is_known() => {
@@ -105,16 +95,16 @@ impl Search {
         self.expand(&link)?;
         let (process, weights) = self.process(&link, is_last)?;
         let pool = self.pool.as_ref().expect("made above");
-        let mut estimates = self.linked_slots(pool, &link);
+        let mut estimates = self.linked_pairs(pool, &link);
         let (choice, kriged) = self.krige(pool, &estimates, |_| true)?;
         if let Some(kriged) = kriged {
-            add_to_unknown(&mut estimates, pool, |slot| weights.kriging * kriged.at(pool, slot));
+            add_to_unknown(&mut estimates, pool, |pair| weights.kriging * kriged[pair]);
         }
         if let Some(process) = &process {
             let predicted = pairwise::predict(process, pool);
-            add_to_unknown(&mut estimates, pool, |slot| weights.process * predicted[slot]);
+            add_to_unknown(&mut estimates, pool, |pair| weights.process * predicted[pair]);
         }
-        let judged = |i: &usize| pool.row(*i).filter(|&slot| pool.teaches(slot)).count();
+        let judged = |&i: &usize| pool.row(i).filter(|&slot| pool.teaches(i, slot)).count();
         let count = self.judges.iter().map(judged).sum::<usize>().max(1) as f64;
         self.reports.push(RoundReport {
             asked: self.asked,
@@ -163,20 +153,20 @@ impl Search {
     /// How much of the order of known pairs is predicted, each without its own score.
     fn concordance(&self, link: &HubLink) -> Result<f64, NeighborError> {
         let pool = self.pool.as_ref().expect("made before");
-        let mut linked = vec![0.0; pool.slots()];
+        let mut linked = vec![0.0; pool.pairs_in_all()];
         for &i in &self.judges {
-            pool.row(i).for_each(|slot| linked[slot] = self.linked(pool, link, i, slot));
+            pool.row(i).for_each(|slot| linked[pool.pair(slot)] = self.linked(pool, link, i, slot));
         }
         let failed = |source| NeighborError::Proxy { role: PROXY, number: 1, source };
         let kernel = self.kernel().transpose().map_err(failed)?;
         concordance(kernel.as_ref(), pool, &linked, &self.judges).map_err(failed)
     }
 
-    /// The seed in every slot.
+    /// The seed, pair by pair.
     fn by_seed(&self) -> Vec<f64> {
         let pool = self.pool.as_ref().expect("made before");
         let seed = self.place_of_seed();
-        (0..pool.slots()).map(|slot| pool.proxies(slot)[seed]).collect()
+        (0..pool.pairs_in_all()).map(|pair| pool.proxies_of(pair)[seed]).collect()
     }
 
     /// E is the seed: where nothing teaches, or where another way of choosing than by what was learnt found more neighbors.
@@ -185,8 +175,9 @@ impl Search {
         self.is_estimated = true;
         let (mut sum, mut count) = (0.0, 0.0);
         let pool = self.pool.as_ref().expect("made before");
-        for slot in self.judges.iter().flat_map(|&i| pool.row(i)).filter(|&slot| pool.teaches(slot)) {
-            (sum, count) = (sum + (pool.score(slot) - self.estimates[slot]).powi(2), count + 1.0);
+        let taught = |&i: &usize| pool.row(i).filter(move |&slot| pool.teaches(i, slot));
+        for slot in self.judges.iter().flat_map(taught) {
+            (sum, count) = (sum + (pool.score(slot) - self.estimates[pool.pair(slot)]).powi(2), count + 1.0);
         }
         let error = (sum / f64::max(count, 1.0)).sqrt();
         let (asked, error_without, error_with) = (self.asked, error, error);
@@ -195,7 +186,7 @@ impl Search {
 
     /// True where some pair of the pool teaches.
     fn is_taught(&self) -> bool {
-        self.pool.as_ref().is_some_and(|pool| (0..pool.slots()).any(|slot| pool.teaches(slot)))
+        self.pool.as_ref().is_some_and(|pool| (0..pool.len()).any(|i| pool.upper(i).any(|slot| pool.teaches(i, slot))))
     }
 
     /// Hubness as the link sees it.
@@ -226,13 +217,14 @@ impl Search {
             return Ok(());
         }
         let nearest = |i: usize| -> Vec<u32> {
-            let slots = ranked(pool, i, &|slot: usize| pool.first_proxy(slot)).into_iter().take(NEIGHBORS_OF_NEIGHBOR);
+            let slots =
+                ranked(pool, i, &|_, slot: usize| pool.first_proxy(slot)).into_iter().take(NEIGHBORS_OF_NEIGHBOR);
             // the index of an item in a pool fits
             slots.map(|slot| pool.other(slot) as u32).collect()
         };
         let nearest: Vec<Vec<u32>> = (0..n).into_par_iter().map(nearest).collect();
         let new = |i: usize| -> Vec<u32> {
-            let known = pool.row(i).filter(|&slot| pool.teaches(slot));
+            let known = pool.row(i).filter(|&slot| pool.teaches(i, slot));
             let left = known.map(|slot| (pool.score(slot) - self.linked(pool, link, i, slot), pool.other(slot)));
             let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
             better.sort_unstable_by(|one, other| other.0.rank_cmp(&one.0).then(one.1.cmp(&other.1)));
@@ -247,34 +239,33 @@ impl Search {
 
     /// True if all pairs that exist are candidates.
     fn is_whole(&self, pool: &Pool) -> bool {
-        pool.slots() as u64 == 2 * self.universe().len()
+        pool.pairs_in_all() as u64 == self.universe().len()
     }
 
-    /// The link, slot by slot.
-    fn linked_slots(&self, pool: &Pool, link: &HubLink) -> Vec<f64> {
-        let mut linked = vec![0.0; pool.slots()];
-        by_rows(pool.starts(), &mut linked).enumerate().for_each(|(i, row)| {
-            for (value, slot) in row.iter_mut().zip(pool.row(i)) {
+    /// The link, pair by pair.
+    fn linked_pairs(&self, pool: &Pool, link: &HubLink) -> Vec<f64> {
+        let mut linked = vec![0.0; pool.pairs_in_all()];
+        by_rows(pool.firsts(), &mut linked).enumerate().for_each(|(i, row)| {
+            for (value, slot) in row.iter_mut().zip(pool.upper(i)) {
                 *value = self.linked(pool, link, i, slot);
             }
         });
         linked
     }
 
-    /// What kriging adds to the link at `wanted` slots without a score; `None` where it adds nothing.
+    /// What kriging adds to the link, pair by pair, at `wanted` slots without a score; `None` where it adds nothing.
     fn krige(
         &self,
         pool: &Pool,
         linked: &[f64],
         wanted: impl Fn(usize) -> bool + Sync,
-    ) -> Result<(Choice, Option<Kriged>), NeighborError> {
+    ) -> Result<(Choice, Option<Vec<f64>>), NeighborError> {
         let none = Choice { lambda: None, without: 0.0, with: 0.0 };
         let failed = |source| NeighborError::Proxy { role: PROXY, number: 1, source };
         let Some(kernel) = self.kernel().transpose().map_err(failed)? else { return Ok((none, None)) };
         let choice = kernel.choose(pool, linked, &self.judges).map_err(failed)?;
         let Some(lambda) = choice.lambda else { return Ok((choice, None)) };
-        let rows = kernel.predict(pool, linked, lambda, wanted).map_err(failed)?;
-        Ok((choice, Some(Kriged(rows))))
+        Ok((choice, Some(kernel.predict(pool, linked, lambda, wanted).map_err(failed)?)))
     }
 
     /// The Gaussian process over pairs, fitted to what the link leaves over, and the weights of kriging and of it. Pairs that stand high by it become candidates.
@@ -308,26 +299,25 @@ impl Search {
         };
         let h = self.hubness().items.values();
         let at = |i: usize, j: usize, proxies: &[f64]| link.at((h[i], h[j]), proxies);
-        let linked = self.linked_slots(pool, link);
+        let linked = self.linked_pairs(pool, link);
         if pairwise.is_to_be_weighed(is_last) {
             let hidden = pairwise.hidden(pool);
             if hidden.is_empty() {
                 pairwise.weigh_nothing();
             } else {
-                let left: Vec<f64> = hidden.iter().map(|&slot| pool.score(slot) - linked[slot]).collect();
-                pool.hide(&hidden);
-                let mut is_hidden = vec![false; pool.slots()];
-                hidden.iter().for_each(|&slot| {
-                    is_hidden[slot] = true;
-                    is_hidden[pool.mirror(slot)] = true;
-                });
-                let kriged = self.krige(pool, &linked, |slot| is_hidden[slot]).map(|(_, kriged)| -> Vec<f64> {
-                    hidden.iter().map(|&slot| kriged.as_ref().map_or(0.0, |kriged| kriged.at(pool, slot))).collect()
+                let slots = || hidden.iter().map(|&(_, slot)| slot);
+                let left: Vec<f64> = slots().map(|slot| pool.score(slot) - linked[pool.pair(slot)]).collect();
+                pool.hide(slots());
+                let mut is_hidden = vec![false; pool.pairs_in_all()];
+                slots().for_each(|slot| is_hidden[pool.pair(slot)] = true);
+                let kriged = self.krige(pool, &linked, |slot| is_hidden[pool.pair(slot)]);
+                let kriged = kriged.map(|(_, kriged)| -> Vec<f64> {
+                    slots().map(|slot| kriged.as_ref().map_or(0.0, |kriged| kriged[pool.pair(slot)])).collect()
                 });
                 let process = pairwise.fit(pool, &linked, &at, true);
-                pool.reveal(&hidden);
+                pool.reveal(slots());
                 let kriged = kriged?;
-                let rows = hidden.iter().map(|&slot| (pool.other(pool.mirror(slot)), pool.other(slot)));
+                let rows = hidden.iter().map(|&(i, slot)| (i, pool.other(slot)));
                 let predicted: Vec<f64> = match process? {
                     Some(process) => rows.map(|(i, j)| process.at(i, j)).collect(),
                     None => vec![0.0; hidden.len()],

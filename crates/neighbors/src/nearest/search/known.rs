@@ -129,10 +129,7 @@ impl Search {
 fn halves(pool: &Pool, proxy: usize) -> f64 {
     let n = pool.len();
     let taught = |i: usize, half: usize| {
-        pool.row(i).filter(move |&slot| {
-            let j = pool.other(slot);
-            i < j && (i + j) % 2 == half && pool.teaches(slot)
-        })
+        pool.upper(i).filter(move |&slot| (i + pool.other(slot)) % 2 == half && pool.teaches(i, slot))
     };
     let error = |half: usize| -> f64 {
         let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {

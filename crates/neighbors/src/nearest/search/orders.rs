@@ -73,11 +73,10 @@ impl OneOrder {
 }
 
 impl Search {
-    /// True where a pair is known in one order.
-    pub(super) fn is_observed(&self, pool: &Pool, slot: usize) -> bool {
+    /// True where the pair of a slot of row i is known in one order.
+    pub(super) fn is_observed(&self, pool: &Pool, i: usize, slot: usize) -> bool {
         let Some(orders) = &self.orders else { return false };
-        let pair = (pool.other(pool.mirror(slot)), pool.other(slot));
-        pool.is_asked(slot) && orders.observed.contains_key(&upper(pair))
+        pool.is_asked(slot) && orders.observed.contains_key(&upper((i, pool.other(slot))))
     }
 
     /// Removes the items' part of the difference of the orders from all scores of one order; `process` is what is added to the link at any pair. The
@@ -88,12 +87,11 @@ impl Search {
         let mut set = EntrySet::new(OracleShape::symmetric(n));
         let mut sums = vec![0.0; n];
         for i in 0..n {
-            for slot in pool.row(i).filter(|&slot| pool.other(slot) > i) {
+            for slot in pool.upper(i) {
                 let j = pool.other(slot);
                 let Some(observed) = orders.observed.get(&(i, j)) else { continue };
-                let estimate = self.estimates[slot] + process(i, j);
-                self.estimates[slot] = estimate;
-                self.estimates[pool.mirror(slot)] = estimate;
+                let estimate = self.estimates[pool.pair(slot)] + process(i, j);
+                self.estimates[pool.pair(slot)] = estimate;
                 set.add_entry(i, j);
                 let left = orders.coin.sign(i, j) * (observed - pool.estimated(estimate));
                 sums[i] += left;
@@ -115,7 +113,8 @@ impl Search {
         self.estimate(true)?;
         let pool = self.pool.as_ref().expect("estimated");
         let left = at_most(self.call_plan.calls.saturating_sub(self.calls()));
-        let pairs = self.highest_of(left, |slot| self.value(pool, slot), |slot| self.is_observed(pool, slot));
+        let pairs =
+            self.highest_of(left, |i, slot| self.value(pool, i, slot), |i, slot| self.is_observed(pool, i, slot));
         if let Some(orders) = &mut self.orders {
             orders.second_orders += pairs.len() as u64;
         }
