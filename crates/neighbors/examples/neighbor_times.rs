@@ -12,7 +12,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{EmbeddingProxy, Oracle, OracleShape, Pair};
 use landmark_core::stream::stream;
 use landmark_neighbors::nearest::{Candidates, RoundsParams, Search};
-use landmark_tasks::neighbors::{ApproximateParams, SignedVectors, approximate_top_k};
+use landmark_tasks::neighbors::{ApproximateParams, SignedVectors, approximate_lists};
 use ndarray::{Array1, Array2, s};
 use rand::Rng;
 
@@ -31,18 +31,28 @@ fn indexed(proxy: &dyn Oracle, width: usize) -> Result<Candidates, Box<dyn std::
     let vectors = proxy.vectors().ok_or("the proxy has no vectors")?;
     let signature = Array1::ones(vectors.ncols());
     let (start, before) = (Instant::now(), cpu_seconds());
-    let params =
-        ApproximateParams { recall: 0.95, max_share: 1.0 / 16.0, checked: 200, ..ApproximateParams::default() };
-    let found =
-        approximate_top_k(SignedVectors { vectors, signature: &signature, scattered: None }, width, params, |_| {})?;
+    let n = vectors.nrows();
+    let max_share = f64::min(1.0, (200_000.0 / n as f64).sqrt()) / 16.0;
+    let params = ApproximateParams { recall: 0.95, max_share, checked: 200, ..ApproximateParams::default() };
+    let mut lists = vec![0; n * width];
+    let signed = SignedVectors { vectors, signature: &signature, scattered: None };
+    let recall = approximate_lists(
+        signed,
+        width,
+        params,
+        |_| {},
+        |item, list| {
+            lists[item * width..][..width].iter_mut().zip(list).for_each(|(own, near)| *own = near.item as u32)
+        },
+    )?;
     println!(
         "index: {:.3?} of the {width} nearest by the proxy, {:.1} s, {:.1} s of CPU",
-        found.recall.map(|recall| recall.mean),
+        recall.map(|recall| recall.mean),
         start.elapsed().as_secs_f64(),
         cpu_seconds() - before
     );
-    let lists = found.lists.into_iter().map(|list| list.into_iter().map(|near| near.item).collect());
-    Ok(Candidates::of_lists(vectors.nrows(), lists)?)
+    let lists = lists.chunks(width).map(|list| list.iter().map(|&item: &u32| item as usize).collect());
+    Ok(Candidates::of_lists(n, lists)?)
 }
 
 fn argument(place: usize, default: usize) -> usize {
@@ -114,6 +124,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         hits += found.lists[i].iter().filter(|one| is_near(one.item)).count();
         all += found.lists[i].len();
     }
-    println!("recall {:.3}, of {CHECKED} items", hits as f64 / all as f64);
+    println!("recall {:.3}, of {} items", hits as f64 / all as f64, checked.len());
     Ok(())
 }

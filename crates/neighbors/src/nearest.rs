@@ -14,11 +14,12 @@
 //! [`nearest`] drives it on any oracle. [`Search`] is the state behind it, one batch after the other, for who evaluates pairs
 //! in another way, watches it, or stops it by a rule of his own. Where scores are there already, [`Search::knowing`] stands on them. This project's own algorithm: docs/explanation/neighbor-search.md.
 //!
-//! Cost, with m = calls an item, w = candidates an item (4m) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
-//! proxies, and in each round n·(m²d + m³/3 + wd); memory about 53 bytes a candidate pair and side, 212·n·w at most. Nothing is n².
-//! 100,000 items with 768 numbers at 20 calls each took 315 s on two cores, 155 of them before the first call, 20 to 43 a round, in 3.2 GB
-//! (`examples/neighbor_times.rs`). That is without the process over pairs (`RoundsParams::pairwise`), whose cost stands in `nearest/pairwise.rs`;
-//! with it, all pairs are looked at once more above 20,000 items, and in every round below.
+//! Cost, with m = calls an item, w = candidates an item (4m, 64 at least) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
+//! proxies, and in each round n·(m²d + m³/3 + wd); memory about 44 bytes per candidate pair with one proxy, and 16 more
+//! per scored pair. The first pool has at most 2nw pairs; every round adds some. Nothing is n². `examples/neighbor_times.rs` measures both
+//! (docs/explanation/neighbor-search.md has figures). That is without the process over pairs (`RoundsParams::pairwise`), whose cost stands in
+//! `nearest/pairwise.rs`; with it, all pairs are looked at once more above 20,000 items, and in every round below. There is no process above 300,000
+//! items ([`PROCESS_ITEMS`]).
 
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::LinalgError;
@@ -31,6 +32,7 @@ mod best;
 mod columns;
 mod factors;
 mod kriging;
+mod lists;
 mod pairwise;
 mod places;
 mod pool;
@@ -44,6 +46,7 @@ mod tests;
 mod trial;
 
 pub use factors::factors;
+pub use pairwise::MOST_ITEMS as PROCESS_ITEMS;
 pub use prefetch::{Proven, nearest_within_bounds};
 pub use rounds::{CallPlan, Rounds, RoundsParams};
 pub use scan::scan_seconds;

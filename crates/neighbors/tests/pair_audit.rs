@@ -9,6 +9,7 @@ use landmark_neighbors::recall::{
     AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, most_unseen, pairs_with_recall,
 };
 use rand::Rng;
+use rayon::prelude::*;
 
 const DRAWS: u64 = 1000;
 
@@ -116,7 +117,7 @@ impl PairSource for Draw<'_> {
 }
 
 /// What came of all draws, as shares of them.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Outcome {
     /// Statements that are false.
     wrong: f64,
@@ -130,9 +131,8 @@ struct Outcome {
 
 fn outcome(population: &Population, target: Target, budget: usize, audits: bool) -> Outcome {
     let n = population.items;
-    let mut all = Outcome::default();
     let total = population.positives.len() as f64;
-    for number in 0..DRAWS {
+    let of_draw = |number: u64| -> [u64; 4] {
         let mut rng = stream(7, "coverage", "pairs", number);
         let mut is_column = vec![false; n];
         rand::seq::index::sample(&mut rng, n, population.columns).into_iter().for_each(|item| is_column[item] = true);
@@ -153,13 +153,15 @@ fn outcome(population: &Population, target: Target, budget: usize, audits: bool)
             PairsEnd::NotAudited { .. } if !audits && draw.asked => target.recall(),
             PairsEnd::NothingFound { .. } | PairsEnd::NotAudited { .. } => 0.0,
         };
-        let is = |it: bool| f64::from(u8::from(it)) / DRAWS as f64;
-        all.wrong += is(total > 0.0 && share < stated - 1e-12);
-        all.reached += is(matches!(found.end, PairsEnd::Reached | PairsEnd::Exact));
-        all.by_audit += is(found.end == PairsEnd::Reached);
-        all.calls += (draw.evaluated + known) as f64 / DRAWS as f64 / n as f64;
-    }
-    all
+        let is_wrong = total > 0.0 && share < stated - 1e-12;
+        let is_reached = matches!(found.end, PairsEnd::Reached | PairsEnd::Exact);
+        let is_audited = found.end == PairsEnd::Reached;
+        [is_wrong.into(), is_reached.into(), is_audited.into(), (draw.evaluated + known) as u64]
+    };
+    let sum = |one: [u64; 4], other: [u64; 4]| std::array::from_fn(|at| one[at] + other[at]);
+    let counts = (0..DRAWS).into_par_iter().map(of_draw).reduce(|| [0; 4], sum);
+    let [wrong, reached, by_audit, calls] = counts.map(|count| count as f64 / DRAWS as f64);
+    Outcome { wrong, reached, by_audit, calls: calls / n as f64 }
 }
 
 fn targets() -> [Target; 3] {

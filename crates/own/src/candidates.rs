@@ -12,7 +12,7 @@ use landmark_harness::items::OwnItems;
 use landmark_harness::table_file::TableFile;
 use landmark_neighbors::nearest::{Candidates, NeighborError};
 use landmark_report::amounts::count;
-use landmark_tasks::neighbors::{ApproximateParams, SignedVectors, approximate_top_k};
+use landmark_tasks::neighbors::{ApproximateParams, Neighbor, SignedVectors, approximate_lists};
 use miette::{Report, Result};
 use ndarray::{Array1, Array2};
 use ndarray_npy::{ReadNpyError, read_npy};
@@ -39,36 +39,46 @@ const CHECKED: usize = 200;
 const RECALL: f64 = 0.95;
 const MAX_SHARE: f64 = 1.0 / 16.0;
 
+/// Of more items a smaller share is searched, so that the time grows with n^1.5.
+fn max_share(n: usize) -> f64 {
+    MAX_SHARE * f64::min(1.0, (INDEXED_FROM as f64 / n as f64).sqrt())
+}
+
 /// True if an index over these proxies takes the place of a pass over all pairs.
 pub(crate) fn are_indexed(n: usize, proxies: &[Arc<dyn Oracle>]) -> bool {
     n >= INDEXED_FROM && !proxies.is_empty() && proxies.iter().all(|proxy| proxy.vectors().is_some())
 }
 
-/// Candidates by an index over the vectors of each proxy, and a line on what share of the proxy's own nearest they hold.
+/// Candidates by an index over the vectors of each proxy, and a line on what share of the proxy's own nearest they hold. A proxy without vectors adds none.
 pub(crate) fn indexed(
     proxies: &[Arc<dyn Oracle>],
     width: usize,
     seed: u64,
 ) -> Result<(Candidates, String), NeighborError> {
     let n = proxies.first().map_or(0, |proxy| proxy.len());
-    let (mut lists, mut text) = (vec![Vec::new(); n], String::new());
+    let (each, mut text) = (width.min(n.saturating_sub(1)), String::new());
+    let wide = each * proxies.len();
+    // end to end: lists of their own would fragment the heap; what is not filled is the item itself, which is no candidate
+    let mut lists: Vec<u32> = (0..n as u32).flat_map(|item| std::iter::repeat_n(item, wide)).collect();
     let ones = |proxy: &Arc<dyn Oracle>| Array1::ones(proxy.vectors().map_or(0, |vectors| vectors.ncols()));
     let signatures: Vec<Array1<f64>> = proxies.iter().map(ones).collect();
-    for (proxy, signature) in proxies.iter().zip(&signatures) {
+    for (number, (proxy, signature)) in proxies.iter().zip(&signatures).enumerate() {
         let Some(vectors) = proxy.vectors() else { continue };
         let signed = SignedVectors { vectors, signature, scattered: None };
-        let params = ApproximateParams { recall: RECALL, max_share: MAX_SHARE, checked: CHECKED, seed };
+        let params = ApproximateParams { recall: RECALL, max_share: max_share(n), checked: CHECKED, seed };
+        let take = |item: usize, list: Vec<Neighbor>| {
+            let own = &mut lists[item * wide + number * each..][..each];
+            // the number of an item fits
+            own.iter_mut().zip(list).for_each(|(own, near)| *own = near.item as u32);
+        };
         // an oracle has refused vectors that are not finite
-        let found = approximate_top_k(signed, width, params, |_| {}).map_err(|error| {
+        let recall = approximate_lists(signed, width, params, |_| {}, take).map_err(|error| {
             NeighborError::Oracle(OracleError::Failed {
                 what: "an index of the proxy".to_owned(),
                 source: Box::new(error),
             })
         })?;
-        for (list, more) in lists.iter_mut().zip(found.lists) {
-            list.extend(more.into_iter().map(|near| near.item));
-        }
-        if let Some(recall) = found.recall {
+        if let Some(recall) = recall {
             text += &format!(
                 "searched an index of the proxy instead of all pairs: it finds {:.3} of the proxy's {width} nearest, measured at {} items\n",
                 recall.mean,
@@ -76,7 +86,8 @@ pub(crate) fn indexed(
             );
         }
     }
-    Ok((Candidates::of_lists(n, lists)?, text))
+    let of_item = |item: usize| lists[item * wide..][..wide].iter().map(|&other| other as usize).collect();
+    Ok((Candidates::of_lists(n, (0..n).map(of_item))?, text))
 }
 
 fn refused(path: &Path, reason: &str) -> Report {
@@ -156,6 +167,26 @@ mod tests {
         assert!(found.share_of(&exact) > 0.9, "{}", found.share_of(&exact));
         let stated: f64 = text.split_once("it finds ").unwrap().1.split_once(' ').unwrap().0.parse().unwrap();
         assert!((stated - found.share_of(&exact)).abs() < 0.05, "{text}");
+    }
+
+    #[test]
+    fn two_proxies_bring_the_candidates_of_each() {
+        let proxy = |factor: usize| -> Arc<dyn Oracle> {
+            let vectors = Array2::from_shape_fn((400, 6), |(i, k)| ((i * (k + factor) * 7919) as f64 * 0.37).sin());
+            Arc::new(EmbeddingProxy::cosine(vectors).unwrap())
+        };
+        let (one, other) = (proxy(3), proxy(8));
+        let of = |proxies: &[Arc<dyn Oracle>]| indexed(proxies, 12, 7).unwrap().0;
+        let both = of(&[Arc::clone(&one), Arc::clone(&other)]);
+        let alone = [of(&[one]), of(&[other])];
+        assert!(alone.iter().all(|alone| both.share_of(alone) == 1.0));
+        assert!(alone[0].share_of(&both) < 0.7 && alone[0].share_of(&alone[1]) < 0.5);
+    }
+
+    #[test]
+    fn of_more_items_a_smaller_share_of_the_clusters_is_searched() {
+        assert!(max_share(INDEXED_FROM) == MAX_SHARE && max_share(1000) == MAX_SHARE);
+        assert!((max_share(4 * INDEXED_FROM) - MAX_SHARE / 2.0).abs() < 1e-15);
     }
 
     #[test]

@@ -20,7 +20,9 @@ use rayon::prelude::*;
 mod approximate;
 mod inverted_file;
 
-pub use approximate::{Approximate, ApproximateParams, IndexError, MeasuredRecall, approximate_top_k};
+pub use approximate::{
+    Approximate, ApproximateParams, IndexError, MeasuredRecall, approximate_lists, approximate_top_k,
+};
 
 /// Rows and columns of a block: 8 MB of scores.
 const BLOCK: usize = 1024;

@@ -30,6 +30,9 @@ const RIDGES: [f64; 5] = [0.03, 0.1, 0.3, 1.0, 3.0];
 /// Items that λ is judged by.
 pub(super) const JUDGES: usize = 30;
 
+/// The link at the pair of a slot of a row: of an item, and of a slot of its row.
+pub(super) type Link<'a> = dyn Fn(usize, usize) -> f64 + Sync + 'a;
+
 /// The main proxy as a kernel.
 pub(super) struct Kernel<'a> {
     proxy: &'a dyn Oracle,
@@ -72,7 +75,7 @@ impl<'a> Kernel<'a> {
     }
 
     /// Chooses λ by leaving out known entries of the `judges`.
-    pub(super) fn choose(&self, pool: &Pool, link: &[f64], judges: &[usize]) -> Result<Choice, OracleError> {
+    pub(super) fn choose(&self, pool: &Pool, link: &Link<'_>, judges: &[usize]) -> Result<Choice, OracleError> {
         let errors: Vec<[f64; RIDGES.len() + 1]> =
             judges.par_iter().map(|&i| self.left_out(pool, link, i)).collect::<Result<_, _>>()?;
         let mut sums = [0.0; RIDGES.len() + 1];
@@ -86,9 +89,9 @@ impl<'a> Kernel<'a> {
     }
 
     /// Squared errors of the known entries of item i, each predicted from the others: for every λ, and for none.
-    fn left_out(&self, pool: &Pool, link: &[f64], i: usize) -> Result<[f64; RIDGES.len() + 1], OracleError> {
+    fn left_out(&self, pool: &Pool, link: &Link<'_>, i: usize) -> Result<[f64; RIDGES.len() + 1], OracleError> {
         let known = known(pool, i);
-        let left = left_over(pool, link, &known);
+        let left = left_over(pool, link, i, &known);
         let mut errors = [f64::INFINITY; RIDGES.len() + 1];
         errors[RIDGES.len()] = left.iter().map(|d| d * d).sum();
         if let Some(turned) = self.turned(pool, &known, &left)? {
@@ -111,20 +114,20 @@ impl<'a> Kernel<'a> {
         Ok(Some(Turned { values, vectors, left }))
     }
 
-    /// (c_ij + c_ji) / 2 of every pair that has no score yet and whose slots are `wanted`; 0 in the others. A row whose G is not positive definite
+    /// (c_ij + c_ji) / 2 of every pair that has no score yet and whose slots are `wanted`; 0 for the others. A row whose G is not positive definite
     /// adds 0.
     pub(super) fn predict(
         &self,
         pool: &Pool,
-        link: &[f64],
+        link: &Link<'_>,
         lambda: f64,
         wanted: impl Fn(usize) -> bool + Sync,
     ) -> Result<Vec<f64>, OracleError> {
         // a sum of two numbers is the same in both orders
-        let sums: Vec<AtomicU64> = (0..pool.pairs_in_all()).map(|_| AtomicU64::new(0.0_f64.to_bits())).collect();
+        let sums: Vec<AtomicU64> = (0..pool.pair_count()).map(|_| AtomicU64::new(0.0_f64.to_bits())).collect();
         let add = |slot: usize, value: f64| {
             let sum = |bits| Some((f64::from_bits(bits) + value).to_bits());
-            let _ = sums[pool.pair(slot)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+            let _ = sums[pool.number(slot)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
         };
         (0..pool.len())
             .into_par_iter()
@@ -137,7 +140,7 @@ impl<'a> Kernel<'a> {
     fn predict_row(
         &self,
         pool: &Pool,
-        link: &[f64],
+        link: &Link<'_>,
         lambda: f64,
         i: usize,
         wanted: impl Fn(usize) -> bool,
@@ -151,7 +154,7 @@ impl<'a> Kernel<'a> {
         let others = items(pool, &known);
         let mut gram = self.among(&others)?;
         gram.diag_mut().map_inplace(|value| *value += lambda);
-        let left = left_over(pool, link, &known);
+        let left = left_over(pool, link, i, &known);
         let solved = Cholesky::with_tolerance(gram.view(), f64::EPSILON * left.len() as f64)
             .and_then(|factor| factor.solution(left));
         let weights = match solved {
@@ -213,13 +216,13 @@ impl Turned {
 pub(super) fn concordance(
     kernel: Option<&Kernel<'_>>,
     pool: &Pool,
-    link: &[f64],
+    link: &Link<'_>,
     judges: &[usize],
 ) -> Result<f64, OracleError> {
     let lambda = kernel.map(|kernel| kernel.choose(pool, link, judges)).transpose()?.and_then(|choice| choice.lambda);
     let counted = |&i: &usize| -> Result<(f64, f64), OracleError> {
         let known = known(pool, i);
-        let mut residuals = left_over(pool, link, &known);
+        let mut residuals = left_over(pool, link, i, &known);
         if let Some((kernel, lambda)) = kernel.zip(lambda) {
             let turned = kernel.turned(pool, &known, &residuals)?;
             residuals = turned.and_then(|turned| turned.residuals(lambda)).unwrap_or(residuals);
@@ -248,9 +251,9 @@ fn in_order(scores: &[f64], predicted: &[f64]) -> (f64, f64) {
     (right, all)
 }
 
-/// What the link leaves over at known slots.
-fn left_over(pool: &Pool, link: &[f64], known: &[usize]) -> Vec<f64> {
-    known.iter().map(|&slot| pool.score(slot) - link[pool.pair(slot)]).collect()
+/// What the link leaves over at known slots of row i.
+fn left_over(pool: &Pool, link: &Link<'_>, i: usize, known: &[usize]) -> Vec<f64> {
+    known.iter().map(|&slot| pool.score(slot) - link(i, slot)).collect()
 }
 
 /// Slots of row i that have a score, the nearest by the proxy where there are too many.

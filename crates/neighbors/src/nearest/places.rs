@@ -26,7 +26,7 @@ pub(super) fn places(
         return Vec::new();
     }
     let priorities = priorities(pool, &value, only_first);
-    let priority = |slot: usize| priorities[pool.pair(slot)] as usize;
+    let priority = |slot: usize| priorities[pool.number(slot)] as usize;
     let open = |i: usize| pool.upper(i).filter(|&slot| is_open(i, slot)).collect::<Vec<_>>();
     // the place at which the count is reached; what stands there competes by value
     let at_place = (0..pool.len()).into_par_iter().fold(Vec::new, |mut counts: Vec<usize>, i| {
@@ -96,11 +96,11 @@ pub(super) fn highest(
 
 /// Of every pair the smaller of its ranks in the rows of both items, or its rank in the row of the first; from 0.
 fn priorities(pool: &Pool, value: &(impl Fn(usize, usize) -> f64 + Sync), only_first: bool) -> Vec<u32> {
-    let priorities: Vec<AtomicU32> = (0..pool.pairs_in_all()).map(|_| AtomicU32::new(u32::MAX)).collect();
+    let priorities: Vec<AtomicU32> = (0..pool.pair_count()).map(|_| AtomicU32::new(u32::MAX)).collect();
     (0..pool.len()).into_par_iter().for_each(|i| {
         for (rank, slot) in (0..).zip(ranked(pool, i, value)) {
             if !only_first || pool.other(slot) > i {
-                priorities[pool.pair(slot)].fetch_min(rank, Ordering::Relaxed);
+                priorities[pool.number(slot)].fetch_min(rank, Ordering::Relaxed);
             }
         }
     });

@@ -1,18 +1,25 @@
 //! Candidate pairs, row by row: the only pairs that a search looks at.
 //!
-//! A pair {i, j} has two slots, one in the row of each, and one number; what is known of it stands once, at its number. Columns that were evaluated are
+//! A pair {i, j} has two slots, one in the row of each, and one number; what is known of it is stored once, under its number. Columns that were evaluated are
 //! part of it, and so is every other pair with a score, so that a place in a row is a place among known and unknown alike.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::lists::Lists;
 use super::rank_transform::RankTransform;
 use super::{NeighborError, PROXY};
 use landmark_core::oracle::{Oracle, Pair, ask_pairs};
 
+#[cfg(test)]
+mod tests;
+
 /// Items up to which all pairs are looked at in every round, in double precision, and the process over pairs is fitted in full.
 pub(super) const OFTEN: usize = 20_000;
+
+/// Items from which on candidates decide how much memory a search takes: there are fewer of them.
+pub(super) const MANY: usize = 200_000;
 
 /// Rows whose proxy scores are read at a time.
 pub(super) const ROWS_PER_CHUNK: usize = 256;
@@ -34,14 +41,14 @@ pub(super) struct Pool {
     /// The other item of a slot, ascending within a row.
     others: Vec<u32>,
     /// Number of the pair of a slot. Pairs (i, j), i < j, are numbered in ascending order.
-    pairs: Vec<u32>,
+    numbers: Vec<u32>,
     /// The pairs (i, j), i < j, of row i have the numbers `firsts[i]..firsts[i + 1]`.
     firsts: Vec<usize>,
     /// Scores of the m proxies, pair by pair.
     proxies: Vec<f64>,
     width: usize,
     /// Place of a pair's score in `raw` and `scores`, or [`NO_SCORE`]: few pairs have one.
-    places: Vec<u32>,
+    score_at: Vec<u32>,
     /// K, or [`FAILED`].
     raw: Vec<f64>,
     /// What a search works on: the transform of K, [`UNKNOWN`] while it is hidden, or [`FAILED`].
@@ -52,13 +59,14 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Candidates of the lists; `known` pairs are part of it.
+    /// Candidates of the lists of n items; `known` pairs are part of it.
     pub(super) fn new(
-        lists: Vec<Vec<u32>>,
+        n: usize,
+        lists: Vec<Lists>,
         known: &[(Pair, f64)],
         proxies: &[Arc<dyn Oracle>],
     ) -> Result<Self, NeighborError> {
-        let none = vec![0; lists.len() + 1];
+        let none = vec![0; n + 1];
         Self { starts: none.clone(), firsts: none, width: proxies.len(), ..Self::default() }.with(known, lists, proxies)
     }
 
@@ -66,27 +74,15 @@ impl Pool {
     pub(super) fn with(
         self,
         known: &[(Pair, f64)],
-        lists: Vec<Vec<u32>>,
+        lists: Vec<Lists>,
         proxies: &[Arc<dyn Oracle>],
     ) -> Result<Self, NeighborError> {
-        let mut rows = symmetric(lists, known);
-        rows.par_iter_mut().enumerate().for_each(|(i, row)| {
-            row.extend(&self.others[self.row(i)]);
-            row.sort_unstable();
-            row.dedup();
-        });
-        let mut starts = Vec::with_capacity(rows.len() + 1);
-        starts.push(0);
-        for row in &rows {
-            starts.push(starts[starts.len() - 1] + row.len());
+        let (starts, others) =
+            Lists::symmetric(&lists, known.iter().map(|&(pair, _)| pair), (&self.starts, &self.others));
+        drop(lists);
+        if u32::try_from(others.len() / 2).is_err() {
+            return Err(NeighborError::TooManyCandidates { pairs: others.len() / 2 });
         }
-        let count = starts[rows.len()];
-        if u32::try_from(count / 2).is_err() {
-            return Err(NeighborError::TooManyCandidates { pairs: count / 2 });
-        }
-        let mut others = Vec::with_capacity(count);
-        rows.iter_mut().for_each(|row| others.append(&mut std::mem::take(row)));
-        drop(rows);
         let mut pool =
             Self { firsts: Vec::with_capacity(starts.len()), starts, others, width: self.width, ..Self::default() };
         pool.firsts.push(0);
@@ -94,7 +90,7 @@ impl Pool {
             pool.firsts.push(pool.firsts[i] + pool.upper(i).len());
         }
         pool.take_over(self);
-        pool.pairs = pool.numbered();
+        pool.numbers = pool.numbered();
         pool.read_proxies(proxies)?;
         for &((i, j), score) in known {
             pool.set(i, j, score);
@@ -104,18 +100,19 @@ impl Pool {
 
     /// Takes what an earlier pool knew of its pairs; the others are not known and not read.
     fn take_over(&mut self, earlier: Self) {
-        let Self { starts, others, pairs, firsts, proxies, width, places, raw, scores, transform, fitted } = earlier;
-        drop(pairs);
+        let Self { starts, others, numbers, firsts, proxies, width, score_at, raw, scores, transform, fitted } =
+            earlier;
+        drop(numbers);
         let before = Self { starts, others, firsts, ..Self::default() };
-        self.places = self.moved(&before, &places, 1, NO_SCORE);
-        drop(places);
+        self.score_at = self.moved(&before, &score_at, 1, NO_SCORE);
+        drop(score_at);
         self.proxies = self.moved(&before, &proxies, width, UNKNOWN);
         (self.raw, self.scores, self.transform, self.fitted) = (raw, scores, transform, fitted);
     }
 
-    /// `width` values a pair of an earlier pool by the numbers that pairs have now; `none` at those that are new.
+    /// `width` values per pair of an earlier pool, under the numbers that pairs have now; `none` for new pairs.
     fn moved<T: Copy + Send + Sync>(&self, before: &Self, values: &[T], width: usize, none: T) -> Vec<T> {
-        let mut moved = vec![none; self.pairs_in_all() * width];
+        let mut moved = vec![none; self.pair_count() * width];
         let ends: Vec<usize> = self.firsts.iter().map(|first| first * width).collect();
         by_rows(&ends, &mut moved).enumerate().for_each(|(i, row)| {
             let others = &self.others[self.upper(i)];
@@ -156,12 +153,12 @@ impl Pool {
 
     /// K in a slot, [`UNKNOWN`] or [`FAILED`].
     pub(super) fn raw(&self, slot: usize) -> f64 {
-        self.place(self.pair(slot)).map_or(UNKNOWN, |place| self.raw[place])
+        self.place(self.number(slot)).map_or(UNKNOWN, |place| self.raw[place])
     }
 
     /// What a search works on in a slot: the transform of K, [`UNKNOWN`] or [`FAILED`].
     pub(super) fn score(&self, slot: usize) -> f64 {
-        self.score_of(self.pair(slot))
+        self.score_of(self.number(slot))
     }
 
     /// The same of a pair by its number.
@@ -171,7 +168,7 @@ impl Pool {
 
     /// Place of the score of a pair among all scores, where there is one.
     fn place(&self, pair: usize) -> Option<usize> {
-        Some(self.places[pair]).filter(|&place| place != NO_SCORE).map(|place| place as usize)
+        Some(self.score_at[pair]).filter(|&place| place != NO_SCORE).map(|place| place as usize)
     }
 
     /// Writes scores of the pairs of this row that are in the upper triangle.
@@ -188,29 +185,32 @@ impl Pool {
         self.transform.back(transformed)
     }
 
-    /// Scores of the proxies that are not read yet, of each pair once.
+    /// Reads the scores of the proxies that are not read yet, of each pair once.
     fn read_proxies(&mut self, proxies: &[Arc<dyn Oracle>]) -> Result<(), NeighborError> {
         let (width, n) = (self.width, self.len());
-        let chunks: Vec<(usize, usize)> =
-            (0..n).step_by(ROWS_PER_CHUNK).map(|first| (first, (first + ROWS_PER_CHUNK).min(n))).collect();
+        let mut scores = std::mem::take(&mut self.proxies);
+        let ends: Vec<usize> =
+            (0..n).step_by(ROWS_PER_CHUNK).chain([n]).map(|first| self.firsts[first] * width).collect();
+        let read = |chunk: usize, out: &mut [f64], (a, proxy): (usize, &Arc<dyn Oracle>)| {
+            let rows = chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n);
+            let pool = &*self;
+            let of_row = |i: usize| pool.upper(i).map(move |slot| (i, pool.other(slot)));
+            let places = (a..).step_by(width);
+            let is_new = |&(place, _): &(usize, Pair)| out[place].is_nan();
+            let new: Vec<(usize, Pair)> = places.zip(rows.flat_map(of_row)).filter(is_new).collect();
+            let pairs: Vec<Pair> = new.iter().map(|&(_, pair)| pair).collect();
+            let mut answers = vec![0.0; pairs.len()];
+            ask_pairs(&**proxy, &pairs, &mut answers)?;
+            new.iter().zip(answers).for_each(|(&(place, _), answer)| out[place] = answer);
+            Ok(())
+        };
         for (a, proxy) in proxies.iter().enumerate() {
-            let is_new = |slot: usize| self.proxies[self.pair(slot) * width + a].is_nan();
-            let parts: Vec<Vec<(usize, f64)>> = chunks
-                .par_iter()
-                .map(|&(first, end)| {
-                    let new = |i: usize| self.upper(i).filter(move |&slot| is_new(slot)).map(move |slot| (i, slot));
-                    let slots: Vec<(usize, usize)> = (first..end).flat_map(new).collect();
-                    let pairs: Vec<Pair> = slots.iter().map(|&(i, slot)| (i, self.other(slot))).collect();
-                    let mut scores = vec![0.0; pairs.len()];
-                    ask_pairs(&**proxy, &pairs, &mut scores)?;
-                    Ok(slots.into_iter().map(|(_, slot)| self.pair(slot)).zip(scores).collect())
-                })
-                .collect::<Result<_, _>>()
+            by_rows(&ends, &mut scores)
+                .enumerate()
+                .try_for_each(|(chunk, out)| read(chunk, out, (a, proxy)))
                 .map_err(|source| NeighborError::Proxy { role: PROXY, number: a + 1, source })?;
-            for (pair, score) in parts.into_iter().flatten() {
-                self.proxies[pair * width + a] = score;
-            }
         }
+        self.proxies = scores;
         Ok(())
     }
 
@@ -219,7 +219,7 @@ impl Pool {
     }
 
     /// Pairs in all.
-    pub(super) fn pairs_in_all(&self) -> usize {
+    pub(super) fn pair_count(&self) -> usize {
         self.firsts.last().copied().unwrap_or(0)
     }
 
@@ -245,13 +245,13 @@ impl Pool {
     }
 
     /// Number of the pair of a slot, the same in both of its slots.
-    pub(super) fn pair(&self, slot: usize) -> usize {
-        self.pairs[slot] as usize
+    pub(super) fn number(&self, slot: usize) -> usize {
+        self.numbers[slot] as usize
     }
 
     /// Scores of the proxies in a slot.
     pub(super) fn proxies(&self, slot: usize) -> &[f64] {
-        self.proxies_of(self.pair(slot))
+        self.proxies_of(self.number(slot))
     }
 
     /// Scores of the proxies of a pair by its number.
@@ -266,7 +266,7 @@ impl Pool {
 
     /// True where a slot has a score, or failed to get one.
     pub(super) fn is_asked(&self, slot: usize) -> bool {
-        self.is_asked_of(self.pair(slot))
+        self.is_asked_of(self.number(slot))
     }
 
     /// The same of a pair by its number.
@@ -304,7 +304,7 @@ impl Pool {
     /// Takes the scores of the pairs in these slots away, for a while.
     pub(super) fn hide(&mut self, slots: impl Iterator<Item = usize>) {
         for slot in slots {
-            if let Some(place) = self.place(self.pair(slot)) {
+            if let Some(place) = self.place(self.number(slot)) {
                 self.scores[place] = UNKNOWN;
             }
         }
@@ -313,7 +313,7 @@ impl Pool {
     /// Shows them again.
     pub(super) fn reveal(&mut self, slots: impl Iterator<Item = usize>) {
         for slot in slots {
-            if let Some(place) = self.place(self.pair(slot)) {
+            if let Some(place) = self.place(self.number(slot)) {
                 self.scores[place] = self.transform.at(self.raw[place]);
             }
         }
@@ -322,42 +322,18 @@ impl Pool {
     /// Writes the score of a pair; false where it is no candidate.
     pub(super) fn set(&mut self, i: usize, j: usize, score: f64) -> bool {
         let Some(slot) = self.slot(i, j) else { return false };
-        let (pair, transformed) = (self.pair(slot), self.transform.at(score));
+        let (pair, transformed) = (self.number(slot), self.transform.at(score));
         match self.place(pair) {
             Some(place) => (self.raw[place], self.scores[place]) = (score, transformed),
             None => {
                 // there are no more scores than pairs, whose number was checked to fit
-                self.places[pair] = self.raw.len() as u32;
+                self.score_at[pair] = self.raw.len() as u32;
                 self.raw.push(score);
                 self.scores.push(transformed);
             }
         }
         true
     }
-}
-
-/// Every pair of a list or with a score, in both rows, ascending.
-fn symmetric(mut rows: Vec<Vec<u32>>, known: &[(Pair, f64)]) -> Vec<Vec<u32>> {
-    let mut degrees = vec![0_usize; rows.len()];
-    rows.iter().flatten().for_each(|&j| degrees[j as usize] += 1);
-    let listed: Vec<usize> = rows.iter().map(Vec::len).collect();
-    rows.iter_mut().zip(&degrees).for_each(|(row, &more)| row.reserve_exact(more));
-    for (i, &listed) in listed.iter().enumerate() {
-        for place in 0..listed {
-            let j = rows[i][place] as usize;
-            // an index of an item fits
-            rows[j].push(i as u32);
-        }
-    }
-    for &((i, j), _) in known {
-        rows[i].push(j as u32);
-        rows[j].push(i as u32);
-    }
-    rows.par_iter_mut().for_each(|row| {
-        row.sort_unstable();
-        row.dedup();
-    });
-    rows
 }
 
 /// Values, cut into rows, in parallel and in order.

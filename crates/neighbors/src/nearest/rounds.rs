@@ -45,7 +45,7 @@ pub struct RoundsParams {
     pub hubness: bool,
     /// The link and kriging may see ranks of the scores. Off for who wants to see what it does.
     pub rank_transform: bool,
-    /// A Gaussian process over pairs adds what it learns from the pairs of similar items. Off for who wants to see what it does.
+    /// A Gaussian process over pairs adds what it learns from the pairs of similar items, of up to 300,000 items. Off for who wants to see what it does.
     pub pairwise: bool,
     /// Pairs stand in one list of all pairs, not in a list of each item: for a search of the most similar pairs of all.
     pub pairs: bool,

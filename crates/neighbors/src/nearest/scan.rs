@@ -8,6 +8,7 @@ use ndarray::{Array2, Axis, s};
 use rayon::prelude::*;
 
 use super::best::Best;
+use super::lists::Lists;
 use super::pool::UNKNOWN;
 use super::{NeighborError, PROXY};
 use crate::universe::Universe;
@@ -28,7 +29,7 @@ pub(super) fn scan(
     link: Option<(&HubLink, &Hubness)>,
     width: usize,
     is_large: bool,
-) -> Result<Vec<Vec<u32>>, NeighborError> {
+) -> Result<Lists, NeighborError> {
     let by_proxy = if proxies.is_empty() { 0 } else { width };
     let by_link = if link.is_some() { width } else { 0 };
     let n = universe.items;
@@ -43,7 +44,9 @@ pub(super) fn scan(
         }
     })?;
     let [first, second] = best;
-    Ok(first.into_iter().zip(second).map(|(one, other)| one.into_items().chain(other.into_items()).collect()).collect())
+    let mut lists = Lists::default();
+    first.into_iter().zip(second).for_each(|(one, other)| lists.push(one.into_items().chain(other.into_items())));
+    Ok(lists)
 }
 
 /// What a process adds to the link, at the pairs of some rows and columns.
@@ -57,7 +60,7 @@ pub(super) fn scan_estimates(
     (process, weight): (Block<'_>, f64),
     width: usize,
     is_large: bool,
-) -> Result<Vec<Vec<u32>>, NeighborError> {
+) -> Result<Lists, NeighborError> {
     let n = universe.items;
     let mut best = vec![Best::new(width); n];
     for_blocks(n, proxies, is_large, |rows, cols, blocks| {
@@ -66,7 +69,9 @@ pub(super) fn scan_estimates(
         estimates.zip_mut_with(&process, |estimate, &process| *estimate += weight * f64::from(process));
         offer_pairs(&mut best, &mut estimates, universe, rows, cols);
     })?;
-    Ok(best.into_iter().map(|best| best.into_items().collect()).collect())
+    let mut lists = Lists::default();
+    best.into_iter().for_each(|best| lists.push(best.into_items()));
+    Ok(lists)
 }
 
 /// Blocks of every proxy, of all pairs in the upper triangle of blocks.

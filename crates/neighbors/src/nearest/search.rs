@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::columns::Columns;
 use super::kriging::JUDGES;
+use super::lists::Lists;
 use super::pairwise::Pairwise;
 use super::places::ranked;
 use super::pool::{FAILED, OFTEN, Pool};
@@ -77,14 +78,14 @@ pub struct Search {
     is_seeded: bool,
     /// Pairs that each way of choosing would take, of the current round of a search with a seed.
     looks: Vec<(Arm, Vec<Pair>)>,
-    /// Candidates that the caller brought, one list an item; none at all where there are none.
-    given: Vec<Vec<u32>>,
+    /// Candidates that the caller brought; no lists where there are none.
+    given: Lists,
     /// Pairs of these among the first.
     given_first: usize,
     /// True where an index has found the candidates, in the place of a pass over all pairs.
     has_index: bool,
     /// Its lists, until they are part of the pool.
-    indexed: Vec<Vec<u32>>,
+    indexed: Lists,
     /// True where the number of items is so large that all pairs are looked at as seldom as can be, in single precision.
     pub(super) is_large: bool,
     /// Mean gain of each way in the round before.
@@ -165,10 +166,10 @@ impl Search {
             reports: Vec::new(),
             is_seeded: false,
             looks: Vec::new(),
-            given: Vec::new(),
+            given: Lists::default(),
             given_first: 0,
             has_index: false,
-            indexed: Vec::new(),
+            indexed: Lists::default(),
             is_large: n > OFTEN,
             gains: Vec::new(),
             best_arm: Arm::Seed,
@@ -396,7 +397,7 @@ impl Search {
             let neighbor = |slot| {
                 let observed = self.is_observed(pool, i, slot);
                 let exact = pool.is_asked(slot) && !observed;
-                let estimate = pool.estimated(estimates[pool.pair(slot)]);
+                let estimate = pool.estimated(estimates[pool.number(slot)]);
                 let score = match () {
                     () if observed => orders::blended(pool.raw(slot), estimate),
                     () if exact => pool.raw(slot),

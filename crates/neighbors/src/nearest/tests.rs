@@ -422,13 +422,18 @@ fn duplicates_are_each_others_neighbors() {
 
 #[test]
 fn lists_do_not_depend_on_the_number_of_threads() {
-    let (oracle, proxy) = problem(200, 11);
-    let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let rounds = rounds(RoundsParams { k: 5, calls_per_item: 8, ..RoundsParams::default() });
-        pool.install(|| nearest(&oracle, &[Arc::new(proxy.clone())], &rounds, &landmarks(200)).unwrap())
-    };
-    assert_eq!(run(1), run(3));
+    // more rows than one task takes
+    let n = 300;
+    let (oracle, proxy) = problem(n, 11);
+    for (pairs, left) in [(false, None), (true, None), (false, Some(100))] {
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let rounds =
+                rounds(RoundsParams { k: 5, calls_per_item: 6, rounds: 2, pairs, left, ..RoundsParams::default() });
+            pool.install(|| nearest(&oracle, &[Arc::new(proxy.clone())], &rounds, &landmarks(n)).unwrap())
+        };
+        assert_eq!(run(1), run(3), "{pairs} {left:?}");
+    }
 }
 
 proptest! {

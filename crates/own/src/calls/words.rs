@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::Oracle;
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbors::nearest::{CallPlan, Known, NeighborError, scan_seconds};
+use landmark_neighbors::nearest::{CallPlan, Known, NeighborError, PROCESS_ITEMS, scan_seconds};
 use landmark_report::amounts::{count, counted, duration};
 
 use crate::candidates;
@@ -17,15 +17,18 @@ pub(super) fn own_work(items: usize, proxies: &[Arc<dyn Oracle>]) -> Result<Opti
     if items < MANY_ITEMS || proxies.is_empty() {
         return Ok(None);
     }
+    let process = match items > PROCESS_ITEMS {
+        true => format!("; above {} items it fits no Gaussian process over pairs", count(PROCESS_ITEMS as u64)),
+        false => String::new(),
+    };
     if candidates::are_indexed(items, &proxies[..1]) {
-        return Ok(Some(
-            "before it calls the score for chosen pairs, Landmark builds an index of the proxy".to_owned(),
-        ));
+        let text = "before it calls the score for chosen pairs, Landmark builds an index of the proxy";
+        return Ok(Some(text.to_owned() + &process));
     }
     let pairs = count(items as u64 * (items as u64 - 1) / 2);
     let time = duration(scan_seconds(items, proxies)?);
     Ok(Some(format!(
-        "before it calls the score for chosen pairs, Landmark compares all {pairs} pairs by the proxy: about {time} here"
+        "before it calls the score for chosen pairs, Landmark compares all {pairs} pairs by the proxy: about {time} here{process}"
     )))
 }
 
@@ -106,8 +109,10 @@ mod tests {
             let vectors = Array2::from_shape_fn((items, 2), |(i, j)| (i + j) as f64 / items as f64);
             vec![Arc::new(VectorKernel::new(vectors, VectorFunction::Rbf { gamma: 1.0 }).unwrap())]
         };
+        let of_millions = own_work(1_000_000, &proxy(MANY_ITEMS)).unwrap().unwrap();
+        assert!(of_millions.ends_with("; above 300,000 items it fits no Gaussian process over pairs"), "{of_millions}");
         let text = own_work(MANY_ITEMS, &proxy(MANY_ITEMS)).unwrap().unwrap();
-        assert!(text.contains("all 199,990,000 pairs by the proxy: about "), "{text}");
+        assert!(text.contains("all 199,990,000 pairs by the proxy: about ") && !text.contains("Gaussian"), "{text}");
         assert_eq!(own_work(1000, &proxy(1000)).unwrap(), None);
         assert_eq!(own_work(MANY_ITEMS, &[]).unwrap(), None);
     }

@@ -92,8 +92,25 @@ pub fn approximate_top_k(
     vectors: SignedVectors<'_>,
     k: usize,
     params: ApproximateParams,
-    mut done: impl FnMut(f64),
+    done: impl FnMut(f64),
 ) -> Result<Approximate, IndexError> {
+    let mut lists = vec![Vec::new(); vectors.len()];
+    let recall = approximate_lists(vectors, k, params, done, |item, list| lists[item] = list)?;
+    Ok(Approximate { lists, recall })
+}
+
+/// As [`approximate_top_k`], but `take` gets the list of one item after the other, each once and in no particular order; never if all lists are empty. A
+/// caller that keeps only part of each list needs less memory, unless the search is exact.
+///
+/// # Errors
+/// As [`approximate_top_k`].
+pub fn approximate_lists(
+    vectors: SignedVectors<'_>,
+    k: usize,
+    params: ApproximateParams,
+    mut done: impl FnMut(f64),
+    mut take: impl FnMut(usize, Vec<Neighbor>),
+) -> Result<Option<MeasuredRecall>, IndexError> {
     refuse_non_finite(vectors.vectors)?;
     if let Some((column, &value)) = vectors.signature.iter().enumerate().find(|(_, sign)| sign.abs() != 1.0) {
         return Err(IndexError::Signature { column, value });
@@ -101,35 +118,49 @@ pub fn approximate_top_k(
     let n = vectors.len();
     let k = k.min(n.saturating_sub(1));
     if k == 0 {
-        return Ok(Approximate { lists: vec![Vec::new(); n], recall: None });
+        return Ok(None);
     }
     let index = InvertedFile::build(vectors, params.seed);
-    let draw = sample(&mut stream(params.seed, "neighbours", "probes", 0), n, params.checked.clamp(1, n)).into_vec();
-    let wanted = index.n_probes(k, params.recall, &draw);
+    let drawn = |purpose: &str| {
+        sample(&mut stream(params.seed, "neighbours", purpose, 0), n, params.checked.clamp(1, n)).into_vec()
+    };
+    let wanted = index.n_probes(k, params.recall, &drawn("probes"));
     let most = (params.max_share * index.clusters() as f64).ceil() as usize;
     let n_probes = wanted.min(most).max(1);
     if 2 * n_probes >= index.clusters() {
         drop(index);
-        return Ok(Approximate { lists: super::top_k(vectors, k, done), recall: None });
+        super::top_k(vectors, k, done).into_iter().enumerate().for_each(|(item, list)| take(item, list));
+        return Ok(None);
     }
-    let mut lists = vec![Vec::new(); n];
+    let mut checked = drawn("checked");
+    checked.sort_unstable();
+    let mut measured = vec![Vec::new(); checked.len()];
+    let mut keep = |item: usize, list: Vec<Neighbor>| {
+        if let Ok(place) = checked.binary_search(&item) {
+            measured[place].clone_from(&list);
+        }
+        take(item, list);
+    };
+    let mut short = Vec::new();
     for first in (0..n).step_by(ITEMS_A_STEP) {
         let end = (first + ITEMS_A_STEP).min(n);
         let tasks: Vec<usize> = (first..end).step_by(ITEMS_A_TASK).collect();
         let found: Vec<Vec<Vec<Neighbor>>> =
             tasks.par_iter().map(|&start| index.lists(start..(start + ITEMS_A_TASK).min(end), n_probes, k)).collect();
         for (row, list) in (first..end).zip(found.into_iter().flatten()) {
-            lists[index.item(row)] = list;
+            match list.len() < k {
+                true => short.push(index.item(row)),
+                false => keep(index.item(row), list),
+            }
         }
         done(end as f64 / n as f64);
     }
     drop(index);
-    let short: Vec<usize> = (0..n).filter(|&item| lists[item].len() < k).collect();
+    short.sort_unstable();
     for (&item, list) in short.iter().zip(top_k_of(&short, vectors, k)) {
-        lists[item] = list;
+        keep(item, list);
     }
-    let recall = Some(measure(&lists, vectors, k, params));
-    Ok(Approximate { lists, recall })
+    Ok(Some(measure(&checked, &measured, vectors, k)))
 }
 
 fn refuse_non_finite(vectors: ArrayView2<'_, f64>) -> Result<(), IndexError> {
@@ -139,22 +170,20 @@ fn refuse_non_finite(vectors: ArrayView2<'_, f64>) -> Result<(), IndexError> {
     }
 }
 
-fn measure(lists: &[Vec<Neighbor>], vectors: SignedVectors<'_>, k: usize, params: ApproximateParams) -> MeasuredRecall {
-    let n = lists.len();
-    let mut items =
-        sample(&mut stream(params.seed, "neighbours", "checked", 0), n, params.checked.clamp(1, n)).into_vec();
-    items.sort_unstable();
+/// Recall of the lists of some items.
+fn measure(items: &[usize], lists: &[Vec<Neighbor>], vectors: SignedVectors<'_>, k: usize) -> MeasuredRecall {
+    let n = vectors.len();
     let norm = |row: ArrayView1<'_, f64>| row.dot(&row).sqrt();
     let longest = vectors.vectors.rows().into_iter().map(norm).fold(0.0, f64::max);
-    let share = |(&item, exact): (&usize, &Vec<Neighbor>)| {
+    let share = |((&item, list), exact): ((&usize, &Vec<Neighbor>), &Vec<Neighbor>)| {
         // the exact scores are added in another order
         let row = vectors.vectors.row(item);
         let rounding = f64::EPSILON * row.len() as f64 * norm(row) * longest;
         let worst = exact.last().map_or(f64::NEG_INFINITY, |worst| worst.score - rounding);
-        lists[item].iter().filter(|found| found.score >= worst).count() as f64 / k as f64
+        list.iter().filter(|found| found.score >= worst).count() as f64 / k as f64
     };
-    let exact = top_k_of(&items, vectors, k);
-    let shares: Vec<f64> = items.iter().zip(&exact).map(share).collect();
+    let exact = top_k_of(items, vectors, k);
+    let shares: Vec<f64> = items.iter().zip(lists).zip(&exact).map(share).collect();
     let mean = shares.iter().sum::<f64>() / shares.len() as f64;
     MeasuredRecall { checked: items.len(), mean, interval: interval(&shares, mean, k, n) }
 }
@@ -283,6 +312,24 @@ mod tests {
             let z = Array2::ones((n, 2));
             let found = search(with(&z, &Array1::ones(2)), 3, ApproximateParams::default());
             assert_eq!(found.lists, vec![Vec::new(); n]);
+        }
+    }
+
+    #[test]
+    fn every_item_is_handed_out_once_with_the_list_of_the_whole() {
+        for n in [0, 1, 60, 900] {
+            let (z, signature) = factors(n.max(1), 6);
+            let z = z.slice(s![..n, ..]).to_owned();
+            // of 900 items in many clusters some lists are short at first
+            let params = ApproximateParams { max_share: 0.02, ..ApproximateParams::default() };
+            let mut lists = vec![None; n];
+            let take = |item: usize, list: Vec<Neighbor>| assert_eq!(lists[item].replace(list), None, "{item}");
+            let recall = approximate_lists(with(&z, &signature), 40, params, |_| {}, take).unwrap();
+            let whole = search(with(&z, &signature), 40, params);
+            assert_eq!(recall, whole.recall);
+            let lists: Vec<Vec<Neighbor>> = lists.into_iter().map(Option::unwrap_or_default).collect();
+            assert_eq!(lists, whole.lists);
+            assert!(lists.iter().all(|list| list.len() == 40.min(n.saturating_sub(1))));
         }
     }
 

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use ndarray::{Array1, Array2, Axis};
 use proptest::prelude::*;
 
+use super::super::lists::Lists;
 use super::kernel;
 use super::solver::{self, Items, Residuals, apply, dense, solve};
 use super::{Pairwise, Pool, Process, Weights};
@@ -112,15 +113,15 @@ fn setting(n: usize) -> (Arc<dyn Oracle>, Pool, Array2<f64>) {
     );
     let known: Vec<(Pair, f64)> =
         some_pairs(n, 3).into_iter().map(|(i, j)| (i as usize, j as usize)).map(|pair| (pair, scores[pair])).collect();
-    let all = (0..n).map(|i| (0..n as u32).filter(|&j| j as usize != i).collect()).collect();
-    let pool = Pool::new(all, &known, &[Arc::clone(&proxy)]).expect("small");
+    let all = Lists::by_rows(n, |i, row| row.extend((0..n as u32).filter(|&j| j as usize != i)));
+    let pool = Pool::new(n, vec![all], &known, &[Arc::clone(&proxy)]).expect("small");
     (proxy, pool, scores)
 }
 
 fn fitted(proxies: &[Arc<dyn Oracle>], pool: &Pool, is_trial: bool) -> (Pairwise, Option<Process>) {
     let order: Vec<usize> = (0..pool.len()).map(|i| (i * 7 + 3) % pool.len()).collect();
     let mut pairwise = Pairwise::new(pool.len(), &order, proxies, None, false).expect("finite");
-    let process = pairwise.fit(pool, &vec![0.0; pool.pairs_in_all()], &|_, _, _| 0.0, is_trial).expect("small");
+    let process = pairwise.fit(pool, &vec![0.0; pool.pair_count()], &|_, _, _| 0.0, is_trial).expect("small");
     (pairwise, process)
 }
 

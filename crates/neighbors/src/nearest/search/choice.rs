@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::estimates::ColumnHubness;
 use super::{Columns, Pair, Pool, Search, orders};
+use crate::nearest::lists::Lists;
 use crate::nearest::places::{highest, places};
 use crate::nearest::rank_transform::RankTransform;
 use crate::nearest::scan::scan;
@@ -18,9 +19,9 @@ impl Search {
         }
         let n = self.columns.rows();
         let tried = self.columns.tried();
-        let mut pool = Pool::new(vec![Vec::new(); n], &tried, &self.proxies)?;
+        let mut pool = Pool::new(n, Vec::new(), &tried, &self.proxies)?;
         if self.order_proxies(&pool) {
-            pool = Pool::new(vec![Vec::new(); n], &tried, &self.proxies)?;
+            pool = Pool::new(n, Vec::new(), &tried, &self.proxies)?;
         }
         if trial::is_worth_columns(&pool, self.columns.items(), self.proxies.len()) {
             return Ok(());
@@ -38,8 +39,7 @@ impl Search {
         } else if !self.outside.is_empty() {
             let (pool, more) = (self.pool.take().expect("there is one"), std::mem::take(&mut self.outside));
             self.is_estimated = false;
-            let none = vec![Vec::new(); pool.len()];
-            self.pool = Some(pool.with(&more, none, &self.proxies)?);
+            self.pool = Some(pool.with(&more, Vec::new(), &self.proxies)?);
         }
         Ok(self.pool.as_mut().expect("made above"))
     }
@@ -61,22 +61,22 @@ impl Search {
         let link = if self.is_seeded || (is_without && !self.proxies.is_empty()) {
             None
         } else {
-            let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            let mut columns = Pool::new(n, Vec::new(), &known, &self.proxies)?;
             if self.order_proxies(&columns) {
-                columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+                columns = Pool::new(n, Vec::new(), &known, &self.proxies)?;
             }
             Some(self.fit_link(&columns))
         };
-        let mut lists = match (std::mem::take(&mut self.indexed), link) {
-            (lists, _) if self.has_index => self.with_popular(lists),
-            (_, None) if self.is_seeded => self.seeded_candidates(width)?,
-            (_, link) => {
+        let lists = match link {
+            _ if self.has_index => std::mem::take(&mut self.indexed),
+            None if self.is_seeded => self.seeded_candidates(width)?,
+            link => {
                 let link = link.as_ref().map(|link| (link, &self.hubness().items));
                 scan(self.universe(), &self.proxies, link, width, self.is_large)?
             }
         };
-        lists.iter_mut().zip(&self.given).for_each(|(list, given)| list.extend(given));
-        let mut pool = Pool::new(lists, &known, &self.proxies)?;
+        let popular = if self.has_index { self.popular() } else { Lists::default() };
+        let mut pool = Pool::new(n, vec![lists, popular, self.given.clone()], &known, &self.proxies)?;
         if self.is_seeded {
             pool.set_fitted(self.fitted());
         }
@@ -140,7 +140,7 @@ impl Search {
 
     /// F: the score where there is one, else the estimate; of a pair that was asked for in one order some of both.
     pub(super) fn value(&self, pool: &Pool, i: usize, slot: usize) -> f64 {
-        let estimate = self.estimates[pool.pair(slot)];
+        let estimate = self.estimates[pool.number(slot)];
         match pool.is_asked(slot) {
             false => estimate,
             true if self.is_observed(pool, i, slot) => orders::blended(pool.score(slot), estimate),

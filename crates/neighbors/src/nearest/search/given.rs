@@ -7,16 +7,18 @@ use std::sync::Arc;
 
 use super::{OracleShape, Search, columns_of};
 use crate::nearest::NeighborError;
+use crate::nearest::lists::Lists;
+use crate::nearest::pool::MANY;
 use landmark_core::entries::PairMap;
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair};
 use landmark_core::rank::RankCmp;
 
-/// Items with the highest hubness that are candidates of every item in addition to those of an index.
+/// Items with the highest hubness that are candidates of every item in addition to those of an index; a quarter of them if there are [`MANY`] items.
 const POPULAR: usize = 16;
 
 /// Lists of candidates, one an item, the best first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Candidates(Vec<Vec<u32>>);
+pub struct Candidates(Lists);
 
 impl Candidates {
     /// The lists of n items as they come from an index: an item itself, and whatever comes a second time, is left out.
@@ -24,16 +26,13 @@ impl Candidates {
     /// # Errors
     /// A list too few or too many, an item beyond the items, and no pair at all.
     pub fn of_lists(n: usize, lists: impl IntoIterator<Item = Vec<usize>>) -> Result<Self, NeighborError> {
-        let lists: Vec<Vec<usize>> = lists.into_iter().collect();
-        if lists.len() != n {
-            return Err(NeighborError::CandidateLists { seen: lists.len(), wanted: n });
-        }
-        let mut kept = Vec::with_capacity(n);
+        let (mut kept, mut seen, mut beyond) = (Lists::default(), 0, None);
         for (i, list) in lists.into_iter().enumerate() {
             let mut own: Vec<u32> = Vec::with_capacity(list.len());
             for j in list {
                 if j >= n {
-                    return Err(NeighborError::NoCandidate { row: i, item: j, len: n });
+                    beyond.get_or_insert(NeighborError::NoCandidate { row: i, item: j, len: n });
+                    continue;
                 }
                 // there are fewer items than can be numbered so
                 let other = j as u32;
@@ -41,20 +40,24 @@ impl Candidates {
                     own.push(other);
                 }
             }
+            seen += 1;
             kept.push(own);
         }
-        if n > 1 && kept.iter().all(Vec::is_empty) {
-            return Err(NeighborError::NoCandidates);
+        kept.shrink();
+        match beyond {
+            _ if seen != n => Err(NeighborError::CandidateLists { seen, wanted: n }),
+            Some(beyond) => Err(beyond),
+            None if n > 1 && kept.are_empty() => Err(NeighborError::NoCandidates),
+            None => Ok(Self(kept)),
         }
-        Ok(Self(kept))
     }
 
     /// Share of the pairs of `others`, list by list, that are here, too; 1 of none.
     pub fn share_of(&self, others: &Self) -> f64 {
-        let hits = |(own, list): (&Vec<u32>, &Vec<u32>)| list.iter().filter(|item| own.contains(item)).count();
-        let all: usize = others.0.iter().map(Vec::len).sum();
+        let hits = |(own, list): (&[u32], &[u32])| list.iter().filter(|item| own.contains(item)).count();
+        let all: usize = others.0.iter().map(<[u32]>::len).sum();
         // counts far below 2^52
-        if all == 0 { 1.0 } else { self.0.iter().zip(&others.0).map(hits).sum::<usize>() as f64 / all as f64 }
+        if all == 0 { 1.0 } else { self.0.iter().zip(others.0.iter()).map(hits).sum::<usize>() as f64 / all as f64 }
     }
 
     /// The same of pairs, in the order of each item's first mention.
@@ -159,26 +162,23 @@ impl Search {
         Ok(self)
     }
 
-    /// These lists with the items of highest hubness in each, as far as hubness is known.
-    pub(super) fn with_popular(&self, mut lists: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+    /// The items of highest hubness, in the list of everyone, as far as hubness is known.
+    pub(super) fn popular(&self) -> Lists {
         let hubness = &self.hubness().items;
         if !hubness.is_known() {
-            return lists;
+            return Lists::default();
         }
         let h = hubness.values();
         // there are fewer items than can be numbered so
         let mut popular: Vec<u32> = (0..h.len() as u32).collect();
         popular.sort_by(|&a, &b| h[b as usize].rank_cmp(&h[a as usize]).then(a.cmp(&b)));
-        popular.truncate(POPULAR);
-        for (i, list) in lists.iter_mut().enumerate() {
-            list.extend(popular.iter().filter(|&&item| item as usize != i));
-        }
-        lists
+        popular.truncate(if h.len() < MANY { POPULAR } else { POPULAR / 4 });
+        Lists::by_rows(h.len(), |i, list| list.extend(popular.iter().filter(|&&item| item as usize != i)))
     }
 
     /// True if there are some.
     pub(super) fn has_given(&self) -> bool {
-        !self.given.is_empty()
+        !self.given.are_empty()
     }
 
     /// The next of the given pairs that were not asked for.
@@ -188,7 +188,7 @@ impl Search {
         }
         self.pool()?;
         let pool = self.pool.as_ref().expect("made above");
-        let longest = self.given.iter().map(Vec::len).max().unwrap_or(0);
+        let longest = self.given.iter().map(<[u32]>::len).max().unwrap_or(0);
         let mut seen = std::collections::HashSet::new();
         let mut pairs = Vec::new();
         for place in 0..longest {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::{Next, Search};
 use crate::nearest::NeighborError;
 use crate::nearest::columns::Columns;
+use crate::nearest::lists::Lists;
 use crate::nearest::pool::{Pool, ROWS_PER_CHUNK};
 use crate::nearest::rounds::Rounds;
 use crate::nearest::scan::scan;
@@ -96,8 +97,8 @@ impl Search {
     }
 
     /// The best of every item by the seed, and by the first of the other proxies.
-    pub(super) fn seeded_candidates(&self, width: usize) -> Result<Vec<Vec<u32>>, NeighborError> {
-        let mut lists = scan(self.universe(), &self.proxies[..1], None, width, self.is_large)?;
+    pub(super) fn seeded_candidates(&self, width: usize) -> Result<Lists, NeighborError> {
+        let lists = scan(self.universe(), &self.proxies[..1], None, width, self.is_large)?;
         if let Some(other) = self.proxies.get(1..2).filter(|other| !other.is_empty()) {
             let more = scan(self.universe(), other, None, width, self.is_large).map_err(|error| match error {
                 NeighborError::Proxy { role, number, source } => {
@@ -105,7 +106,8 @@ impl Search {
                 }
                 other => other,
             })?;
-            lists.iter_mut().zip(more).for_each(|(list, more)| list.extend(more));
+            let both = |i: usize, list: &mut Vec<u32>| list.extend(lists.list(i).iter().chain(more.list(i)));
+            return Ok(Lists::by_rows(lists.len(), both));
         }
         Ok(lists)
     }

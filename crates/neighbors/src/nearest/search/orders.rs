@@ -90,8 +90,8 @@ impl Search {
             for slot in pool.upper(i) {
                 let j = pool.other(slot);
                 let Some(observed) = orders.observed.get(&(i, j)) else { continue };
-                let estimate = self.estimates[pool.pair(slot)] + process(i, j);
-                self.estimates[pool.pair(slot)] = estimate;
+                let estimate = self.estimates[pool.number(slot)] + process(i, j);
+                self.estimates[pool.number(slot)] = estimate;
                 set.add_entry(i, j);
                 let left = orders.coin.sign(i, j) * (observed - pool.estimated(estimate));
                 sums[i] += left;
