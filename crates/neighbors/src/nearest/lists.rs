@@ -2,7 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::pool::ROWS_PER_CHUNK;
+/// Rows that one task takes.
+pub(super) const ROWS_PER_CHUNK: usize = 256;
 
 /// One list per item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -96,7 +97,7 @@ impl Lists {
                 next[one] += 1;
             }
         }
-        let kept: Vec<usize> = super::pool::by_rows(&ends, &mut items).map(sorted_once).collect();
+        let kept: Vec<usize> = by_rows(&ends, &mut items).map(sorted_once).collect();
         let mut starts = Vec::with_capacity(n + 1);
         let mut end = 0;
         for (&first, kept) in ends.iter().zip(kept) {
@@ -109,6 +110,20 @@ impl Lists {
         items.shrink_to_fit();
         (starts, items)
     }
+}
+
+/// Values, cut into rows, in parallel and in order.
+pub(super) fn by_rows<'a, T: Send>(
+    starts: &'a [usize],
+    mut values: &'a mut [T],
+) -> impl IndexedParallelIterator<Item = &'a mut [T]> {
+    let mut rows = Vec::with_capacity(starts.len() - 1);
+    for pair in starts.windows(2) {
+        let (row, rest) = values.split_at_mut(pair[1] - pair[0]);
+        rows.push(row);
+        values = rest;
+    }
+    rows.into_par_iter()
 }
 
 /// Brings the distinct items to the front, ascending; their number.

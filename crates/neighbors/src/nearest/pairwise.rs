@@ -21,7 +21,8 @@ use std::sync::Arc;
 use ndarray::{Array2, Axis, s};
 use rayon::prelude::*;
 
-use super::pool::{Pool, by_rows};
+use super::lists::by_rows;
+use super::pool::Pool;
 use super::{NeighborError, PROXY};
 use kernel::{features, mixed};
 use landmark_core::linalg;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::lists::Lists;
+use super::lists::{Lists, ROWS_PER_CHUNK, by_rows};
 use super::rank_transform::RankTransform;
 use super::{NeighborError, PROXY};
 use landmark_core::oracle::{Oracle, Pair, ask_pairs};
@@ -20,9 +20,6 @@ pub(super) const OFTEN: usize = 20_000;
 
 /// Items from which on candidates decide how much memory a search takes: there are fewer of them.
 pub(super) const MANY: usize = 200_000;
-
-/// Rows whose proxy scores are read at a time.
-pub(super) const ROWS_PER_CHUNK: usize = 256;
 
 /// Marks a pair without a score.
 pub(super) const UNKNOWN: f64 = f64::NAN;
@@ -334,18 +331,4 @@ impl Pool {
         }
         true
     }
-}
-
-/// Values, cut into rows, in parallel and in order.
-pub(super) fn by_rows<'a, T: Send>(
-    starts: &'a [usize],
-    mut values: &'a mut [T],
-) -> impl IndexedParallelIterator<Item = &'a mut [T]> {
-    let mut rows = Vec::with_capacity(starts.len() - 1);
-    for pair in starts.windows(2) {
-        let (row, rest) = values.split_at_mut(pair[1] - pair[0]);
-        rows.push(row);
-        values = rest;
-    }
-    rows.into_par_iter()
 }

@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::{Arm, RoundReport, Search};
 use crate::nearest::kriging::{Choice, Kernel, concordance};
-use crate::nearest::lists::Lists;
+use crate::nearest::lists::{Lists, ROWS_PER_CHUNK, by_rows};
 use crate::nearest::pairwise::{self, Pairwise, Process, Weights};
 use crate::nearest::places::ranked;
-use crate::nearest::pool::{MANY, Pool, ROWS_PER_CHUNK, by_rows};
+use crate::nearest::pool::{MANY, Pool};
 use crate::nearest::rank_transform::RankTransform;
 use crate::nearest::scan::scan_estimates;
 use crate::nearest::{NeighborError, PROXY};
