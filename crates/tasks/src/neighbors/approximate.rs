@@ -14,7 +14,7 @@
 //! ties go to the smaller index. Lists depend on factors and seed alone, not on the number of threads.
 //!
 //! Cost: 8nr√n operations to place the items and as many to rank the clusters, 2n²r times the share of the clusters that is searched, and 2rn for each of the
-//! items that are compared with all. Memory: 4nr bytes of vectors, 16nk of lists.
+//! items that are compared with all. Memory: 4nr bytes of vectors, 16nk of lists where all are kept.
 
 use landmark_core::stats::{clopper_pearson_lower, clopper_pearson_upper};
 use landmark_core::stream::stream;
