@@ -30,7 +30,7 @@ const RIDGES: [f64; 5] = [0.03, 0.1, 0.3, 1.0, 3.0];
 /// Items that λ is judged by.
 pub(super) const JUDGES: usize = 30;
 
-/// The link at the pair of a slot of a row: of an item, and of a slot of its row.
+/// What the link predicts for a pair, given an item and a slot of its row.
 pub(super) type Link<'a> = dyn Fn(usize, usize) -> f64 + Sync + 'a;
 
 /// The main proxy as a kernel.

@@ -18,7 +18,7 @@ mod tests;
 /// Items up to which all pairs are looked at in every round, in double precision, and the process over pairs is fitted in full.
 pub(super) const OFTEN: usize = 20_000;
 
-/// Items from which on candidates decide how much memory a search takes: there are fewer of them.
+/// Items from which on a search keeps fewer candidates per item: they take most of its memory.
 pub(super) const MANY: usize = 200_000;
 
 /// Marks a pair without a score.
@@ -155,12 +155,7 @@ impl Pool {
 
     /// What a search works on in a slot: the transform of K, [`UNKNOWN`] or [`FAILED`].
     pub(super) fn score(&self, slot: usize) -> f64 {
-        self.score_of(self.number(slot))
-    }
-
-    /// The same of a pair by its number.
-    fn score_of(&self, pair: usize) -> f64 {
-        self.place(pair).map_or(UNKNOWN, |place| self.scores[place])
+        self.place(self.number(slot)).map_or(UNKNOWN, |place| self.scores[place])
     }
 
     /// Place of the score of a pair among all scores, where there is one.
@@ -263,12 +258,7 @@ impl Pool {
 
     /// True where a slot has a score, or failed to get one.
     pub(super) fn is_asked(&self, slot: usize) -> bool {
-        self.is_asked_of(self.number(slot))
-    }
-
-    /// The same of a pair by its number.
-    pub(super) fn is_asked_of(&self, pair: usize) -> bool {
-        !self.score_of(pair).is_nan()
+        !self.score(slot).is_nan()
     }
 
     /// True where a slot of row i has a score, and no proxy was fitted to it.
