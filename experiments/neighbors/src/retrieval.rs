@@ -6,7 +6,8 @@
 //!
 //! Cost: n² entries once; 8n² bytes a method, and for each budget a few n² log n comparisons.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use landmark_core::landmarks::Landmarks;
@@ -78,8 +79,16 @@ impl Experiment for Retrieval {
     }
 }
 
-/// All of K, and each row's true order, read when the first job needs it.
-type Known = Rc<OnceCell<(Array2<f64>, Truth)>>;
+/// What the jobs of a run share.
+#[derive(Default)]
+struct Shared {
+    /// All of K, and each row's true order, read when the first job needs it.
+    truth: OnceCell<(Array2<f64>, Truth)>,
+    without_proxy: WithoutProxy,
+}
+
+/// Findings of the methods that read no proxy, by replicate and number of calls: the same beside every proxy.
+type WithoutProxy = RefCell<HashMap<(u64, usize, SearchMethod), Vec<Finding>>>;
 
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let Some(settings) = context.matrix.own_section::<RetrievalConfig>() else {
@@ -100,17 +109,17 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     if context.problem.is_priced {
         jobs.push(reference(context)?);
     }
-    let known = Known::default();
+    let shared = Rc::new(Shared::default());
     for proxy in &settings.proxies {
         for replicate in 0..context.run.replicates as u64 {
-            let (known, key) = (Rc::clone(&known), key(context, settings, proxy, replicate)?);
+            let (shared, key) = (Rc::clone(&shared), key(context, settings, proxy, replicate)?);
             jobs.push(Job {
                 key,
                 title: format!("neighbors with the proxy {}, replicate {}", proxy.id(), replicate + 1),
                 group: format!("neighbors with the proxy {}", proxy.id()),
                 requests: Request::of_sweep(whole(shape.len)),
                 extra: ExtraCalls::NONE,
-                work: Box::new(move |_, _| measure(context, settings, proxy, replicate, &known)),
+                work: Box::new(move |_, _| measure(context, settings, proxy, replicate, &shared)),
             });
         }
     }
@@ -147,18 +156,33 @@ pub struct Finding {
 /// Findings of all methods at each number of `calls` an item that leaves something to be found.
 pub fn findings(setup: Setup<'_>, calls: &[usize]) -> Result<Vec<Finding>, JobError> {
     let truth = Truth::of(setup.matrix.view(), LONGEST);
-    judged(setup, &truth, calls)
+    judged(setup, &truth, calls, &WithoutProxy::default())
 }
 
-fn judged(setup: Setup<'_>, truth: &Truth, calls: &[usize]) -> Result<Vec<Finding>, JobError> {
-    let n = setup.matrix.nrows();
+fn judged(
+    setup: Setup<'_>,
+    truth: &Truth,
+    calls: &[usize],
+    without_proxy: &WithoutProxy,
+) -> Result<Vec<Finding>, JobError> {
+    let (n, (_, replicate)) = (setup.matrix.nrows(), setup.seed);
     let ready = setup.ready()?;
     let mut findings = Vec::new();
     for calls in budgets(calls, n) {
         for &(method, ..) in SearchMethod::ALL {
+            let key = (replicate, calls, method);
+            if let Some(found) = without_proxy.borrow().get(&key) {
+                findings.extend_from_slice(found);
+                continue;
+            }
             let Lists { lists, spent } = method.lists(&ready, calls, LONGEST)?;
-            for &(metric, depth) in METRICS.iter().filter(|(_, depth)| depth.items() < n) {
-                findings.push(Finding { method, calls, metric, judged: truth.judge(depth, &lists), spent });
+            let metrics = METRICS.iter().filter(|(_, depth)| depth.items() < n);
+            let finding =
+                |&(metric, depth)| Finding { method, calls, metric, judged: truth.judge(depth, &lists), spent };
+            let found: Vec<Finding> = metrics.map(finding).collect();
+            findings.extend_from_slice(&found);
+            if !method.reads_proxy() {
+                without_proxy.borrow_mut().insert(key, found);
             }
         }
     }
@@ -170,17 +194,17 @@ fn measure(
     settings: &RetrievalConfig,
     proxy: &ProxyKind,
     replicate: u64,
-    known: &Known,
+    shared: &Shared,
 ) -> Result<Vec<ResultRow>, JobError> {
     let gamma = context.fixed_gamma();
-    let (matrix, truth) = match known.get() {
+    let (matrix, truth) = match shared.truth.get() {
         Some(known) => known,
         None => {
             let reference = context.metered.similarities(gamma)?;
             let all: Vec<usize> = (0..reference.len()).collect();
             let matrix = block_of(&reference, &all, &all)?;
             let truth = Truth::of(matrix.view(), LONGEST);
-            known.get_or_init(|| (matrix, truth))
+            shared.truth.get_or_init(|| (matrix, truth))
         }
     };
     let Some(oracle) = context.problem.proxy(proxy, gamma)? else {
@@ -199,7 +223,7 @@ fn measure(
         seed: (context.run.seed, replicate),
     };
     let evaluations = |pairs: u64| pairs * context.metered.shape().evaluations_per_pair;
-    let findings = judged(setup, truth, &settings.calls)?;
+    let findings = judged(setup, truth, &settings.calls, &shared.without_proxy)?;
     let row = |Finding { method, calls, metric, judged, spent }: Finding| {
         let row = context.row_of(method.subject(context, proxy), metric, judged.mean).at("calls", calls);
         let row = row.compared_at(proxy.id()).replicate(replicate).cost(spent, evaluations(spent));

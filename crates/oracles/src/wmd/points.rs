@@ -206,7 +206,7 @@ fn products_avx2<T: Coordinate>(x: &[T], tile: [&[f64]; TILE]) -> [f64; TILE] {
 #[inline(always)]
 fn squared_norm<T: Coordinate>(x: &[T]) -> f64 {
     let mut sums = [0.0; LANES];
-    for x in x.chunks_exact(LANES) {
+    for x in x.as_chunks::<LANES>().0 {
         for lane in 0..LANES {
             let x: f64 = x[lane].into();
             sums[lane] += x * x;
@@ -218,7 +218,7 @@ fn squared_norm<T: Coordinate>(x: &[T]) -> f64 {
 #[inline(always)]
 fn squared_difference<T: Coordinate>(x: &[T], y: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
-    for (x, y) in x.chunks_exact(LANES).zip(y.chunks_exact(LANES)) {
+    for (x, y) in x.as_chunks::<LANES>().0.iter().zip(y.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
             let difference = x[lane].into() - y[lane];
             sums[lane] += difference * difference;

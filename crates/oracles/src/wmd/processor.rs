@@ -15,7 +15,7 @@ pub(super) fn padded(n: usize) -> usize {
 #[inline(always)]
 pub(super) fn cheapest(costs: &[f64], prices: &[f64]) -> f64 {
     let mut best = [f64::INFINITY; LANES];
-    for (costs, prices) in costs.chunks_exact(LANES).zip(prices.chunks_exact(LANES)) {
+    for (costs, prices) in costs.as_chunks::<LANES>().0.iter().zip(prices.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
             let reduced = costs[lane] - prices[lane];
             best[lane] = if reduced < best[lane] { reduced } else { best[lane] };
@@ -27,7 +27,7 @@ pub(super) fn cheapest(costs: &[f64], prices: &[f64]) -> f64 {
 /// The first k whose `costs[k] − prices[k]` is `value`, as found by [`cheapest`].
 #[inline(always)]
 pub(super) fn position_of(value: f64, costs: &[f64], prices: &[f64]) -> usize {
-    for (chunk, (costs, prices)) in costs.chunks_exact(LANES).zip(prices.chunks_exact(LANES)).enumerate() {
+    for (chunk, (costs, prices)) in costs.as_chunks::<LANES>().0.iter().zip(prices.as_chunks::<LANES>().0).enumerate() {
         let mut hits = 0_u32;
         for lane in 0..LANES {
             hits |= u32::from(costs[lane] - prices[lane] == value) << lane;
@@ -44,7 +44,7 @@ pub(super) fn position_of(value: f64, costs: &[f64], prices: &[f64]) -> usize {
 pub(super) fn regret(costs: &[f64], prices: &[f64]) -> f64 {
     let mut best = [f64::INFINITY; LANES];
     let mut second = [f64::INFINITY; LANES];
-    for (costs, prices) in costs.chunks_exact(LANES).zip(prices.chunks_exact(LANES)) {
+    for (costs, prices) in costs.as_chunks::<LANES>().0.iter().zip(prices.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
             let reduced = costs[lane] - prices[lane];
             let (low, high) = if reduced < best[lane] { (reduced, best[lane]) } else { (best[lane], reduced) };

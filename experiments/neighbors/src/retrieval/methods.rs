@@ -42,7 +42,7 @@ const COLUMN_SHARE: f64 = 0.4;
 const RIDGE: f64 = 0.01;
 
 /// A way to spend calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SearchMethod {
     Proxy,
     Rerank,
@@ -63,7 +63,7 @@ pub enum SearchMethod {
 }
 
 /// Part that rounds go without.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Without {
     Nothing,
     /// The Gaussian process over pairs.
@@ -195,6 +195,15 @@ impl SearchMethod {
 
     pub fn name(self) -> &'static str {
         self.row().1
+    }
+
+    /// False where the lists are the same with any proxy.
+    pub(super) fn reads_proxy(self) -> bool {
+        let reads_none = matches!(
+            self,
+            Self::Anncur | Self::AnncurRescored | Self::Axn | Self::ShiftRidge | Self::Rounds(Without::Proxy)
+        );
+        !reads_none
     }
 
     /// Dataset and name of its rows.
@@ -427,6 +436,26 @@ mod tests {
             lists[i][..k].iter().filter(|item| truth.contains(item)).count()
         };
         (0..matrix.nrows()).map(hits).sum::<usize>() as f64 / (k * matrix.nrows()) as f64
+    }
+
+    #[test]
+    fn methods_that_read_no_proxy_find_the_same_beside_another() {
+        let (matrix, proxy) = world();
+        let mut rng = stream(6, "rivals", "noise", 0);
+        let noise = Array2::from_shape_fn((60, 3), |_| rng.gen_range(-1.0..1.0));
+        let noise: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(noise).unwrap());
+        let landmarks = Landmarks::uniform(60, &mut stream(1, "rivals", "landmarks", 0));
+        let ready = |proxy: &Arc<dyn Oracle>| {
+            let shape = OracleShape::symmetric(60);
+            let proxy = Arc::clone(proxy);
+            let setup = Setup { matrix: &matrix, shape, proxy, landmarks: &landmarks, rounds: 4, seed: (1, 0) };
+            setup.ready().unwrap()
+        };
+        let (one, other) = (ready(&proxy), ready(&noise));
+        for &(method, ..) in SearchMethod::ALL {
+            let is_equal = method.lists(&one, 10, 20).unwrap().lists == method.lists(&other, 10, 20).unwrap().lists;
+            assert_eq!(is_equal, !method.reads_proxy(), "{method:?}");
+        }
     }
 
     #[test]

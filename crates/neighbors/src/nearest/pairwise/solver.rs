@@ -287,9 +287,9 @@ fn line(row: ArrayView1<'_, f32>) -> &[f32] {
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 fn product(one: &[f32], other: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
-    let (one_lanes, other_lanes) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
-    let rest: f32 = one_lanes.remainder().iter().zip(other_lanes.remainder()).map(|(one, other)| one * other).sum();
-    for (one, other) in one_lanes.zip(other_lanes) {
+    let ((one, one_rest), (other, other_rest)) = (one.as_chunks::<LANES>(), other.as_chunks::<LANES>());
+    let rest: f32 = one_rest.iter().zip(other_rest).map(|(one, other)| one * other).sum();
+    for (one, other) in one.iter().zip(other) {
         for lane in 0..LANES {
             sums[lane] += one[lane] * other[lane];
         }
