@@ -2,7 +2,7 @@
 //! factored features are measured against, and the machine of the "saving" of Croce, Filice & Basili (2016) (its support vectors against our landmarks).
 //!
 //! f(x) = Σ_i β_i K(x_i, x) + b with the hinge loss, one class against the rest; the class with the highest score wins. With a bias,
-//! each machine is found by [SMO](smo); without one, by the same dual coordinate descent as the linear machines, on rows of K.
+//! each machine is found by SMO; without one, by the same dual coordinate descent as the linear machines, on rows of K.
 //!
 //! An indefinite K (a transformed distance, a cross-encoder) has no primal problem behind it: both solvers then stop at a
 //! stationary point of the box-constrained dual, every step having improved it, and `gap` in the report certifies nothing. Stop by

@@ -15,7 +15,7 @@ use crate::svm::SvmError;
 #[serde(default, deny_unknown_fields)]
 pub struct KernelClassificationParams {
     pub svm: KernelSvmParams,
-    /// As for [`ClassificationParams`].
+    /// As for [`ClassificationParams`](super::ClassificationParams).
     pub costs: Vec<f64>,
     /// Folds of the cross-validation.
     pub folds: usize,
