@@ -45,7 +45,7 @@ pub use itemless::Itemless;
 pub use kernelized::{Kernel, Kernelized};
 pub use metered::{Budget, Metered, Spent};
 pub use one_order::{Coin, MeanOfOrders, OneOrder};
-pub use precomputed::{AsymmetryPolicy, Precomputed, symmetry_tolerance};
+pub use precomputed::{AsymmetryPolicy, Precomputed, select_block, symmetry_tolerance};
 pub use remembered::Remembered;
 pub use symmetrized::{Symmetrization, Symmetrized};
 pub use vector_kernel::{VectorFunction, VectorKernel};

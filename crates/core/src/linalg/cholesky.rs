@@ -3,7 +3,7 @@
 //! This is the one solver of normal equations and kernels. Square roots keep the factor of a matrix of any scale within range. An input or a
 //! result that is not finite is an error, never a zero.
 
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView2, Axis, aview1, s};
 
 use super::{add_product, product_into};
 
@@ -64,7 +64,7 @@ impl Cholesky {
     fn by_blocks(matrix: ArrayView2<'_, f64>, tolerance: f64, block: usize) -> Result<Self, NotPositiveDefinite> {
         assert!(matrix.is_square(), "the Cholesky factor of a {} × {} matrix", matrix.nrows(), matrix.ncols());
         let n = matrix.nrows();
-        let mut lower = matrix.to_owned();
+        let mut lower = matrix.as_standard_layout().into_owned();
         let mut largest = 0.0_f64;
         for start in (0..n).step_by(block.max(1)) {
             let end = (start + block).min(n);
@@ -72,19 +72,21 @@ impl Cholesky {
                 let (done, panel) = lower.slice_mut(s![start.., ..end]).split_at(Axis(1), start);
                 add_product(done.view(), done.slice(s![..end - start, ..]).t(), -1.0, panel);
             }
+            let numbers = lower.as_slice_mut().expect("row by row");
             for i in start..end {
-                for j in start..i {
-                    let known = lower.slice(s![i, start..j]).dot(&lower.slice(s![j, start..j]));
-                    lower[[i, j]] = (lower[[i, j]] - known) / lower[[j, j]];
+                let (above, own) = numbers.split_at_mut(i * n);
+                for (j, row) in (start..i).zip(above.chunks_exact(n).skip(start)) {
+                    let known = aview1(&own[start..j]).dot(&aview1(&row[start..j]));
+                    own[j] = (own[j] - known) / row[j];
                 }
-                let row = lower.slice(s![i, start..i]);
-                let (rest, least) = (lower[[i, i]] - row.dot(&row), tolerance * matrix[[i, i]].abs());
+                let row = aview1(&own[start..i]);
+                let (rest, least) = (own[i] - row.dot(&row), tolerance * matrix[[i, i]].abs());
                 if !(rest > least && rest.is_finite()) {
                     let condition = if rest > 0.0 { largest.max(rest) / rest } else { f64::INFINITY };
                     return Err(NotPositiveDefinite { size: n, pivot: i, value: rest, least, condition });
                 }
                 largest = largest.max(rest);
-                lower[[i, i]] = rest.sqrt();
+                own[i] = rest.sqrt();
             }
             if end < n {
                 let inverse = inverse_of_lower(lower.slice(s![start..end, start..end]));

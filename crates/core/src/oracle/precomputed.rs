@@ -1,6 +1,6 @@
 //! A matrix that is already there: for studies, tests and a user's own `.npy`.
 
-use ndarray::{Array2, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
 use super::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetrization, Symmetry, check_indices, check_pairs};
@@ -127,19 +127,27 @@ impl Oracle for Precomputed {
         Ok(())
     }
 
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         check_indices(self.len(), rows, cols)?;
-        let rows_a_task = (CELLS_PER_TASK / cols.len().max(1)).max(1);
-        out.axis_chunks_iter_mut(Axis(0), rows_a_task).into_par_iter().zip(rows.par_chunks(rows_a_task)).for_each(
-            |(mut out, rows)| {
-                for (&i, mut scores) in rows.iter().zip(out.rows_mut()) {
-                    let row = self.matrix.row(i);
-                    cols.iter().zip(&mut scores).for_each(|(&j, score)| *score = row[j]);
-                }
-            },
-        );
+        select_block(self.matrix.view(), rows, cols, out);
         Ok(())
     }
+}
+
+/// Entries of a matrix at some rows and columns, in parallel.
+///
+/// # Panics
+/// A row or column that the matrix does not have.
+pub fn select_block(matrix: ArrayView2<'_, f64>, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) {
+    let rows_a_task = (CELLS_PER_TASK / cols.len().max(1)).max(1);
+    out.axis_chunks_iter_mut(Axis(0), rows_a_task).into_par_iter().zip(rows.par_chunks(rows_a_task)).for_each(
+        |(mut out, rows)| {
+            for (&i, mut scores) in rows.iter().zip(out.rows_mut()) {
+                let row = matrix.row(i);
+                cols.iter().zip(&mut scores).for_each(|(&j, score)| *score = row[j]);
+            }
+        },
+    );
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair};
+use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, select_block};
 use landmark_data::{Corpus, TokenRules, character_ngrams, matrices};
 use landmark_oracles::combined::{Normalized, SparseVectors};
 use landmark_oracles::neural::ModelFiles;
@@ -184,12 +184,8 @@ impl Oracle for Kept {
         Ok(())
     }
 
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        let matrix = self.matrix()?;
-        for (&i, mut line) in rows.iter().zip(out.rows_mut()) {
-            let row = matrix.row(i);
-            line.iter_mut().zip(cols).for_each(|(score, &j)| *score = row[j]);
-        }
+    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        select_block(self.matrix()?.view(), rows, cols, out);
         Ok(())
     }
 }
