@@ -87,7 +87,7 @@ struct Shared {
     without_proxy: WithoutProxy,
 }
 
-/// Findings of the methods that read no proxy, by replicate and number of calls: the same beside every proxy.
+/// Findings of the methods that read no proxy, by replicate and number of calls: the same with every proxy.
 type WithoutProxy = RefCell<HashMap<(u64, usize, SearchMethod), Vec<Finding>>>;
 
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {

@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_that_read_no_proxy_find_the_same_beside_another() {
+    fn methods_that_read_no_proxy_find_the_same_with_another() {
         let (matrix, proxy) = world();
         let mut rng = stream(6, "rivals", "noise", 0);
         let noise = Array2::from_shape_fn((60, 3), |_| rng.gen_range(-1.0..1.0));
