@@ -27,8 +27,8 @@ use crate::oracles::{Items, Opened, Opening, Preparation, Training, Words};
 mod proxies;
 mod served;
 
-pub use proxies::Proxies;
 use proxies::{Embeddings, embeddings_of};
+pub use proxies::{Proxies, kept};
 
 /// Everything an experiment over one matrix is about.
 pub struct Problem {

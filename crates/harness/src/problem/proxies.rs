@@ -62,8 +62,7 @@ impl Proxies {
         for kind in matrix.proxies() {
             if proxies.get(kind).is_none() {
                 let proxy = proxy(kind, run, &matrix.oracle, loaded, embeddings, &mut proxies.notes)?;
-                let proxy = if loaded.count() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };
-                proxies.by_kind.push((kind.clone(), proxy));
+                proxies.by_kind.push((kind.clone(), kept(proxy)));
             }
         }
         Ok(proxies)
@@ -137,6 +136,11 @@ fn bags_of_words(texts: &[String]) -> Result<SparseVectors, LoadError> {
 
 fn cosine(vectors: SparseVectors) -> Result<Arc<dyn Oracle>, LoadError> {
     Ok(Arc::new(Normalized::new(Box::new(vectors))?))
+}
+
+/// A free oracle, with its whole matrix in memory from the first score that is read; up to 6,000 items.
+pub fn kept(proxy: Arc<dyn Oracle>) -> Arc<dyn Oracle> {
+    if proxy.len() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy }
 }
 
 /// A free oracle whose whole matrix is computed when it is first read.
