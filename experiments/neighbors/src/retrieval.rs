@@ -219,7 +219,7 @@ fn measure(
         matrix,
         shape: context.metered.shape(),
         // a search reads an entry many times: the exponential of a distance is taken once
-        proxy: kept(oracle),
+        proxy: if proxy.is_distance() { kept(oracle) } else { oracle },
         landmarks: &landmarks,
         rounds: settings.rounds,
         seed: (context.run.seed, replicate),

@@ -173,6 +173,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_factor_of_a_matrix_does_not_depend_on_its_layout() {
+        let matrix = array![[4.0, 2.0, 1.0], [2.0, 5.0, 3.0], [1.0, 3.0, 6.0]];
+        let by_columns = matrix.t().to_owned();
+        assert!(!by_columns.is_standard_layout());
+        assert_eq!(Cholesky::of(by_columns.view()).unwrap().lower, Cholesky::of(matrix.view()).unwrap().lower);
+    }
+
+    #[test]
     fn an_error_names_the_pivot_and_the_condition() {
         let error = Cholesky::of(array![[4.0, 2.0], [2.0, 1.0]].view()).unwrap_err();
         assert_eq!((error.size, error.pivot, error.value, error.condition), (2, 1, 0.0, f64::INFINITY));

@@ -134,11 +134,12 @@ impl Oracle for Precomputed {
     }
 }
 
-/// Entries of a matrix at some rows and columns, in parallel.
+/// Entries of a matrix at some rows and columns, into `out` of that shape, on all cores.
 ///
 /// # Panics
-/// A row or column that the matrix does not have.
+/// A row or column that the matrix does not have, or an `out` of another shape.
 pub fn select_block(matrix: ArrayView2<'_, f64>, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) {
+    assert_eq!(out.dim(), (rows.len(), cols.len()), "a block of another shape");
     let rows_a_task = (CELLS_PER_TASK / cols.len().max(1)).max(1);
     out.axis_chunks_iter_mut(Axis(0), rows_a_task).into_par_iter().zip(rows.par_chunks(rows_a_task)).for_each(
         |(mut out, rows)| {

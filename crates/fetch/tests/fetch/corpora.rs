@@ -8,8 +8,8 @@ use std::path::Path;
 use landmark_data::catalog::{self, FileState};
 use landmark_fetch::{FetchError, Silent, corpora};
 
-use super::server::{Answer, Server};
 use super::{Listener, downloader, downloads_in, places};
+use landmark_test_server::{Answer, Server};
 
 fn fetch(server: &Server, folder: &Path, name: &str) -> (Result<Vec<&'static str>, FetchError>, Vec<String>) {
     let mut listener = Listener::default();

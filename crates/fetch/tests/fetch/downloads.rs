@@ -11,8 +11,8 @@ use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::server::{Answer, Server};
 use super::{Listener, downloader, places};
+use landmark_test_server::{Answer, Server};
 
 /// A model of three files of known bytes: what is fetched by digest without any conversion.
 pub(crate) fn model(bytes: &[u8]) -> &'static KnownModel {

@@ -11,8 +11,8 @@ use landmark_data::{VectorFiles, VectorFormat, WordVectors};
 use landmark_fetch::FetchError;
 use landmark_fetch::corpora::{Ways, fetch_file};
 
-use super::server::{Answer, Server};
 use super::{Listener, downloader, places};
+use landmark_test_server::{Answer, Server};
 
 fn leaked(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use landmark_fetch::models;
 
 use super::downloads::model;
-use super::server::{Answer, Server};
 use super::{Listener, downloader, places};
+use landmark_test_server::{Answer, Server};
 
 const FOLDER: &str = "LANDMARK_TEST_FETCH_FOLDER";
 const MIRROR: &str = "LANDMARK_TEST_FETCH_MIRROR";

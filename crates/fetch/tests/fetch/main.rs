@@ -11,9 +11,6 @@ mod corpora;
 mod downloads;
 mod homes;
 mod killed;
-#[allow(dead_code, reason = "the tests of landmark-http use the rest")]
-#[path = "../../../http/tests/http/server.rs"]
-mod server;
 
 #[derive(Debug, Default)]
 struct Listener {

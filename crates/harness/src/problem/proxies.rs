@@ -138,7 +138,7 @@ fn cosine(vectors: SparseVectors) -> Result<Arc<dyn Oracle>, LoadError> {
     Ok(Arc::new(Normalized::new(Box::new(vectors))?))
 }
 
-/// A free oracle, with its whole matrix in memory from the first score that is read; up to 6,000 items.
+/// A free oracle of up to 6,000 items with its whole matrix, 8n² bytes, in memory from the first score that is read; a larger one as it is.
 pub fn kept(proxy: Arc<dyn Oracle>) -> Arc<dyn Oracle> {
     if proxy.len() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use landmark_http::{Embedder, EmbeddingParams};
 
-use crate::server::Request;
+use landmark_test_server::Request;
 
 fn vector(text: &Json) -> Json {
     json!([number(text), 1.0, -number(text) / 4.0])

@@ -7,8 +7,6 @@ mod faults;
 mod jobs;
 mod money;
 mod scores;
-#[allow(dead_code, reason = "the tests of landmark-fetch use the rest")]
-mod server;
 mod tls;
 
 use std::sync::Arc;
@@ -18,7 +16,7 @@ use landmark_http::{Http, HttpParams};
 use landmark_oracles::subprocess::{FailedPairs, ScoredItems};
 use serde_json::{Value as Json, json};
 
-use server::{Answer, Server};
+use landmark_test_server::{Answer, Server};
 
 /// Items of distinct texts: item i is `text i`.
 fn items(count: usize) -> Arc<ScoredItems> {

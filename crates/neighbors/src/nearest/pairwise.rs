@@ -6,7 +6,7 @@
 //! ```
 //! Row kriging sees only the known pairs of one item. The process also learns from pairs of similar items, and its second kernel learns which items
 //! are similar by the score itself: items whose estimated rows agree. It costs no call. On five matrices of 450 to 700 items recall@10 at 20 calls
-//! an item rises by .03 to .14.
+//! an item rises by .03 to .14. On 3,097 tweets it rises by .09 with one proxy, and falls by .02 and .04 with two others.
 //!
 //! The weights come from known pairs that were hidden from both ([`Weights`]); without this gate the process loses where there are few
 //! calls. With fewer than 500 known pairs there is nothing to choose weights by, and kriging works alone.

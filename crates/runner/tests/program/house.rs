@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 
 const FLOORS: &[(&str, usize)] = &[
     ("crates/core", 0),
+    ("crates/test-server", 0),
     ("crates/yaml", 0),
     ("crates/data", 1),
     ("crates/features", 1),
@@ -33,7 +34,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/xtask", 9),
 ];
 
-const APART: [&str; 3] = ["crates/neural", "crates/python", "crates/xtask"];
+const APART: [&str; 4] = ["crates/neural", "crates/python", "crates/test-server", "crates/xtask"];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()

@@ -1,4 +1,8 @@
-//! A small HTTP/1.1 server whose every answer is scripted; on request it uses TLS. The tests of `landmark-fetch` use it, too.
+//! A small HTTP/1.1 server on the loopback address whose every answer is scripted; on request it uses TLS.
+//!
+//! For the tests of `landmark-fetch` and `landmark-http`. It panics on what they do not send.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,19 +16,19 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value as Json;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Request {
-    pub(crate) number: usize,
-    pub(crate) path: String,
-    pub(crate) headers: BTreeMap<String, String>,
-    pub(crate) body: Json,
-    pub(crate) text: String,
-    pub(crate) bytes: usize,
+pub struct Request {
+    pub number: usize,
+    pub path: String,
+    pub headers: BTreeMap<String, String>,
+    pub body: Json,
+    pub text: String,
+    pub bytes: usize,
     /// First byte of the range that is asked for.
-    pub(crate) from: Option<usize>,
+    pub from: Option<usize>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Answer {
+pub struct Answer {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
@@ -35,19 +39,19 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn of(status: u16, body: &[u8]) -> Self {
+    pub fn of(status: u16, body: &[u8]) -> Self {
         Self { status, body: body.to_vec(), ..Self::default() }
     }
 
-    pub(crate) fn text(status: u16, body: &str) -> Self {
+    pub fn text(status: u16, body: &str) -> Self {
         Self::of(status, body.as_bytes())
     }
 
-    pub(crate) fn json(status: u16, body: &Json) -> Self {
+    pub fn json(status: u16, body: &Json) -> Self {
         Self::text(status, &body.to_string())
     }
 
-    pub(crate) fn file(request: &Request, body: &[u8]) -> Self {
+    pub fn file(request: &Request, body: &[u8]) -> Self {
         match request.from {
             None => Self::of(200, body),
             Some(from) if from < body.len() => {
@@ -58,25 +62,25 @@ impl Answer {
         }
     }
 
-    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+    pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub(crate) fn cut_after(self, bytes: usize) -> Self {
+    pub fn cut_after(self, bytes: usize) -> Self {
         Self { cut: Some(bytes), ..self }
     }
 
-    pub(crate) fn cut_after_of_body(self, bytes: usize) -> Self {
+    pub fn cut_after_of_body(self, bytes: usize) -> Self {
         let head = self.bytes().len() - self.body.len();
         self.cut_after(head + bytes)
     }
 
-    pub(crate) fn slowly(self, pause: Duration) -> Self {
+    pub fn slowly(self, pause: Duration) -> Self {
         Self { pause, ..self }
     }
 
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = format!("HTTP/1.1 {} X\r\ncontent-length: {}\r\n", self.status, self.body.len()).into_bytes();
         for (name, value) in &self.headers {
             bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
@@ -106,18 +110,18 @@ struct Log {
     most_at_once: AtomicUsize,
 }
 
-pub(crate) struct Server {
+pub struct Server {
     address: SocketAddr,
     scheme: &'static str,
     log: Arc<Log>,
 }
 
 impl Server {
-    pub(crate) fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
+    pub fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
         Self::listen(None, answer)
     }
 
-    pub(crate) fn start_tls(config: ServerConfig, answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
+    pub fn start_tls(config: ServerConfig, answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
         Self::listen(Some(Arc::new(config)), answer)
     }
 
@@ -143,24 +147,24 @@ impl Server {
         server
     }
 
-    pub(crate) fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.address)
     }
 
-    pub(crate) fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.address.port()
     }
 
-    pub(crate) fn seen(&self) -> Vec<Request> {
+    pub fn seen(&self) -> Vec<Request> {
         self.log.seen.lock().unwrap().clone()
     }
 
-    pub(crate) fn paths(&self) -> Vec<String> {
+    pub fn paths(&self) -> Vec<String> {
         self.seen().into_iter().map(|request| request.path).collect()
     }
 
     /// Requests that were worked on at once, at most.
-    pub(crate) fn most_at_once(&self) -> usize {
+    pub fn most_at_once(&self) -> usize {
         self.log.most_at_once.load(Ordering::SeqCst)
     }
 }
