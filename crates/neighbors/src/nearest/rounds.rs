@@ -47,6 +47,9 @@ pub struct RoundsParams {
     pub rank_transform: bool,
     /// A Gaussian process over pairs adds what it learns from the pairs of similar items, of up to 300,000 items. Off for who wants to see what it does.
     pub pairwise: bool,
+    /// Each round compares ways to learn (with the process, without it, of scores, of ranks) by the neighbors that a sample of their pairs finds, and the
+    /// best gets the rest. Off for who wants to see what it does: the process then goes by its weights alone.
+    pub looks: bool,
     /// Pairs stand in one list of all pairs, not in a list of each item: for a search of the most similar pairs of all.
     pub pairs: bool,
     /// Each round asks for this part of what was asked before, and `rounds` is not read: for who stops by a rule of his own.
@@ -75,6 +78,7 @@ impl Default for RoundsParams {
             hubness: true,
             rank_transform: true,
             pairwise: true,
+            looks: true,
             pairs: false,
             growth: None,
             one_order: None,

@@ -11,10 +11,11 @@ use super::lists::Lists;
 use super::pairwise::Pairwise;
 use super::places::ranked;
 use super::pool::{FAILED, OFTEN, Pool};
+use super::rank_transform::RankTransform;
 use super::rounds::{CallPlan, Rounds};
 use super::{NeighborError, PROXY, require_symmetric, trial};
 use crate::universe::Universe;
-use arms::Arm;
+use arms::{Arm, Learnt};
 use estimates::ColumnHubness;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
@@ -56,6 +57,8 @@ pub struct Search {
     hubness: [ColumnHubness; 2],
     /// True while the link and kriging see ranks.
     by_rank: bool,
+    /// The transform to ranks that was last learnt from.
+    ranks: RankTransform,
     judges: Vec<usize>,
     /// A uniform permutation of items.
     order: Arc<[usize]>,
@@ -68,6 +71,10 @@ pub struct Search {
     /// E, pair by pair; of pairs with a score, the link.
     estimates: Vec<f64>,
     is_estimated: bool,
+    /// Other estimates of the same pairs, to look at.
+    others: Vec<Learnt>,
+    /// True if ranks are learnt from, false if scores; `None` before a round has shown which is better.
+    learns_ranks: Option<bool>,
     next: Next,
     asked: u64,
     failed: u64,
@@ -76,7 +83,7 @@ pub struct Search {
     reports: Vec<RoundReport>,
     /// True where the main proxy, or the second, was fitted to the columns.
     is_seeded: bool,
-    /// Pairs that each way of choosing would take, of the current round of a search with a seed.
+    /// Pairs that each way of choosing would take, of the current round; none where there is one way.
     looks: Vec<(Arm, Vec<Pair>)>,
     /// Candidates that the caller brought; no lists where there are none.
     given: Lists,
@@ -88,8 +95,8 @@ pub struct Search {
     indexed: Lists,
     /// True where the number of items is so large that all pairs are looked at as seldom as can be, in single precision.
     pub(super) is_large: bool,
-    /// Mean gain of each way in the round before.
-    gains: Vec<(Arm, f64)>,
+    /// Ways that were clearly behind in the round before.
+    behind: Vec<Arm>,
     /// The way whose pairs were best in the last round.
     best_arm: Arm,
     /// True where no estimate stands before a known pair in a list.
@@ -151,6 +158,7 @@ impl Search {
             columns: columns_of(&rounds, &call_plan, n, rounds.column_items(landmarks.order(), wanted)),
             hubness: [(); 2].map(|()| ColumnHubness::unknown(n)),
             by_rank: false,
+            ranks: RankTransform::default(),
             judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
             order: landmarks.independent().into(),
             pairwise: None,
@@ -159,6 +167,8 @@ impl Search {
             outside: Vec::new(),
             estimates: Vec::new(),
             is_estimated: false,
+            others: Vec::new(),
+            learns_ranks: None,
             next: Next::Trial,
             asked: 0,
             failed: 0,
@@ -171,7 +181,7 @@ impl Search {
             has_index: false,
             indexed: Lists::default(),
             is_large: n > OFTEN,
-            gains: Vec::new(),
+            behind: Vec::new(),
             best_arm: Arm::Seed,
             lists_known_first: call_plan.is_plain,
             price: rounds.price(shape),
@@ -300,13 +310,16 @@ impl Search {
                     let share = if self.proxies.is_empty() { 0.0 } else { self.rounds.params().share };
                     // a part of a count that fits in an f64
                     let of_proxy = (share * count as f64) as usize;
-                    let pairs = self.by_proxy(of_proxy)?;
+                    let mut pairs = self.by_proxy(of_proxy)?;
+                    pairs.extend(self.look_at_learnt(at_most(count), at_most(count) - pairs.len()));
+                    pairs.sort_unstable();
+                    pairs.dedup();
                     self.next = Next::Estimate(round, at_most(count) - pairs.len());
                     (Step::Proxy(round), pairs)
                 }
                 Next::Estimate(round, count) => {
                     self.next = Next::Proxy(round + 1);
-                    let pairs = if self.is_seeded { self.by_best_arm(count) } else { self.by_estimate(count) };
+                    let pairs = if self.looks.is_empty() { self.by_estimate(count) } else { self.by_best_arm(count) };
                     (Step::Estimate(round), pairs)
                 }
             };

@@ -14,6 +14,7 @@ use landmark_core::stream::stream;
 mod bounds;
 mod given;
 mod known;
+mod looks;
 mod orders;
 mod trial;
 mod two_lists;
@@ -57,7 +58,9 @@ fn every_batch_lambda_and_list_is_that_of_the_numpy_twin() {
         let ways = [proxies.clone(), proxies.iter().map(hidden).collect()];
         let landmarks = Landmarks::new(oracle.len(), indices(&case["columns"]), indices(&case["judges"])).unwrap();
         let count = |name: &str| usize::try_from(case[name].as_u64().unwrap()).unwrap();
-        let params = RoundsParams { k: count("k"), calls_per_item: count("calls_per_item"), ..RoundsParams::default() };
+        let (k, calls_per_item) = (count("k"), count("calls_per_item"));
+        // the twin has one way to learn
+        let params = RoundsParams { k, calls_per_item, looks: false, ..RoundsParams::default() };
         for proxies in ways {
             let rounds = params.clone().check().unwrap();
             let mut search = Search::new(rounds, OracleShape::of(&oracle), proxies, &landmarks).unwrap();

@@ -16,7 +16,7 @@ pub enum Step {
     Given,
     /// The proxy's best pairs.
     First,
-    /// A round's share for the proxy's best pairs; rounds count from 0.
+    /// A round's share for the proxy's best pairs, and those by which ways to learn are compared; rounds count from 0.
     Proxy(usize),
     /// Calls left of a round, for the best pairs by the estimate.
     Estimate(usize),

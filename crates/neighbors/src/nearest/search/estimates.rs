@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Arm, RoundReport, Search};
+use super::{Arm, Learnt, RoundReport, Search};
 use crate::nearest::kriging::{Choice, Kernel, concordance};
 use crate::nearest::lists::{Lists, ROWS_PER_CHUNK, by_rows};
 use crate::nearest::pairwise::{self, Pairwise, Process, Weights};
@@ -86,20 +86,23 @@ impl Search {
             return Ok(());
         }
         // freed first: they are computed again below
-        (self.estimates, self.is_estimated) = (Vec::new(), false);
+        (self.estimates, self.is_estimated, self.others) = (Vec::new(), false, Vec::new());
+        // the process lost its place to another way, which makes the lists, too
+        let is_without = is_last && matches!(self.best_arm, Arm::WithoutProcess | Arm::OtherScale);
         let link = self.choose_transform()?;
         self.expand(&link)?;
-        let (process, weights) = self.process(&link, is_last)?;
+        let is_compared = self.rounds.params().looks && !is_last && !self.is_seeded && !self.call_plan.is_plain;
+        let other_scale = if is_compared { self.other_scale()? } else { None };
+        let (process, weights) = if is_without { (None, Weights::KRIGING) } else { self.process(&link, is_last)? };
         let pool = self.pool.as_ref().expect("made above");
         let (choice, kriged) = self.krige(pool, &link, |_| true)?;
-        // in the same memory
-        let mut estimates = kriged.unwrap_or_else(|| vec![0.0; pool.pair_count()]);
-        by_rows(pool.firsts(), &mut estimates).enumerate().for_each(|(i, row)| {
-            for (value, slot) in row.iter_mut().zip(pool.upper(i)) {
-                let kriged = if pool.is_asked(slot) { 0.0 } else { weights.kriging * *value };
-                *value = self.linked(pool, &link, i, slot) + kriged;
-            }
-        });
+        let kriged = kriged.unwrap_or_else(|| vec![0.0; pool.pair_count()]);
+        let mut others = Vec::new();
+        if is_compared && process.is_some() {
+            let estimates = self.linked_and(pool, &link, kriged.clone(), 1.0);
+            others.push(Learnt { arm: Arm::WithoutProcess, by_rank: self.by_rank, estimates });
+        }
+        let mut estimates = self.linked_and(pool, &link, kriged, weights.kriging);
         if let Some(process) = &process {
             let predicted = pairwise::predict(process, pool);
             estimates
@@ -118,14 +121,52 @@ impl Search {
             kriging_weight: if choice.lambda.is_some() { weights.kriging } else { 0.0 },
             process_weight: weights.process,
         });
-        self.estimates = estimates;
-        self.is_estimated = true;
+        others.extend(other_scale.map(|link| self.of_other_scale(&link)).transpose()?);
+        (self.estimates, self.is_estimated, self.others) = (estimates, true, others);
         self.correct(|i, j| process.as_ref().map_or(0.0, |process| weights.process * process.at(i, j)));
         Ok(())
     }
 
-    /// The link on scores, or on their ranks where they predict the order of known pairs clearly better; the pool and hubness show the same.
+    /// The link, and what kriging adds to it of a pair without a score, in the memory of the latter.
+    fn linked_and(&self, pool: &Pool, link: &HubLink, mut kriged: Vec<f64>, weight: f64) -> Vec<f64> {
+        by_rows(pool.firsts(), &mut kriged).enumerate().for_each(|(i, row)| {
+            for (value, slot) in row.iter_mut().zip(pool.upper(i)) {
+                let kriged = if pool.is_asked(slot) { 0.0 } else { weight * *value };
+                *value = self.linked(pool, link, i, slot) + kriged;
+            }
+        });
+        kriged
+    }
+
+    /// The link of ranks where scores are shown, of scores where ranks are, with its candidates; none where there is one scale, or where it takes too long.
+    fn other_scale(&mut self) -> Result<Option<HubLink>, NeighborError> {
+        if !self.rounds.params().rank_transform || self.is_large {
+            return Ok(None);
+        }
+        let by_rank = self.by_rank;
+        let link = self.transform(!by_rank);
+        self.expand(&link)?;
+        self.show(by_rank);
+        Ok(Some(link))
+    }
+
+    /// Estimates by the link of the other scale, and kriging.
+    fn of_other_scale(&mut self, link: &HubLink) -> Result<Learnt, NeighborError> {
+        let by_rank = !self.by_rank;
+        self.show(by_rank);
+        let pool = self.pool.as_ref().expect("made before");
+        let (_, kriged) = self.krige(pool, link, |_| true)?;
+        let estimates = self.linked_and(pool, link, kriged.unwrap_or_else(|| vec![0.0; pool.pair_count()]), 1.0);
+        self.show(!by_rank);
+        Ok(Learnt { arm: Arm::OtherScale, by_rank, estimates })
+    }
+
+    /// The link on the scale that rounds have shown to be better; before, on scores, or on their ranks where they predict the order of known pairs clearly
+    /// better. The pool and hubness show the same.
     fn choose_transform(&mut self) -> Result<HubLink, NeighborError> {
+        if let Some(ranks) = self.learns_ranks {
+            return Ok(self.transform(ranks));
+        }
         let by_scores = self.transform(false);
         if !self.rounds.params().rank_transform || self.call_plan.is_plain {
             return Ok(by_scores);
@@ -141,15 +182,18 @@ impl Search {
 
     /// The link on ranks, or on the scores, which the pool and hubness show from now on.
     fn transform(&mut self, to_ranks: bool) -> HubLink {
+        if to_ranks {
+            self.ranks = self.pool.as_ref().expect("made before").ranks();
+        }
         self.show(to_ranks);
         self.fit_link(self.pool.as_ref().expect("made before"))
     }
 
-    /// Makes the pool and hubness show ranks, or the scores.
-    fn show(&mut self, ranks: bool) {
+    /// Makes the pool and hubness show ranks, those of the scores that were known when they were last learnt from, or the scores.
+    pub(super) fn show(&mut self, ranks: bool) {
         self.by_rank = ranks;
         if let Some(pool) = &mut self.pool {
-            pool.transform_by(if ranks { pool.ranks() } else { RankTransform::default() });
+            pool.transform_by(if ranks { self.ranks.clone() } else { RankTransform::default() });
         }
     }
 
@@ -300,7 +344,7 @@ impl Search {
         let h = self.hubness().items.values();
         let at = |i: usize, j: usize, proxies: &[f64]| link.at((h[i], h[j]), proxies);
         let linked = self.linked_pairs(pool, link);
-        if pairwise.is_to_be_weighed(is_last) {
+        if pairwise.is_to_be_weighed(is_last, self.by_rank) {
             let hidden = pairwise.hidden(pool);
             if hidden.is_empty() {
                 pairwise.weigh_nothing();
@@ -322,7 +366,7 @@ impl Search {
                     Some(process) => rows.map(|(i, j)| process.at(i, j)).collect(),
                     None => vec![0.0; hidden.len()],
                 };
-                pairwise.weigh(&left, &kriged, &predicted);
+                pairwise.weigh(&left, &kriged, &predicted, self.by_rank);
             }
         }
         let weights = pairwise.weights();
