@@ -1,5 +1,5 @@
-//! Recall@1 and recall@10 of a search without the Gaussian process over pairs, and with it and the looks that may leave it out, over paired draws of landmarks, and its own time; then the share of the
-//! n best pairs of n items that is evaluated by reranking with the proxy, by a search for lists, and by one for pairs.
+//! Recall@1 and recall@10 of a search without the Gaussian process over pairs and without looks, and with both, over paired draws of landmarks, and its
+//! own time; then the share of the n best pairs of n items that is evaluated by reranking with the proxy, by a search for lists, and by one for pairs.
 //!
 //! ```text
 //! cargo run --release -p landmark-neighbors --example pairwise_recall -- K.f64 n [VECTORS.f64 | PROXY.f64 [VECTORS.f64]] ...
@@ -144,7 +144,7 @@ fn main() -> Result<(), Failure> {
             let landmarks = Landmarks::uniform(n, &mut stream(draw, "pairwise recall", "landmarks", 0));
             let mut at_ten = [0.0; 2];
             for (place, pairwise) in [false, true].into_iter().enumerate() {
-                // without the process there is one way to learn
+                // neither, or both
                 let looks = pairwise;
                 let rounds = RoundsParams { calls_per_item, pairwise, looks, ..RoundsParams::default() }.check()?;
                 let start = Instant::now();

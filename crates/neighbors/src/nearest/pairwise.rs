@@ -10,9 +10,8 @@
 //!
 //! The weights come from known pairs that were hidden from both ([`Weights`]); without this gate the process loses where there are few
 //! calls. Known pairs are no sample of all pairs, and with these weights alone the process lost two to five points of recall on 3,097 tweets with two of
-//! three proxies. So every round looks at what is found with the process and without it, and the
-//! better way gets the rest of the round (`search/arms.rs`). With fewer than 500 known pairs there is nothing to choose weights by, and kriging works
-//! alone.
+//! three proxies. So every round looks at what is found with the process and without it, and the better way gets the rest of the round
+//! (`search/arms.rs`). With fewer than 500 known pairs there is nothing to choose weights by, and kriging works alone.
 //!
 //! Nothing is n²: with 512 nodes of which r = 256 directions are kept, T = 256 references, p known pairs and m proxies, a fit takes about 25(8pr + 4nr²)
 //! operations, a round two fits, and two more where weights are chosen; memory about 40nr + 4nTm bytes. Above 20,000 items a round takes one fit of 15 products
@@ -120,7 +119,7 @@ pub(super) struct Pairwise {
     /// Decides which pairs are hidden.
     key: u64,
     weights: Weights,
-    /// True if they were chosen by ranks: those of scores are others.
+    /// True if the weights were chosen while ranks were shown: they do not hold for scores.
     weighed_by_rank: bool,
     effort: Arc<Effort>,
     rounds: u64,

@@ -71,7 +71,7 @@ pub struct Search {
     /// E, pair by pair; of pairs with a score, the link.
     estimates: Vec<f64>,
     is_estimated: bool,
-    /// Other estimates of the same pairs, to look at.
+    /// Other estimates of the same pairs, until the looks at them have been judged: 8 bytes per candidate pair each.
     others: Vec<Learnt>,
     /// True if ranks are learnt from, false if scores; `None` before a round has shown which is better.
     learns_ranks: Option<bool>,

@@ -257,6 +257,18 @@ fn items_are_described_by_the_mean_of_the_kernels_of_all_proxies_or_by_one_of_th
 }
 
 #[test]
+fn weights_of_ranks_are_not_used_for_scores() {
+    let (proxy, _, _) = setting(N);
+    let order: Vec<usize> = (0..N).collect();
+    let mut pairwise = Pairwise::new(N, &order, &[proxy], None, false).expect("finite");
+    pairwise.weigh(&[1.0], &[0.0], &[1.0], true);
+    pairwise.end_round();
+    // the second round keeps the weights of the first, on the same scale
+    assert!(!pairwise.is_to_be_weighed(false, true));
+    assert!(pairwise.is_to_be_weighed(false, false) && pairwise.is_to_be_weighed(true, true));
+}
+
+#[test]
 fn where_nothing_is_left_over_there_is_no_process() {
     let (proxy, pool, _) = setting(N);
     let order: Vec<usize> = (0..N).collect();

@@ -127,7 +127,9 @@ impl Search {
             self.learns_ranks = Some(self.by_rank != (best.arm == Arm::OtherScale));
         }
         self.is_estimated = false;
-        self.picks(best.arm, count)
+        let picks = self.picks(best.arm, count);
+        self.others = Vec::new();
+        picks
     }
 
     /// What every way gained by the pairs that it named.
