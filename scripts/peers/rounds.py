@@ -1,4 +1,4 @@
-"""ROUNDS in NumPy, written from its description and not from the Rust: the twin of crates/core/src/neighbors.
+"""ROUNDS in NumPy, written from its description and not from the Rust: the twin of crates/neighbors/src/nearest.
 
     python scripts/peers/rounds.py golden > crates/neighbors/tests/golden/rounds.json
 
@@ -324,9 +324,9 @@ def case(seed, n, d, b, k, proxies, width=None, hubness=0.3):
 if __name__ == "__main__":
     if sys.argv[1:] != ["golden"]:
         sys.exit(__doc__)
-    # the third and the fifth are larger than the 64 candidates that every item has at least, and try their columns, which the fifth drops; the
+    # the third and the fifth are larger than the 128 candidates that every item has at least, and try their columns, which the fifth drops; the
     # fourth has no proxy
-    cases = [case(1, 40, 5, 5, 4, 1), case(2, 48, 5, 7, 5, 2), case(3, 104, 3, 4, 6, 1, width=64), case(4, 36, 4, 6, 3, 0)]
-    cases.append(case(5, 100, 4, 5, 5, 2, width=64, hubness=0.0))
+    cases = [case(1, 40, 5, 5, 4, 1), case(2, 48, 5, 7, 5, 2), case(3, 136, 3, 4, 6, 1, width=128), case(4, 36, 4, 6, 3, 0)]
+    cases.append(case(5, 134, 4, 5, 5, 2, width=128, hubness=0.0))
     json.dump({"cases": cases}, sys.stdout)
     print()

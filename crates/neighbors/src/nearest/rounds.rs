@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use landmark_core::oracle::{Coin, OracleShape};
 use landmark_core::parameter::BadParameter;
 
+use super::pool::OFTEN;
 use crate::universe::Universe;
 
-/// Candidates an item, at least: at a few calls an item, kriging has something to choose from.
-const FEWEST_CANDIDATES: usize = 64;
+/// Candidates an item, at least, so that estimates have something to choose from at a few calls: of up to [`OFTEN`] items, and of more, where
+/// candidates take most of the memory. On trees at 5 calls 128 in place of 64 lower the standard deviation of recall@10 from 0.029 to 0.017 (ten draws).
+const FEWEST_CANDIDATES: (usize, usize) = (128, 64);
 
 /// Calls an item up to which the single nearest item is found best by reranking the proxy's.
 const PLAIN_CALLS: usize = 5;
@@ -313,6 +315,7 @@ impl Rounds {
     /// Candidates that every item keeps, of n items.
     pub fn width(&self, n: usize) -> usize {
         let wanted = self.0.candidates.saturating_mul(self.0.calls_per_item);
-        wanted.max(2 * self.0.k).max(FEWEST_CANDIDATES).min(n.saturating_sub(1))
+        let fewest = if n > OFTEN { FEWEST_CANDIDATES.1 } else { FEWEST_CANDIDATES.0 };
+        wanted.max(2 * self.0.k).max(fewest).min(n.saturating_sub(1))
     }
 }

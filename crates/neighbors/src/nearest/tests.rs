@@ -59,8 +59,8 @@ fn every_batch_lambda_and_list_is_that_of_the_numpy_twin() {
         let landmarks = Landmarks::new(oracle.len(), indices(&case["columns"]), indices(&case["judges"])).unwrap();
         let count = |name: &str| usize::try_from(case[name].as_u64().unwrap()).unwrap();
         let (k, calls_per_item) = (count("k"), count("calls_per_item"));
-        // the twin has one way to learn
-        let params = RoundsParams { k, calls_per_item, looks: false, ..RoundsParams::default() };
+        // the twin has one way to learn, and no process over pairs
+        let params = RoundsParams { k, calls_per_item, pairwise: false, looks: false, ..RoundsParams::default() };
         for proxies in ways {
             let rounds = params.clone().check().unwrap();
             let mut search = Search::new(rounds, OracleShape::of(&oracle), proxies, &landmarks).unwrap();
