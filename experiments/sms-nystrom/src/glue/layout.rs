@@ -144,13 +144,10 @@ fn proxy_study<'a>(rows: &'a [ResultRow]) -> Option<TableSpec> {
     if cells.is_empty() {
         return None;
     }
+    let ranks: Vec<&ResultRow> = rows.iter().filter(|row| row.comparison == Comparison::Rank.id()).collect();
     let mean = |method: &str, columns: u64, metric: Metric| {
-        let values: Vec<f64> = rows
-            .iter()
-            .filter(|row| cell(row) == (method, columns) && row.metric == metric)
-            .filter(|row| row.comparison == Comparison::Rank.id())
-            .map(|row| row.value)
-            .collect();
+        let of_cell = ranks.iter().filter(|row| row.metric == metric && row.subject.method == method);
+        let values: Vec<f64> = of_cell.filter(|row| row.count("columns") == columns).map(|row| row.value).collect();
         if values.is_empty() { None } else { Some(values.iter().sum::<f64>() / values.len() as f64) }
     };
     let show = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
