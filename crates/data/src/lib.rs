@@ -34,7 +34,7 @@ pub mod kelp;
 mod lines;
 pub mod matrices;
 pub mod mentions;
-mod npy_header;
+pub mod npy;
 pub mod pairs;
 pub mod raw;
 pub mod relevancy;

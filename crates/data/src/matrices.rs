@@ -6,14 +6,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use half::f16;
 use ndarray::{Array2, ShapeBuilder};
 use zip::ZipArchive;
 
 use crate::contained::contained;
 use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
-use crate::npy_header::{self, Dtype, Header};
+use crate::npy::{self, Header};
 use crate::unpack::{Bounded, check_promise, open};
 
 mod generated;
@@ -48,7 +47,7 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
     let not_square = |rows, cols| DataError::NotSquare { path: path.to_owned(), rows, cols };
     if !["npz", "csv", "tsv", "txt"].contains(&ending(path).as_str()) {
         // before its numbers are read
-        let Header { rows, cols, .. } = npy_header::read(path, &mut open(path)?)?;
+        let Header { rows, cols, .. } = npy::read_header(path, &mut open(path)?)?;
         if rows != cols {
             return Err(not_square(rows, cols));
         }
@@ -75,18 +74,9 @@ fn read_finite(path: &Path, what: &'static str) -> Result<Array2<f64>, DataError
     }
 }
 
-/// Refuses a `.npy` file, of an array of any shape, that is shorter than its header promises, before somebody makes room for that.
-///
-/// # Errors
-/// [`DataError::Truncated`], and as [`read_square`] where it has no header that is known.
-pub fn check_npy(path: &Path) -> Result<(), DataError> {
-    let bytes = npy_header::promised(path, &mut open(path)?)?;
-    check_promise(path, "the numbers that its header promises", bytes)
-}
-
 fn read_npy(path: &Path) -> Result<Array2<f64>, DataError> {
     let mut reader = open(path)?;
-    let header = npy_header::read(path, &mut reader)?;
+    let header = npy::read_header(path, &mut reader)?;
     check_promise(path, &promise(&header), header.bytes())?;
     read_numbers(path, &header, &mut reader)
 }
@@ -95,43 +85,12 @@ fn promise(header: &Header) -> String {
     format!("a matrix of {} × {} numbers", header.rows, header.cols)
 }
 
-/// The numbers behind a header; room is made as they come.
+/// The matrix behind a header.
 fn read_numbers(path: &Path, header: &Header, reader: &mut dyn Read) -> Result<Array2<f64>, DataError> {
-    let numbers = numbers_of(path, header, &promise(header), reader)?;
+    let numbers = npy::numbers(path, header.dtype, header.bytes(), &promise(header), reader)?;
     let &Header { fortran_order, rows, cols, .. } = header;
     // as many numbers as the shape states
     Ok(Array2::from_shape_vec((rows, cols).set_f(fortran_order), numbers).unwrap_or_default())
-}
-
-/// The same in the order of the file; `what` is what a file that ends too soon should have.
-fn numbers_of(path: &Path, header: &Header, what: &str, reader: &mut dyn Read) -> Result<Vec<f64>, DataError> {
-    let truncated = |seen| DataError::Truncated {
-        path: path.to_owned(),
-        at: what.to_owned(),
-        seen,
-        wanted: header.bytes().unwrap_or(u64::MAX),
-    };
-    let wanted = header.bytes().ok_or_else(|| truncated(0))?;
-    let mut bytes = Vec::new();
-    reader.take(wanted).read_to_end(&mut bytes).map_err(DataError::io(path))?;
-    if (bytes.len() as u64) < wanted {
-        return Err(truncated(bytes.len() as u64));
-    }
-    Ok(bytes.chunks_exact(header.dtype.size()).map(|bytes| number(header.dtype, bytes)).collect())
-}
-
-fn number(dtype: Dtype, bytes: &[u8]) -> f64 {
-    let mut eight = [0; 8];
-    eight[..bytes.len()].copy_from_slice(bytes);
-    let whole = u64::from_le_bytes(eight);
-    match dtype {
-        Dtype::F16 => f16::from_le_bytes([bytes[0], bytes[1]]).to_f64(),
-        Dtype::F32 => f64::from(f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),
-        Dtype::F64 => f64::from_le_bytes(eight),
-        Dtype::Whole { signed: false, .. } => whole as f64,
-        // the sign stands at the top of the bytes that there are
-        Dtype::Whole { bytes, signed: true } => ((whole << (64 - 8 * bytes)) as i64 >> (64 - 8 * bytes)) as f64,
-    }
 }
 
 fn read_npz(path: &Path) -> Result<Array2<f64>, DataError> {
@@ -150,7 +109,7 @@ fn read_npz(path: &Path) -> Result<Array2<f64>, DataError> {
         }
         let array = archive.by_index(0).map_err(|error| unreadable(error.to_string()))?;
         let mut array = Bounded::new(array, packed);
-        let header = npy_header::read(path, &mut array)?;
+        let header = npy::read_header(path, &mut array)?;
         read_numbers(path, &header, &mut array)
     };
     contained(read).unwrap_or_else(|panic| Err(unreadable(panic)))
@@ -307,6 +266,7 @@ fn read_lines(path: &Path) -> Result<Array2<f64>, DataError> {
 
 #[cfg(test)]
 mod tests {
+    use half::f16;
     use ndarray::array;
     use ndarray_npy::WriteNpyExt;
 
@@ -361,9 +321,9 @@ mod tests {
                 whole[..whole.len() - 8].to_vec(),
                 "truncated at a matrix of 3 × 3 numbers: 64 bytes are left, wanted are 72",
             ),
-            (npy_header::encode("{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1), }\n", &[0; 8]), "`<c8`"),
+            (npy::encode("{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1), }\n", &[0; 8]), "`<c8`"),
             (
-                npy_header::encode("{'descr': '<f8', 'fortran_order': False, 'shape': (100000, 100000), }\n", &[0; 8]),
+                npy::encode("{'descr': '<f8', 'fortran_order': False, 'shape': (100000, 100000), }\n", &[0; 8]),
                 "truncated at a matrix of 100000 × 100000 numbers: 88 bytes are left, wanted are 80000000000",
             ),
             (b"1.0, 0.5\n0.5, 1.0\n".to_vec(), "wanted is the header of a NumPy `.npy` file"),
@@ -377,7 +337,7 @@ mod tests {
     fn whole_numbers_and_half_precision_are_read() {
         let wanted = array![[1.0, -2.0], [3.0, 100.0]];
         let npy = |descr: &str, bytes: Vec<u8>| {
-            npy_header::encode(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2, 2), }}\n"), &bytes)
+            npy::encode(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2, 2), }}\n"), &bytes)
         };
         let halves = wanted.iter().flat_map(|&value| f16::from_f64(value).to_le_bytes()).collect();
         assert_eq!(load(&npy("<f2", halves)).unwrap(), wanted);
@@ -459,7 +419,7 @@ mod tests {
         assert!(message.contains("2 arrays: k, other"), "{message}");
         // an archive packs: the size that it states is not trusted, nor that of its file
         let promised = "{'descr': '<f8', 'fortran_order': False, 'shape': (100000, 100000), }\n";
-        std::fs::write(&path, zipped(&[("k.npy", &npy_header::encode(promised, &[0; 8]))])).unwrap();
+        std::fs::write(&path, zipped(&[("k.npy", &npy::encode(promised, &[0; 8]))])).unwrap();
         let message = read_square(&path).unwrap_err().to_string();
         assert!(message.contains("x.npz` is truncated at a matrix of 100000 × 100000 numbers: 8 bytes"), "{message}");
     }

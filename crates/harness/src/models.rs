@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{EmbeddingProxy, Identity, Itemless, Oracle, Pair};
 use landmark_core::stream::stream;
-use landmark_data::matrices;
+use landmark_data::{matrices, npy};
 use landmark_oracles::neural::{
     CrossEncoderParams, DeviceChoice, FineTune, FineTuned, ModelFileError, ModelFiles, Neural, NeuralError, Precision,
     TextScorer, TorchReport, TuningProgress, open,
@@ -14,7 +14,6 @@ use landmark_report::Caveat;
 use landmark_store::ItemList;
 use landmark_tasks::metrics::pearson;
 use ndarray::Array2;
-use ndarray_npy::write_npy;
 use rand::Rng as _;
 
 use crate::config::run_settings::RunSettings;
@@ -126,7 +125,7 @@ impl Models {
         let unfinished = path.with_extension("unfinished");
         let kept = std::fs::create_dir_all(&folder)
             .map_err(|error| error.to_string())
-            .and_then(|()| write_npy(&unfinished, &vectors).map_err(|error| error.to_string()))
+            .and_then(|()| npy::write(&unfinished, &vectors).map_err(|error| error.to_string()))
             .and_then(|()| std::fs::rename(&unfinished, &path).map_err(|error| error.to_string()));
         if let Err(error) = kept {
             tracing::warn!(

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Oracle, OracleError, Pair};
+use landmark_data::npy;
 use landmark_harness::config::TextsFormat;
 use landmark_harness::invocation::UsageError;
 use landmark_harness::items::OwnItems;
@@ -14,8 +15,7 @@ use landmark_neighbors::nearest::{Candidates, NeighborError};
 use landmark_report::amounts::count;
 use landmark_tasks::neighbors::{ApproximateParams, Neighbor, SignedVectors, approximate_lists};
 use miette::{Report, Result};
-use ndarray::{Array1, Array2};
-use ndarray_npy::{ReadNpyError, read_npy};
+use ndarray::{Array1, Ix2};
 
 /// The candidates of n items in a file: an array of indices (.npy, a row an item, −1 for none, as FAISS answers), or a table of pairs with the columns
 /// `first` and `second`.
@@ -96,26 +96,17 @@ fn refused(path: &Path, reason: &str) -> Report {
 }
 
 fn lists(path: &Path, n: usize) -> Result<Vec<Vec<usize>>> {
-    let unreadable = |error: &ReadNpyError| refused(path, &error.to_string());
-    let read: Array2<i64> = match read_npy(path) {
-        Ok(read) => read,
-        Err(ReadNpyError::WrongDescriptor(_)) => {
-            let narrow: Array2<i32> = read_npy(path).map_err(|error| match &error {
-                ReadNpyError::WrongDescriptor(seen) => {
-                    refused(path, &format!("it holds {seen} (expected whole numbers, int64 or int32)"))
-                }
-                other => unreadable(other),
-            })?;
-            narrow.mapv(i64::from)
-        }
-        Err(error) => return Err(unreadable(&error)),
+    let read = npy::read(path).map_err(|error| refused(path, &error.to_string()))?;
+    if !read.are_whole {
+        return Err(refused(path, "it holds real numbers (expected whole ones, such as int64 or int32)"));
+    }
+    let read = read.values.into_dimensionality::<Ix2>().map_err(|_| refused(path, "it is no matrix"))?;
+    let item = |row: usize, value: f64| match value {
+        -1.0 => Ok(None),
+        0.0.. => Ok(Some(value as usize)),
+        _ => Err(refused(path, &format!("row {row} names item {value} (expected -1 to {})", n.saturating_sub(1)))),
     };
-    let item = |row: usize, value: i64| match usize::try_from(value) {
-        Ok(item) => Ok(Some(item)),
-        Err(_) if value == -1 => Ok(None),
-        Err(_) => Err(refused(path, &format!("row {row} names item {value} (expected -1 to {})", n.saturating_sub(1)))),
-    };
-    let list = |(row, values): (usize, ndarray::ArrayView1<'_, i64>)| {
+    let list = |(row, values): (usize, ndarray::ArrayView1<'_, f64>)| {
         values.iter().filter_map(|&value| item(row, value).transpose()).collect::<Result<Vec<usize>>>()
     };
     read.rows().into_iter().enumerate().map(list).collect()
@@ -140,7 +131,7 @@ fn pairs(path: &Path, n: usize, items: Option<&OwnItems>) -> Result<Vec<Pair>> {
 #[cfg(test)]
 mod tests {
     use landmark_core::oracle::{EmbeddingProxy, block_of};
-    use ndarray::array;
+    use ndarray::{Array2, array};
     use ndarray_npy::write_npy;
 
     use super::*;

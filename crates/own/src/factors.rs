@@ -18,10 +18,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use landmark_core::approximation::ScatteredEntries;
-use landmark_data::matrices::check_npy;
+use landmark_data::npy;
 use landmark_report::columns::{self, Column};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
-use ndarray_npy::{ReadNpyExt, read_npy, write_npy};
+use ndarray::{Array, Array1, Array2, ArrayView2, Axis, Dimension};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -163,22 +162,14 @@ impl Factors {
     }
 
     fn write_numpy(&self, folder: &Path) -> Result<(), FactorsError> {
-        let failed = |path: &Path, error: ndarray_npy::WriteNpyError| {
-            file("write", path)(std::io::Error::other(error.to_string()))
-        };
-        let path = folder.join(VECTORS);
-        write_npy(&path, &self.vectors).map_err(|error| failed(&path, error))?;
-        let path = folder.join(SIGNATURE);
-        write_npy(&path, &self.signature).map_err(|error| failed(&path, error))?;
+        write_array(&folder.join(VECTORS), &self.vectors)?;
+        write_array(&folder.join(SIGNATURE), &self.signature)?;
         if let Some(projector) = &self.projector {
-            let path = folder.join(PROJECTOR);
-            write_npy(&path, projector).map_err(|error| failed(&path, error))?;
+            write_array(&folder.join(PROJECTOR), projector)?;
         }
         if let Some((pairs, scores)) = self.scattered_arrays() {
-            let path = folder.join(SCATTERED_PAIRS);
-            write_npy(&path, &pairs).map_err(|error| failed(&path, error))?;
-            let path = folder.join(SCATTERED_SCORES);
-            write_npy(&path, &scores).map_err(|error| failed(&path, error))?;
+            write_array(&folder.join(SCATTERED_PAIRS), &pairs)?;
+            write_array(&folder.join(SCATTERED_SCORES), &scores)?;
         }
         Ok(())
     }
@@ -286,18 +277,21 @@ impl Factors {
     }
 }
 
-/// The array of a file, whose header is believed no more than its size.
-fn read_array<A: ReadNpyExt>(path: &Path) -> Result<A, FactorsError> {
+fn write_array<T: npy::Number, D: Dimension>(path: &Path, array: &Array<T, D>) -> Result<(), FactorsError> {
+    npy::write(path, array).map_err(file("write", path))
+}
+
+fn read_array<D: Dimension>(path: &Path) -> Result<Array<f64, D>, FactorsError> {
     let damaged = |reason: String| FactorsError::Damaged { path: path.to_owned(), reason };
-    check_npy(path).map_err(|error| damaged(error.to_string()))?;
-    read_npy(path).map_err(|error| damaged(error.to_string()))
+    let array = npy::read(path).map_err(|error| damaged(error.to_string()))?;
+    array.values.into_dimensionality().map_err(|error| damaged(error.to_string()))
 }
 
 /// Scattered entries of n items, as many as are wanted.
 fn read_scattered(folder: &Path, n: usize, wanted: usize) -> Result<ScatteredEntries, FactorsError> {
     let (pairs_path, scores_path) = (folder.join(SCATTERED_PAIRS), folder.join(SCATTERED_SCORES));
     let damaged = |path: &Path, reason: String| FactorsError::Damaged { path: path.to_owned(), reason };
-    let pairs: Array2<u64> = read_array(&pairs_path)?;
+    let pairs: Array2<f64> = read_array(&pairs_path)?;
     let scores: Array1<f64> = read_array(&scores_path)?;
     if pairs.dim() != (wanted, 2) || scores.len() != wanted {
         let reason =
@@ -307,7 +301,8 @@ fn read_scattered(folder: &Path, n: usize, wanted: usize) -> Result<ScatteredEnt
     let mut seen = std::collections::HashSet::new();
     let mut items = Vec::with_capacity(wanted);
     for pair in pairs.rows() {
-        let item = |k: usize| usize::try_from(pair[k]).ok().filter(|&item| item < n);
+        let item =
+            |k: usize| ((0.0..n as f64).contains(&pair[k]) && pair[k].fract() == 0.0).then_some(pair[k] as usize);
         match (item(0), item(1)) {
             (Some(i), Some(j)) if i < j && seen.insert((i, j)) => items.push((i, j)),
             _ => {
@@ -409,7 +404,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("factors");
         factors().write(&place, None, &[FactorFormat::Npy]).unwrap();
-        write_npy(place.join(VECTORS), &Array2::<f64>::zeros((2, 2))).unwrap();
+        npy::write(&place.join(VECTORS), &Array2::<f64>::zeros((2, 2))).unwrap();
         let error = Factors::read(&place).unwrap_err().to_string();
         assert!(error.contains("2 × 2") && error.contains("3 × 2"), "{error}");
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::own_data;
 use landmark_core::approximation::Embedding;
 use landmark_core::oracle::block_of;
-use landmark_data::matrices;
+use landmark_data::{matrices, npy};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
 use landmark_harness::loaded::LoadError;
@@ -26,7 +26,6 @@ use landmark_report::write_file;
 use landmark_tasks::neighbors::nearest;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
-use ndarray_npy::WriteNpyExt;
 
 use crate::own::{Own, other_scorer, refused, write_table};
 
@@ -41,9 +40,9 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
     let Projected { vectors, scores, evaluated } = own.project(items, &new, embeddings)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = own.folder.join(own_data::PROJECTED).join(stem);
-    let mut npy = Vec::new();
-    vectors.write_npy(&mut npy).into_diagnostic()?;
-    write_file(&folder.join("vectors.npy"), &npy).into_diagnostic()?;
+    let mut bytes = Vec::new();
+    npy::write_to(&mut bytes, &vectors).into_diagnostic()?;
+    write_file(&folder.join("vectors.npy"), &bytes).into_diagnostic()?;
     let rows = vec![Column::text("id", new.ids.iter().map(Some)), Column::vectors("vector", vectors.view())];
     write_table(&folder.join("vectors.parquet"), rows)?;
     let found = nearest(vectors.view(), own.vectors(), k);

@@ -8,7 +8,9 @@ use landmark_harness::run::RunError;
 use landmark_yaml::{ConfigError, did_you_mean};
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::{Cli, Command, FORMER, GROUPS, LogArgs, PROGRAM};
 use crate::exit::{Exit, UsageError};
@@ -119,17 +121,18 @@ fn refuse_mistyped_command(file: &Path) -> Result<()> {
 /// Log lines go to standard error; RUST_LOG wins over `-v`.
 pub fn start_log(arguments: LogArgs) {
     let level = match (arguments.quiet, arguments.verbose) {
-        (true, _) => "error",
-        (false, 0) => "warn",
-        (false, 1) => "info",
-        (false, _) => "debug",
+        (true, _) => LevelFilter::ERROR,
+        (false, 0) => LevelFilter::WARN,
+        (false, 1) => LevelFilter::INFO,
+        (false, _) => LevelFilter::DEBUG,
     };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
-    let subscriber = subscriber.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).without_time();
+    let wanted = std::env::var("RUST_LOG").ok().and_then(|wanted| wanted.parse().ok());
+    let filter = wanted.unwrap_or_else(|| Targets::new().with_default(level));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false).without_time();
+    let lines = lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     // if the reader is gone, reporting that to it panics
-    let subscriber = subscriber.log_internal_errors(false);
-    if let Err(error) = subscriber.try_init() {
+    let lines = lines.log_internal_errors(false);
+    if let Err(error) = tracing_subscriber::registry().with(lines).with(filter).try_init() {
         tracing::debug!("the log was started before: {error}");
     }
 }

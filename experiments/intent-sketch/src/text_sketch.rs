@@ -275,8 +275,6 @@ impl StudyWork for Sketching {
 
 fn write_projection(folder: &Path, projection: &Projection) -> Result<(), StudyError> {
     let path = folder.join(PROJECTION);
-    let directions = projection.directions().as_standard_layout().into_owned();
-    ndarray_npy::write_npy(&path, &directions)
-        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
-    Ok(())
+    let written = landmark_data::npy::write(&path, &projection.directions());
+    Ok(written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))?)
 }

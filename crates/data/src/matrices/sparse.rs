@@ -8,9 +8,8 @@ use std::path::Path;
 use ndarray::Array2;
 use zip::ZipArchive;
 
-use super::numbers_of;
 use crate::error::DataError;
-use crate::npy_header::{self, read_any};
+use crate::npy::{self, read_any};
 use crate::unpack::{Bounded, TooLarge};
 
 /// Bytes of a dense matrix that a sparse one may become, however small its file is.
@@ -109,8 +108,8 @@ impl<R: Read + Seek> Sparse<'_, R> {
                 wanted: "one dimension",
             });
         };
-        let header = npy_header::Header { dtype, fortran_order: false, rows: 1, cols: count };
-        numbers_of(path, &header, &format!("the {count} numbers of `{name}`"), &mut member)
+        let bytes = (count as u64).checked_mul(dtype.size() as u64);
+        npy::numbers(path, dtype, bytes, &format!("the {count} numbers of `{name}`"), &mut member)
     }
 
     fn places(&mut self, name: &str) -> Result<Vec<usize>, DataError> {
@@ -147,22 +146,16 @@ mod tests {
 
     fn longs(values: &[i64]) -> Vec<u8> {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        npy_header::encode(
-            &format!("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}\n", values.len()),
-            &bytes,
-        )
+        npy::encode(&format!("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}\n", values.len()), &bytes)
     }
 
     fn singles(values: &[f32]) -> Vec<u8> {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        npy_header::encode(
-            &format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}\n", values.len()),
-            &bytes,
-        )
+        npy::encode(&format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}\n", values.len()), &bytes)
     }
 
     fn text(text: &str) -> Vec<u8> {
-        npy_header::encode("{'descr': '|S3', 'fortran_order': False, 'shape': (), }\n", text.as_bytes())
+        npy::encode("{'descr': '|S3', 'fortran_order': False, 'shape': (), }\n", text.as_bytes())
     }
 
     fn saved(arrays: &[(&str, Vec<u8>)]) -> Result<Array2<f64>, String> {

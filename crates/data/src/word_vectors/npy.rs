@@ -8,13 +8,13 @@ use super::binary::read_up_to;
 use super::{Gathered, Slot, Wanted, file_name};
 use crate::error::DataError;
 use crate::lines::Lines;
-use crate::npy_header::{self, Dtype, Header};
+use crate::npy::{self, Dtype, Header};
 use crate::unpack::{check_promise, open};
 
 pub(super) fn read(path: &Path, vocabulary: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
     let words = read_vocabulary(vocabulary)?;
     let mut reader = open(path)?;
-    let header = npy_header::read(path, &mut reader)?;
+    let header = npy::read_header(path, &mut reader)?;
     if header.fortran_order {
         return Err(DataError::UnsupportedArray {
             path: path.to_owned(),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn matrix(dtype: &str, bytes: Vec<u8>) -> Vec<u8> {
-        npy_header::encode(&format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': (3, 2), }}\n"), &bytes)
+        npy::encode(&format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': (3, 2), }}\n"), &bytes)
     }
 
     const VALUES: [f32; 6] = [1.0, -0.5, 9.0, 9.0, 0.25, 2.0]; // exact in half precision
@@ -131,7 +131,7 @@ mod tests {
             (matrix("<f4", f32::NAN.to_le_bytes().repeat(6)), words, "component 0 of the vector of `a` is NaN"),
             (matrix("<f8", f64::MAX.to_le_bytes().repeat(6)), words, "component 0 of the vector of `a` is inf"),
             (
-                npy_header::encode("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }", &bytes),
+                npy::encode("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }", &bytes),
                 words,
                 "a matrix in Fortran order",
             ),

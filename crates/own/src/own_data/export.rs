@@ -11,10 +11,10 @@ use std::fs;
 use std::io::{BufWriter, Error, Write};
 use std::path::{Path, PathBuf};
 
+use landmark_data::npy;
 use landmark_report::amounts::count;
 use landmark_report::columns::{Column, write_parquet};
 use ndarray::{Array2, ArrayView2, Axis, s};
-use ndarray_npy::write_npy;
 use serde_json::{Value as Json, json};
 
 use crate::factors::Factors;
@@ -123,12 +123,12 @@ impl Export<'_> {
     fn npy(&self, folder: &Path) -> Result<Exported, ExportError> {
         let items = self.items();
         let path = folder.join("items.npy");
-        write_npy(&path, &items).map_err(at(&path))?;
+        npy::write(&path, &items).map_err(at(&path))?;
         let mut words_on_files = "`items.npy`".to_owned();
         let mut files = vec![path];
         let queries = folder.join("queries.npy");
         if self.is_indefinite() {
-            write_npy(&queries, &self.queries()).map_err(at(&queries))?;
+            npy::write(&queries, &self.queries()).map_err(at(&queries))?;
             words_on_files += " to add, `queries.npy` to ask with (K̃ is indefinite)";
             files.push(queries);
         } else if queries.exists() {
