@@ -98,7 +98,7 @@ fn refused(path: &Path, reason: &str) -> Report {
 fn lists(path: &Path, n: usize) -> Result<Vec<Vec<usize>>> {
     let read = npy::read(path).map_err(|error| refused(path, &error.to_string()))?;
     if !read.are_whole {
-        return Err(refused(path, "it holds real numbers (expected whole ones, such as int64 or int32)"));
+        return Err(refused(path, "it holds real numbers (expected whole numbers, as int64 or int32)"));
     }
     let read = read.values.into_dimensionality::<Ix2>().map_err(|_| refused(path, "it is no matrix"))?;
     let item = |row: usize, value: f64| match value {
