@@ -319,3 +319,21 @@ impl Rounds {
         wanted.max(2 * self.0.k).max(fewest).min(n.saturating_sub(1))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_128_an_item_of_up_to_20_000_items_and_64_of_more_unless_calls_or_neighbors_want_more() {
+        let width = |k: usize, calls_per_item: usize, n: usize| {
+            RoundsParams { k, calls_per_item, ..RoundsParams::default() }.check().unwrap().width(n)
+        };
+        let asked = RoundsParams::default().candidates;
+        assert_eq!((width(1, 1, 20_000), width(1, 1, 20_001)), (128, 64));
+        assert_eq!((width(100, 1, 20_000), width(100, 1, 20_001)), (200, 200));
+        assert_eq!((width(1, 50, 20_000), width(1, 50, 20_001)), ((50 * asked).max(128), (50 * asked).max(64)));
+        // no item is a candidate of itself
+        assert_eq!((width(1, 1, 129), width(1, 1, 128), width(1, 1, 2)), (128, 127, 1));
+    }
+}

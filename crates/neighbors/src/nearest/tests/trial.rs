@@ -61,7 +61,7 @@ fn a_search_goes_on_as_if_nobody_had_asked_for_its_candidates() {
     let proxy: Arc<dyn Oracle> = Arc::new(proxy);
     // `looks`: candidates are read when a batch is handed out, in the middle of it, and when it is answered
     let run = |oracle: &Precomputed, proxies: &[Arc<dyn Oracle>], looks: bool| {
-        let rounds = rounds(RoundsParams { k: 5, calls_per_item: 10, ..RoundsParams::default() });
+        let rounds = rounds(RoundsParams { k: 5, calls_per_item: 6, ..RoundsParams::default() });
         let mut search = Search::new(rounds, OracleShape::of(oracle), proxies.to_vec(), &landmarks(n)).unwrap();
         let look = |search: &mut Search| if looks { search.candidates(5).unwrap() } else { Vec::new() };
         let mut batches = Vec::new();

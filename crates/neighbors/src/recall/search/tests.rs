@@ -255,7 +255,7 @@ fn a_search_with_a_recall_stands_on_known_columns_and_states_what_holds() {
     let (scores, proxy) = problem(160, 4);
     // draws that are compared with a search from nothing
     const COLD: u64 = 4;
-    let (mut right, mut saved, draws) = (0, 0, 25);
+    let (mut right, mut saved, draws) = (0, 0, 16);
     for seed in 0..draws {
         let landmarks = Landmarks::uniform(160, &mut stream(seed, "recall", "landmarks", 0));
         let columns = landmarks.order()[..20].to_vec();
@@ -290,8 +290,8 @@ fn a_search_with_a_recall_stands_on_known_columns_and_states_what_holds() {
         search(&cold, &proxy, params_of_draws(10, 120), audit(0.8, 0.2), seed).unwrap();
         saved += i64::try_from(cold.spent().evaluations).unwrap() - i64::try_from(metered.spent().evaluations).unwrap();
     }
-    // 1 − δ less two binomial standard errors of 25 draws
-    assert!(f64::from(right) >= 0.64 * draws as f64, "{right}");
+    // 1 − δ less two binomial standard errors of 16 draws
+    assert!(f64::from(right) >= 0.6 * draws as f64, "{right}");
     // 20 columns are 2,990 pairs
     assert!(saved > 1000 * COLD as i64, "{saved}");
 }
