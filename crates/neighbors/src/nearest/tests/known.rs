@@ -280,8 +280,8 @@ fn a_search_on_known_pairs_is_the_same_on_any_number_of_threads() {
 #[test]
 fn a_proxy_makes_a_search_on_a_fit_no_worse_and_a_fit_a_search_with_a_proxy() {
     // a proxy that predicts nothing, one that predicts little, and one that predicts nearly all
-    let mut sums = vec![[0.0; 3]; 3];
-    for seed in SEEDS {
+    let (mut sums, draws) = (vec![[0.0; 3]; 3], 2);
+    for seed in 0..draws {
         for (_, scores, little) in cases(seed).into_iter().filter(|case| case.0 != "asymmetric") {
             let oracle = Precomputed::new(scores.clone(), AsymmetryPolicy::Reject).unwrap();
             let fit = Fit::of(&oracle, seed);
@@ -296,7 +296,7 @@ fn a_proxy_makes_a_search_on_a_fit_no_worse_and_a_fit_a_search_with_a_proxy() {
                 let (found, _) = fit.search(&oracle, &[Arc::clone(&proxy)], 10);
                 let rounds = RoundsParams { k: K, calls_per_item: 10, ..RoundsParams::default() }.check().unwrap();
                 let cold = nearest(&oracle, &[proxy], &rounds, &fit.landmarks).unwrap();
-                let of = |lists: &[Vec<Neighbor>]| fit.recall(|i| items(&lists[i])) / 9.0;
+                let of = |lists: &[Vec<Neighbor>]| fit.recall(|i| items(&lists[i])) / (3 * draws) as f64;
                 for (sum, lists) in sums.iter_mut().zip([&found.lists, &without.lists, &cold.lists]) {
                     *sum += of(lists);
                 }
@@ -304,7 +304,8 @@ fn a_proxy_makes_a_search_on_a_fit_no_worse_and_a_fit_a_search_with_a_proxy() {
         }
     }
     for (proxy, [with, without, cold]) in ["nothing", "little", "nearly all"].into_iter().zip(sums) {
+        let interval = INTERVAL * 1.5_f64.sqrt();
         println!("{proxy}: {with:.3}, without the proxy {without:.3}, without the fit {cold:.3}");
-        assert!(with >= without - INTERVAL && with >= cold - INTERVAL, "{proxy}: {with} {without} {cold}");
+        assert!(with >= without - interval && with >= cold - interval, "{proxy}: {with} {without} {cold}");
     }
 }
