@@ -108,8 +108,13 @@ impl<R: Read + Seek> Sparse<'_, R> {
                 wanted: "one dimension",
             });
         };
-        let bytes = (count as u64).checked_mul(dtype.size() as u64);
-        npy::numbers(path, dtype, bytes, &format!("the {count} numbers of `{name}`"), &mut member)
+        npy::numbers(
+            path,
+            dtype,
+            npy::promised(dtype, &shape),
+            &format!("the {count} numbers of `{name}`"),
+            &mut member,
+        )
     }
 
     fn places(&mut self, name: &str) -> Result<Vec<usize>, DataError> {

@@ -163,33 +163,6 @@ fn each(mut check: impl FnMut(&str, &dyn Oracle, &Fit, &[Arc<dyn Oracle>])) {
 }
 
 #[test]
-fn a_paid_search_finds_no_less_than_the_free_lists_and_than_rescoring_the_best_of_the_factors() {
-    for calls in [4, 10] {
-        let mut sums: Vec<((String, bool), [f64; 3])> = Vec::new();
-        each(|name, oracle, fit, proxies| {
-            let (found, asked) = fit.search(oracle, proxies, calls);
-            let rescored = fit.rescored(asked.len());
-            let key = (name.to_owned(), proxies.is_empty());
-            let place = sums.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-                sums.push((key, [0.0; 3]));
-                sums.len() - 1
-            });
-            sums[place].1[0] += fit.recall(|i| items(&found.lists[i]));
-            sums[place].1[1] += fit.recall(|i| best_of(&fit.estimate, i, K));
-            sums[place].1[2] += fit.recall(|i| best_of(&rescored, i, K));
-        });
-        assert_eq!(sums.len(), 8);
-        for (case, sums) in sums {
-            let [paid, free, rescored] = sums.map(|sum| sum / (SEEDS.end - SEEDS.start) as f64);
-            println!("{calls} {case:?}: {paid:.3}, free {free:.3}, rescored {rescored:.3}");
-            // a list of k evaluated pairs can be a new one: at fewer, known columns fill it before the estimates do
-            assert!(calls < K || paid >= free - INTERVAL, "{case:?} at {calls}: {paid} against {free} for nothing");
-            assert!(paid >= rescored - INTERVAL, "{case:?} at {calls}: {paid} against {rescored} by rescoring");
-        }
-    }
-}
-
-#[test]
 fn landmarks_get_their_own_rows_back_whole_and_no_list_lacks_a_better_neighbor_that_was_evaluated() {
     each(|name, oracle, fit, proxies| {
         let (found, asked) = fit.search(oracle, proxies, 3);
@@ -277,35 +250,66 @@ fn a_search_on_known_pairs_is_the_same_on_any_number_of_threads() {
     assert_eq!(one, answer(3));
 }
 
-#[test]
-fn a_proxy_makes_a_search_on_a_fit_no_worse_and_a_fit_a_search_with_a_proxy() {
-    // a proxy that predicts nothing, one that predicts little, and one that predicts nearly all
-    let (mut sums, draws) = (vec![[0.0; 3]; 3], 2);
-    for seed in 0..draws {
-        for (_, scores, little) in cases(seed).into_iter().filter(|case| case.0 != "asymmetric") {
-            let oracle = Precomputed::new(scores.clone(), AsymmetryPolicy::Reject).unwrap();
-            let fit = Fit::of(&oracle, seed);
-            let (without, _) = fit.search(&oracle, &[], 10);
-            let mut rng = stream(seed, "known", "useless", 0);
-            let vectors = Array2::from_shape_fn((N, 8), |_| rng.gen_range(-1.0..1.0));
-            let nothing: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors).unwrap());
-            let noise = Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0));
-            let nearly = &scores + &(0.02 * (&noise + &noise.t()));
-            let all: Arc<dyn Oracle> = Arc::new(Precomputed::new(nearly, AsymmetryPolicy::Reject).unwrap());
-            for (sums, proxy) in sums.iter_mut().zip([nothing, little, all]) {
-                let (found, _) = fit.search(&oracle, &[Arc::clone(&proxy)], 10);
-                let rounds = RoundsParams { k: K, calls_per_item: 10, ..RoundsParams::default() }.check().unwrap();
-                let cold = nearest(&oracle, &[proxy], &rounds, &fit.landmarks).unwrap();
-                let of = |lists: &[Vec<Neighbor>]| fit.recall(|i| items(&lists[i])) / (3 * draws) as f64;
-                for (sum, lists) in sums.iter_mut().zip([&found.lists, &without.lists, &cold.lists]) {
-                    *sum += of(lists);
-                }
+/// Left out by `scripts/test --quick`.
+mod many_draws {
+    use super::*;
+
+    #[test]
+    fn a_paid_search_finds_no_less_than_the_free_lists_and_than_rescoring_the_best_of_the_factors() {
+        for calls in [4, 10, 20] {
+            let mut sums: Vec<((String, bool), [f64; 3])> = Vec::new();
+            each(|name, oracle, fit, proxies| {
+                let (found, asked) = fit.search(oracle, proxies, calls);
+                let rescored = fit.rescored(asked.len());
+                let key = (name.to_owned(), proxies.is_empty());
+                let place = sums.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                    sums.push((key, [0.0; 3]));
+                    sums.len() - 1
+                });
+                sums[place].1[0] += fit.recall(|i| items(&found.lists[i]));
+                sums[place].1[1] += fit.recall(|i| best_of(&fit.estimate, i, K));
+                sums[place].1[2] += fit.recall(|i| best_of(&rescored, i, K));
+            });
+            assert_eq!(sums.len(), 8);
+            for (case, sums) in sums {
+                let [paid, free, rescored] = sums.map(|sum| sum / (SEEDS.end - SEEDS.start) as f64);
+                println!("{calls} {case:?}: {paid:.3}, free {free:.3}, rescored {rescored:.3}");
+                // a list of k evaluated pairs can be a new one: at fewer, known columns fill it before the estimates do
+                assert!(calls < K || paid >= free - INTERVAL, "{case:?} at {calls}: {paid} against {free} for nothing");
+                assert!(paid >= rescored - INTERVAL, "{case:?} at {calls}: {paid} against {rescored} by rescoring");
             }
         }
     }
-    for (proxy, [with, without, cold]) in ["nothing", "little", "nearly all"].into_iter().zip(sums) {
-        let interval = INTERVAL * 1.5_f64.sqrt();
-        println!("{proxy}: {with:.3}, without the proxy {without:.3}, without the fit {cold:.3}");
-        assert!(with >= without - interval && with >= cold - interval, "{proxy}: {with} {without} {cold}");
+
+    #[test]
+    fn a_proxy_makes_a_search_on_a_fit_no_worse_and_a_fit_a_search_with_a_proxy() {
+        // a proxy that predicts nothing, one that predicts little, and one that predicts nearly all
+        let mut sums = vec![[0.0; 3]; 3];
+        for seed in SEEDS {
+            for (_, scores, little) in cases(seed).into_iter().filter(|case| case.0 != "asymmetric") {
+                let oracle = Precomputed::new(scores.clone(), AsymmetryPolicy::Reject).unwrap();
+                let fit = Fit::of(&oracle, seed);
+                let (without, _) = fit.search(&oracle, &[], 10);
+                let mut rng = stream(seed, "known", "useless", 0);
+                let vectors = Array2::from_shape_fn((N, 8), |_| rng.gen_range(-1.0..1.0));
+                let nothing: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors).unwrap());
+                let noise = Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0));
+                let nearly = &scores + &(0.02 * (&noise + &noise.t()));
+                let all: Arc<dyn Oracle> = Arc::new(Precomputed::new(nearly, AsymmetryPolicy::Reject).unwrap());
+                for (sums, proxy) in sums.iter_mut().zip([nothing, little, all]) {
+                    let (found, _) = fit.search(&oracle, &[Arc::clone(&proxy)], 10);
+                    let rounds = RoundsParams { k: K, calls_per_item: 10, ..RoundsParams::default() }.check().unwrap();
+                    let cold = nearest(&oracle, &[proxy], &rounds, &fit.landmarks).unwrap();
+                    let of = |lists: &[Vec<Neighbor>]| fit.recall(|i| items(&lists[i])) / 9.0;
+                    for (sum, lists) in sums.iter_mut().zip([&found.lists, &without.lists, &cold.lists]) {
+                        *sum += of(lists);
+                    }
+                }
+            }
+        }
+        for (proxy, [with, without, cold]) in ["nothing", "little", "nearly all"].into_iter().zip(sums) {
+            println!("{proxy}: {with:.3}, without the proxy {without:.3}, without the fit {cold:.3}");
+            assert!(with >= without - INTERVAL && with >= cold - INTERVAL, "{proxy}: {with} {without} {cold}");
+        }
     }
 }

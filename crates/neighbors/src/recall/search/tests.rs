@@ -251,52 +251,6 @@ fn copies_of_items_are_no_calls_of_the_audit() {
 }
 
 #[test]
-fn a_search_with_a_recall_stands_on_known_columns_and_states_what_holds() {
-    let (scores, proxy) = problem(160, 4);
-    // draws that are compared with a search from nothing
-    const COLD: u64 = 4;
-    let (mut right, mut saved, draws) = (0, 0, 16);
-    for seed in 0..draws {
-        let landmarks = Landmarks::uniform(160, &mut stream(seed, "recall", "landmarks", 0));
-        let columns = landmarks.order()[..20].to_vec();
-        // one more column, of which a pair is missing, counts as pairs
-        let (torn, other) = (landmarks.order()[20], landmarks.order()[21]);
-        let pairs = |&l: &usize| (0..160).filter(move |&i| i != l).map(move |i| (i, l)).collect::<Vec<_>>();
-        let mut known: Vec<Pair> = columns.iter().chain([&torn]).flat_map(pairs).collect();
-        known.retain(|&(i, l)| (i, l) != (other, torn));
-        let metered = Metered::new(oracle(&scores));
-        let known = Known {
-            columns: [&columns[..], &[torn]].concat(),
-            pairs: known.into_iter().map(|pair| (pair, scores[pair])).collect(),
-            seed: None,
-        };
-        let proxies = std::slice::from_ref(&proxy);
-        let wanted = AuditedSearch { known, ..plain(proxies, params_of_draws(10, 120), &landmarks) };
-        let mut rng = stream(seed, "recall", "audit", 0);
-        let found = nearest_to(&metered, wanted, audit(0.8, 0.2), &mut rng).unwrap();
-        assert_eq!((found.refused, found.landmarks), (None, 20));
-        assert!(found.rows.iter().all(|row| !columns.contains(row)));
-        right += u32::from(recall(&scores, &found.lists, 10) >= 0.8);
-        for &column in &columns {
-            assert_eq!(share(&scores, column, &found.lists[column], 10), 1.0);
-        }
-        // known pairs are not asked for
-        let most = (160 - 20) * (160 - 20 - 1) / 2;
-        assert!(metered.spent().evaluations < most, "{}", metered.spent().evaluations);
-        if seed >= COLD {
-            continue;
-        }
-        let cold = Metered::new(oracle(&scores));
-        search(&cold, &proxy, params_of_draws(10, 120), audit(0.8, 0.2), seed).unwrap();
-        saved += i64::try_from(cold.spent().evaluations).unwrap() - i64::try_from(metered.spent().evaluations).unwrap();
-    }
-    // 1 − δ less two binomial standard errors of 16 draws
-    assert!(f64::from(right) >= 0.6 * draws as f64, "{right}");
-    // 20 columns are 2,990 pairs
-    assert!(saved > 1000 * COLD as i64, "{saved}");
-}
-
-#[test]
 fn audited_rows_drawn_by_content_stay_when_the_list_grows() {
     let (scores, proxy) = problem(160, 4);
     let shape = OracleShape::of(&oracle(&scores));
@@ -316,4 +270,56 @@ fn audited_rows_drawn_by_content_stay_when_the_list_grows() {
     // ten items are gone, and ten others came
     let stays = items(0).intersection(&items(10)).count();
     assert!(stays >= 34, "{stays} of 44");
+}
+
+/// Left out by `scripts/test --quick`.
+mod many_draws {
+    use super::*;
+
+    #[test]
+    fn a_search_with_a_recall_stands_on_known_columns_and_states_what_holds() {
+        let (scores, proxy) = problem(160, 4);
+        // draws that are compared with a search from nothing
+        const COLD: u64 = 4;
+        let (mut right, mut saved, draws) = (0, 0, 25);
+        for seed in 0..draws {
+            let landmarks = Landmarks::uniform(160, &mut stream(seed, "recall", "landmarks", 0));
+            let columns = landmarks.order()[..20].to_vec();
+            // one more column, of which a pair is missing, counts as pairs
+            let (torn, other) = (landmarks.order()[20], landmarks.order()[21]);
+            let pairs = |&l: &usize| (0..160).filter(move |&i| i != l).map(move |i| (i, l)).collect::<Vec<_>>();
+            let mut known: Vec<Pair> = columns.iter().chain([&torn]).flat_map(pairs).collect();
+            known.retain(|&(i, l)| (i, l) != (other, torn));
+            let metered = Metered::new(oracle(&scores));
+            let known = Known {
+                columns: [&columns[..], &[torn]].concat(),
+                pairs: known.into_iter().map(|pair| (pair, scores[pair])).collect(),
+                seed: None,
+            };
+            let proxies = std::slice::from_ref(&proxy);
+            let wanted = AuditedSearch { known, ..plain(proxies, params_of_draws(10, 120), &landmarks) };
+            let mut rng = stream(seed, "recall", "audit", 0);
+            let found = nearest_to(&metered, wanted, audit(0.8, 0.2), &mut rng).unwrap();
+            assert_eq!((found.refused, found.landmarks), (None, 20));
+            assert!(found.rows.iter().all(|row| !columns.contains(row)));
+            right += u32::from(recall(&scores, &found.lists, 10) >= 0.8);
+            for &column in &columns {
+                assert_eq!(share(&scores, column, &found.lists[column], 10), 1.0);
+            }
+            // known pairs are not asked for
+            let most = (160 - 20) * (160 - 20 - 1) / 2;
+            assert!(metered.spent().evaluations < most, "{}", metered.spent().evaluations);
+            if seed >= COLD {
+                continue;
+            }
+            let cold = Metered::new(oracle(&scores));
+            search(&cold, &proxy, params_of_draws(10, 120), audit(0.8, 0.2), seed).unwrap();
+            saved +=
+                i64::try_from(cold.spent().evaluations).unwrap() - i64::try_from(metered.spent().evaluations).unwrap();
+        }
+        // 1 − δ less two binomial standard errors of 25 draws
+        assert!(f64::from(right) >= 0.64 * draws as f64, "{right}");
+        // 20 columns are 2,990 pairs
+        assert!(saved > 1000 * COLD as i64, "{saved}");
+    }
 }
