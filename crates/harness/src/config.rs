@@ -68,7 +68,7 @@ pub use proxy::{PROXIES, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
 pub use queries::QueriesConfig;
 pub use reading::Ingredients;
 pub use reading::Reading;
-pub use retrieval::RetrievalConfig;
+pub use retrieval::{RetrievalConfig, SearchPart};
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
 pub use settings::{

@@ -19,49 +19,20 @@ use parquet::schema::types::Type;
 use serde_json::Value as Json;
 
 use crate::config::TextsFormat;
+pub use error::TableError;
 use open_quote::open_quote;
 use parquet_source::{ParquetSource, check_dictionaries};
+use separated::{csv_head, csv_reader, quoted_rows, separated, unquoted};
 
+mod error;
 mod open_quote;
 mod parquet_source;
+mod separated;
 
 /// The byte order mark that spreadsheets write.
 const MARK: char = '\u{feff}';
 /// Delimiters of a CSV file, in the order they are tried.
 const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
-
-/// Why a file of rows could not be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TableError {
-    #[error("`{}` can't be read: {source}; a path in a configuration starts at its folder, one on the command line where you are", path.display())]
-    Read { path: PathBuf, source: std::io::Error },
-    /// A packed file that unpacks to more than it may.
-    #[error("cannot unpack `{}`: {bound}", path.display())]
-    TooLarge { path: PathBuf, bound: TooLarge },
-    /// A table without a line.
-    #[error("`{}` is empty; expected a line with the names of the columns, then one row per item", .0.display())]
-    Empty(PathBuf),
-    #[error("`{}` has no column `{column}`; {help}", path.display())]
-    Column {
-        path: PathBuf,
-        column: String,
-        /// The columns there are, or the nearest.
-        help: String,
-    },
-    #[error("`{}` row {row}: {seen}; {wanted}", path.display())]
-    Row {
-        path: PathBuf,
-        /// Number of the row, from 1; a header line does not count.
-        row: usize,
-        seen: String,
-        /// Remedy: what is wanted.
-        wanted: Cow<'static, str>,
-    },
-    /// A file that is not of its layout.
-    #[error("`{}` can't be read as {layout}: {reason}", path.display())]
-    Layout { path: PathBuf, layout: &'static str, reason: String },
-}
 
 /// A file of rows, and how it is laid out.
 #[derive(Debug, Clone, Copy)]
@@ -502,58 +473,6 @@ impl TableFile<'_> {
         };
         TableError::Column { path: self.path.to_owned(), column: column.to_owned(), help }
     }
-}
-
-/// A text without Excel's first line `sep=;`, and the delimiter that it names.
-fn separated(text: &str) -> (&str, Option<char>) {
-    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let named = first.trim_end_matches(['\r', '"']).trim_start_matches('"').strip_prefix("sep=");
-    match named.map(|named| (named.chars().count(), named.chars().next())) {
-        Some((1, Some(delimiter))) if delimiter.is_ascii() => (rest, Some(delimiter)),
-        _ => (text, None),
-    }
-}
-
-/// The text of a TSV cell that a program put in quotes: one between quotes, in which every other quote is doubled, and which holds such a pair. A
-/// cell that merely begins and ends with quotes is its own text, as in the files of GLUE.
-fn unquoted(cell: String) -> String {
-    match cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(inside) if inside.contains("\"\"") && !inside.replace("\"\"", "").contains('"') => {
-            inside.replace("\"\"", "\"")
-        }
-        _ => cell,
-    }
-}
-
-/// The rows of a TSV whose cells are in quotes where they need it: all names are quoted, or lines read without quoting are torn and with quoting
-/// are not. `None` for any other file.
-fn quoted_rows(text: &str, width: usize) -> Option<Vec<Vec<String>>> {
-    let mut lines = text.lines();
-    let is_quoted = |cell: &str| cell.len() > 1 && cell.starts_with('"') && cell.ends_with('"');
-    let names_are_quoted = lines.next()?.split('\t').all(is_quoted);
-    let is_torn = |line: &str| !line.is_empty() && line.split('\t').count() != width;
-    if !(names_are_quoted || lines.any(is_torn) && text.contains('"')) {
-        return None;
-    }
-    if open_quote(text, '\t').is_some() {
-        return None;
-    }
-    let rows = csv_reader(text, '\t').into_records().map(|record| {
-        let record = record.ok()?;
-        (record.len() == width).then(|| record.iter().map(str::to_owned).collect())
-    });
-    rows.collect()
-}
-
-fn csv_reader(text: &str, delimiter: char) -> csv::Reader<&[u8]> {
-    // a delimiter of the list, or one that was checked
-    let delimiter = u8::try_from(delimiter).unwrap_or(b',');
-    csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes())
-}
-
-fn csv_head(text: &str, delimiter: char) -> Vec<String> {
-    let mut reader = csv_reader(text, delimiter);
-    reader.headers().map(|head| head.iter().map(str::to_owned).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod arrow;
 mod audit;
 mod called;
 mod errors;
+mod factor_neighbors;
 mod features;
 mod fit;
 mod machines;
@@ -36,6 +37,8 @@ mod _native {
     #[pymodule_export]
     use super::errors::{BudgetExhausted, NotFiniteError, StoreFailure};
     #[pymodule_export]
+    use super::factor_neighbors::{best_pairs, nearest_vectors, top_k};
+    #[pymodule_export]
     use super::features::{FrequentDirections, StructuredFeatures};
     #[pymodule_export]
     use super::fit::Projector;
@@ -45,8 +48,6 @@ mod _native {
     use super::metered_store::MeteredStore;
     #[pymodule_export]
     use super::methods::{landmark_policies, methods};
-    #[pymodule_export]
-    use super::neighbors::{best_pairs, nearest_vectors, top_k};
     #[pymodule_export]
     use super::oracle::Oracle;
     #[pymodule_export]

@@ -21,6 +21,7 @@ use pyo3::types::PyDict;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
+use crate::factor_neighbors;
 use crate::neighbors::{self, as_far_as_paid, target};
 use crate::reading::{self, pair_array};
 use crate::scores::Scores;
@@ -71,7 +72,7 @@ impl Factored {
             return Err(PyValueError::new_err("what a fit left is of other items than these"));
         }
         let signature = signature.as_array().to_owned();
-        neighbors::check(vectors, &signature)?;
+        factor_neighbors::check(vectors, &signature)?;
         let (mut is_landmark, mut known) = (vec![false; n], Vec::new());
         for (column, &landmark) in landmarks.iter().enumerate() {
             if std::mem::replace(&mut is_landmark[landmark], true) {
@@ -82,7 +83,7 @@ impl Factored {
             known.extend(scored.filter(|&(pair, _)| universe.has(pair)));
         }
         let others: Vec<usize> = (0..n).filter(|&item| !is_landmark[item]).collect();
-        let scattered = neighbors::scattered(n, &Some((pairs, scores)))?.map(|entries| entries.select(&others));
+        let scattered = factor_neighbors::scattered(n, &Some((pairs, scores)))?.map(|entries| entries.select(&others));
         let vectors = vectors.select(Axis(0), &others);
         Ok(Self { universe, is_landmark, others, vectors, signature, scattered, known })
     }

@@ -3,6 +3,7 @@
 //!
 //! [`Entry`] and [`Keys`] are the vocabulary of whatever a file can name. Nothing here knows what that is.
 
+mod fault;
 mod keys;
 pub mod overlay;
 mod problem;

@@ -21,7 +21,7 @@ use ndarray::Array2;
 use serde_json::json;
 
 use landmark_harness::config::matrix::{ExperimentEntry, Purpose};
-use landmark_harness::config::{ProxyKind, RetrievalConfig};
+use landmark_harness::config::{ProxyKind, RetrievalConfig, SearchPart};
 use landmark_harness::experiment::{Experiment, FinishedRun};
 use landmark_harness::experiments::error_curve::reference;
 use landmark_harness::job::{ExtraCalls, Job, JobError, Request};
@@ -36,7 +36,7 @@ mod places;
 
 pub use layout::layout;
 use methods::Lists;
-pub use methods::{SearchMethod, Setup, Without};
+pub use methods::{SearchMethod, Setup};
 
 /// Metrics of a list, and the depth that each looks at.
 pub const METRICS: [(Metric, Depth); 5] = [
@@ -134,7 +134,7 @@ fn key(
     replicate: u64,
 ) -> Result<CellKey, JobError> {
     let identity = context.problem.proxies.get(proxy).map(|oracle| oracle.identity().to_hex());
-    let more = json!([replicate, proxy, identity, settings.calls, settings.rounds]);
+    let more = json!([replicate, proxy, identity, settings.calls, settings.rounds, settings.ablations]);
     Ok(context.key("retrieval", None, &more)?)
 }
 
@@ -157,20 +157,21 @@ pub struct Finding {
 /// Findings of all methods at each number of `calls` an item that leaves something to be found.
 pub fn findings(setup: Setup<'_>, calls: &[usize]) -> Result<Vec<Finding>, JobError> {
     let truth = Truth::of(setup.matrix.view(), LONGEST);
-    judged(setup, &truth, calls, &WithoutProxy::default())
+    judged(setup, &truth, calls, &SearchPart::ALL, &WithoutProxy::default())
 }
 
 fn judged(
     setup: Setup<'_>,
     truth: &Truth,
     calls: &[usize],
+    ablations: &[SearchPart],
     without_proxy: &WithoutProxy,
 ) -> Result<Vec<Finding>, JobError> {
     let (n, (_, replicate)) = (setup.matrix.nrows(), setup.seed);
     let ready = setup.ready()?;
     let mut findings = Vec::new();
     for calls in budgets(calls, n) {
-        for &(method, ..) in SearchMethod::ALL {
+        for &(method, ..) in SearchMethod::ALL.iter().filter(|row| row.0.is_among(ablations)) {
             let key = (replicate, calls, method);
             if let Some(found) = without_proxy.borrow().get(&key) {
                 findings.extend_from_slice(found);
@@ -225,7 +226,7 @@ fn measure(
         seed: (context.run.seed, replicate),
     };
     let evaluations = |pairs: u64| pairs * context.metered.shape().evaluations_per_pair;
-    let findings = judged(setup, truth, &settings.calls, &shared.without_proxy)?;
+    let findings = judged(setup, truth, &settings.calls, &settings.ablations, &shared.without_proxy)?;
     let row = |Finding { method, calls, metric, judged, spent }: Finding| {
         let row = context.row_of(method.subject(context, proxy), metric, judged.mean).at("calls", calls);
         let row = row.compared_at(proxy.id()).replicate(replicate).cost(spent, evaluations(spent));

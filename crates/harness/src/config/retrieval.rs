@@ -23,6 +23,39 @@ pub struct RetrievalConfig {
     #[serde(default = "rounds")]
     #[schemars(range(min = 1))]
     pub rounds: usize,
+    /// parts that the search also goes without, to show what each is worth
+    #[serde(default = "ablations")]
+    #[schemars(example = [SearchPart::Process])]
+    pub ablations: Vec<SearchPart>,
+}
+
+/// A part of the search in rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchPart {
+    /// the Gaussian process over pairs
+    Process,
+    /// kriging on an item's known scores
+    Kriging,
+    /// hubness in the link
+    Hubness,
+    /// the transform of scores to ranks
+    RankTransform,
+    /// more rounds than one
+    Rounds,
+    /// pairs that the proxy alone chooses
+    Share,
+    /// the proxy: hubness and columns alone
+    Proxy,
+}
+
+impl SearchPart {
+    pub const ALL: [Self; 7] =
+        [Self::Process, Self::Kriging, Self::Hubness, Self::RankTransform, Self::Rounds, Self::Share, Self::Proxy];
+}
+
+fn ablations() -> Vec<SearchPart> {
+    SearchPart::ALL.to_vec()
 }
 
 fn calls() -> Vec<usize> {

@@ -54,6 +54,18 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_evaluated_once() {
 }
 
 #[test]
+fn the_search_goes_without_the_parts_that_are_asked_for() {
+    let scratch = Scratch::with(&NEIGHBORS.replace("calls: [5, 10, 60]", "calls: [5], ablations: [process]"));
+    scratch.run_well("");
+    let rows = scratch.figures("runs/near");
+    let has = |id: &str| rows.iter().any(|row| row["method_id"] == id);
+    assert!(has("rounds") && has("rounds_without_process") && has("axn"));
+    assert!(!has("rounds_without_kriging") && !has("one_round"));
+    let wrong = NEIGHBORS.replace("calls: [5, 10, 60]", "ablations: [proces]");
+    Scratch::with(&wrong).complains("", &["proces", "did you mean `process`?"]);
+}
+
+#[test]
 fn neighbors_that_cannot_be_compared_are_refused_by_name() {
     let complains = |text: &str, words: &[&str]| Scratch::with(text).complains("", words);
     complains(&NEIGHBORS.replace("[wcd, rwmd]", "[wdc]"), &["unknown proxy `wdc`", "did you mean `wcd`?"]);

@@ -50,7 +50,11 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
     let mut figures = Vec::new();
     if is_there(Metric::RecallAt10) {
         figures.push(figure("figure-recall-at-10", "recall@10 against calls per item", SearchMethod::CHOICES));
-        figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", &SearchMethod::parts()));
+        let parts: Vec<SearchMethod> =
+            SearchMethod::parts().into_iter().filter(|part| named(part.id()).is_some()).collect();
+        if parts.iter().any(|part| !SearchMethod::CHOICES.contains(part)) {
+            figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", &parts));
+        }
     }
     let mut notes = Vec::new();
     if calls_per_pair > 1 {

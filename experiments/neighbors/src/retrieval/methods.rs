@@ -28,7 +28,7 @@ use rayon::prelude::*;
 
 use super::call_budget::CallBudget;
 use super::places::{best_of, nearest};
-use landmark_harness::config::{ProxyKind, RetrievalConfig};
+use landmark_harness::config::{ProxyKind, RetrievalConfig, SearchPart};
 use landmark_harness::job::JobError;
 use landmark_harness::sweep::context::SweepContext;
 
@@ -56,29 +56,10 @@ pub enum SearchMethod {
     ShiftRidge,
     /// Proxy and residual.
     Sum,
-    /// Rounds, whole or without a part.
-    Rounds(Without),
+    /// Rounds, or rounds without a part.
+    Rounds(Option<SearchPart>),
     /// The best pairs of K.
     Perfect,
-}
-
-/// Part that rounds go without.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Without {
-    Nothing,
-    /// The Gaussian process over pairs.
-    Process,
-    Kriging,
-    /// Hubness in the link.
-    Hubness,
-    /// The transform of scores to ranks.
-    RankTransform,
-    /// More rounds than one.
-    Rounds,
-    /// Pairs that the proxy alone chooses.
-    Share,
-    /// The proxy: hubness and columns alone.
-    Proxy,
 }
 
 /// State that the methods of one replicate share.
@@ -156,20 +137,24 @@ impl SearchMethod {
         (Self::Axn, "axn", "AXN-like"),
         (Self::ShiftRidge, "shift_ridge_rescored", "shift_ridge + rescore"),
         (Self::Sum, "sum_rescored", "proxy + shift_ridge + rescore"),
-        (Self::Rounds(Without::Nothing), "rounds", RetrievalConfig::SEARCH),
-        (Self::Rounds(Without::Process), "rounds_without_process", "rounds without the process over pairs"),
-        (Self::Rounds(Without::Kriging), "rounds_without_kriging", "rounds without kriging"),
-        (Self::Rounds(Without::Hubness), "rounds_without_popularity", "rounds without popularity"),
-        (Self::Rounds(Without::RankTransform), "rounds_without_rank_transform", "rounds without the rank transform"),
-        (Self::Rounds(Without::Rounds), "one_round", "one round"),
-        (Self::Rounds(Without::Share), "rounds_without_share", "rounds without a share for the proxy"),
-        (Self::Rounds(Without::Proxy), "rounds_without_proxy", "rounds without a proxy"),
+        (Self::Rounds(None), "rounds", RetrievalConfig::SEARCH),
+        (Self::Rounds(Some(SearchPart::Process)), "rounds_without_process", "rounds without the process over pairs"),
+        (Self::Rounds(Some(SearchPart::Kriging)), "rounds_without_kriging", "rounds without kriging"),
+        (Self::Rounds(Some(SearchPart::Hubness)), "rounds_without_popularity", "rounds without popularity"),
+        (
+            Self::Rounds(Some(SearchPart::RankTransform)),
+            "rounds_without_rank_transform",
+            "rounds without the rank transform",
+        ),
+        (Self::Rounds(Some(SearchPart::Rounds)), "one_round", "one round"),
+        (Self::Rounds(Some(SearchPart::Share)), "rounds_without_share", "rounds without a share for the proxy"),
+        (Self::Rounds(Some(SearchPart::Proxy)), "rounds_without_proxy", "rounds without a proxy"),
         (Self::Perfect, "perfect", "perfect candidates"),
     ];
 
     /// Those that a reader chooses among, ours first.
     pub const CHOICES: &'static [Self] = &[
-        Self::Rounds(Without::Nothing),
+        Self::Rounds(None),
         Self::Rerank,
         Self::Gar,
         Self::AnncurRescored,
@@ -183,6 +168,11 @@ impl SearchMethod {
     pub fn parts() -> Vec<Self> {
         let is_part = |method: &Self| matches!(method, Self::Rounds(_) | Self::Perfect);
         Self::ALL.iter().map(|&(method, ..)| method).filter(is_part).collect()
+    }
+
+    /// True of every method but rounds without a part that is not among `ablations`.
+    pub(super) fn is_among(self, ablations: &[SearchPart]) -> bool {
+        !matches!(self, Self::Rounds(Some(part)) if !ablations.contains(&part))
     }
 
     fn row(self) -> (&'static str, &'static str) {
@@ -201,7 +191,7 @@ impl SearchMethod {
     pub(super) fn reads_proxy(self) -> bool {
         let reads_none = matches!(
             self,
-            Self::Anncur | Self::AnncurRescored | Self::Axn | Self::ShiftRidge | Self::Rounds(Without::Proxy)
+            Self::Anncur | Self::AnncurRescored | Self::Axn | Self::ShiftRidge | Self::Rounds(Some(SearchPart::Proxy))
         );
         !reads_none
     }
@@ -288,7 +278,7 @@ impl Ready<'_> {
     }
 
     /// The search in rounds of `core`, with or without one of its parts; what it paid for is what a meter counts.
-    fn rounds(&self, without: Without, calls: usize, longest: usize) -> Result<Lists, JobError> {
+    fn rounds(&self, without: Option<SearchPart>, calls: usize, longest: usize) -> Result<Lists, JobError> {
         let default = RoundsParams {
             k: longest.min(self.proxy.nrows() - 1),
             calls_per_item: calls,
@@ -296,16 +286,16 @@ impl Ready<'_> {
             ..RoundsParams::default()
         };
         let params = match without {
-            Without::Nothing | Without::Proxy => default,
-            Without::Process => RoundsParams { pairwise: false, ..default },
-            Without::Kriging => RoundsParams { kriging: false, ..default },
-            Without::Hubness => RoundsParams { hubness: false, ..default },
-            Without::RankTransform => RoundsParams { rank_transform: false, ..default },
-            Without::Rounds => RoundsParams { rounds: 1, ..default },
-            Without::Share => RoundsParams { share: 0.0, ..default },
+            None | Some(SearchPart::Proxy) => default,
+            Some(SearchPart::Process) => RoundsParams { pairwise: false, ..default },
+            Some(SearchPart::Kriging) => RoundsParams { kriging: false, ..default },
+            Some(SearchPart::Hubness) => RoundsParams { hubness: false, ..default },
+            Some(SearchPart::RankTransform) => RoundsParams { rank_transform: false, ..default },
+            Some(SearchPart::Rounds) => RoundsParams { rounds: 1, ..default },
+            Some(SearchPart::Share) => RoundsParams { share: 0.0, ..default },
         };
         let rounds = params.check().map_err(|error| JobError::Failed(error.into()))?;
-        let proxies = if without == Without::Proxy { Vec::new() } else { vec![Arc::clone(&self.setup.proxy)] };
+        let proxies = if without == Some(SearchPart::Proxy) { Vec::new() } else { vec![Arc::clone(&self.setup.proxy)] };
         let metered = Metered::new(&self.oracle);
         let found = nearest_in_rounds(&metered, &proxies, &rounds, self.setup.landmarks);
         let found = found.map_err(|error| JobError::Failed(error.into()))?;
