@@ -11,13 +11,17 @@
 //! ```
 
 mod annotation;
+#[cfg(feature = "tagger")]
+mod annotator;
 mod features;
 mod shallow_trees;
 mod similarities;
 mod thread_features;
 
-pub use annotation::{Annotated, Annotator, Chunk, Token};
-pub use features::{FeatureTable, Pairs};
+pub use annotation::{Annotated, Chunk, Token};
+#[cfg(feature = "tagger")]
+pub use annotator::Annotator;
+pub use features::{FeatureTable, NoTagger, Pairs};
 pub use shallow_trees::shallow_trees;
 pub use similarities::{SIMILARITIES, TextSimilarities};
 pub use thread_features::{THREAD_FEATURES, thread_features};

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use landmark_core::approximation::ScatteredEntries;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Coin, Oracle, OracleError, OracleShape, Pair, ask_pairs};
 use landmark_core::stream::{Rng, stream};
@@ -12,10 +11,8 @@ use landmark_neighbors::nearest::{
 use landmark_neighbors::recall::{
     Audit, AuditError, Audited, AuditedSearch, Bound as RecallBound, Enough, Target, audited_items, nearest_to,
 };
-use landmark_tasks::neighbors as by_factors;
-use landmark_tasks::neighbors::SignedVectors;
-use ndarray::{Array1, Array2, ArrayView2};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,7 +23,6 @@ use crate::errors::{of_audit, of_search, value};
 use crate::factor_neighbors;
 use crate::reading::{self, number, pair_array};
 use crate::scores::{Orders, Scores};
-use crate::session::interruptible;
 
 /// A recall and the probability of missing it.
 pub(crate) fn target(recall: f64, delta: f64) -> PyResult<Target> {

@@ -3,7 +3,7 @@
 use super::overlay;
 use super::problem::{Problem, list};
 use super::suggest::did_you_mean;
-use super::tree::{Node, Value};
+use super::tree::{Key, Node, Value};
 
 /// The profile used where none is named.
 pub const DEFAULT_PROFILE: &str = "laptop";
@@ -130,15 +130,38 @@ fn in_a_line(node: &Node) -> String {
         Value::List(items) if items.iter().all(|item| !matches!(item.value, Value::Map(_) | Value::List(_))) => {
             items.iter().map(in_a_line).collect::<Vec<_>>().join(", ")
         }
-        Value::List(items) => format!("a list of {}", items.len()),
-        Value::Map(_) => "a section".to_owned(),
+        Value::List(items) => short(node).unwrap_or_else(|| format!("a list of {}", items.len())),
+        Value::Map(_) => short(node).unwrap_or_else(|| "a section".to_owned()),
         _ => node.to_yaml().trim_end().to_owned(),
     }
+}
+
+/// A list or a section as it may be written in a line, unless it is long.
+fn short(node: &Node) -> Option<String> {
+    const LONGEST: usize = 80;
+    let text = match &node.value {
+        Value::List(items) => format!("[{}]", items.iter().map(short).collect::<Option<Vec<_>>>()?.join(", ")),
+        Value::Map(entries) => {
+            let entry = |(key, value): &(Key, Node)| short(value).map(|value| format!("{}: {value}", key.text));
+            format!("{{ {} }}", entries.iter().map(entry).collect::<Option<Vec<_>>>()?.join(", "))
+        }
+        _ => node.to_yaml().trim_end().to_owned(),
+    };
+    (text.len() <= LONGEST).then_some(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_profile_changes_is_written_out_where_it_fits_in_a_line() {
+        let in_line = |text: &str| in_a_line(&crate::parse(text, 0).unwrap());
+        assert_eq!(in_line("[0.1, 0.2]"), "0.1, 0.2");
+        assert_eq!(in_line("- { kind: wcd, degree: 2 }"), "[{ kind: wcd, degree: 2 }]");
+        assert_eq!(in_line(&format!("- {{ path: {} }}", "x".repeat(90))), "a list of 1");
+        assert_eq!(in_line(&format!("{{ path: {} }}", "x".repeat(90))), "a section");
+    }
 
     #[test]
     fn a_profile_that_is_nowhere_written_differs_from_one_that_is() {

@@ -14,7 +14,7 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, Error as _, IntoDeseria
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::fault::{Fault, KNOWN, Path};
-use super::problem::{Problem, Span, dotted, excerpt, list};
+use super::problem::{Problem, dotted};
 use super::tree::{Key, Node, Value};
 
 /// Collector of problems while a configuration is read.

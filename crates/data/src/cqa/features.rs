@@ -1,14 +1,27 @@
 //! All (question, comment) pairs of some threads, ready for learning: texts, trees and two tables of features.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+#[cfg(feature = "tagger")]
+use ndarray::Array1;
+use ndarray::{Array2, ArrayView2, Axis};
 
-use super::annotation::{Annotated, Annotator};
-use super::shallow_trees;
-use super::similarities::{SIMILARITIES, TextSimilarities};
-use super::thread_features::{THREAD_FEATURES, thread_features};
+#[cfg(feature = "tagger")]
+use super::{
+    annotation::Annotated,
+    annotator::Annotator,
+    shallow_trees,
+    similarities::{SIMILARITIES, TextSimilarities},
+    thread_features::{THREAD_FEATURES, thread_features},
+};
 use crate::threads::Thread;
 use crate::tree::Tree;
 use crate::word_vectors::WordVectors;
+
+/// Annotation without the feature `tagger`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this program was built without the tagger of questions and comments: build it with `cargo build --release -p runner --features tagger`"
+)]
+pub struct NoTagger;
 
 /// Pairs in the order of threads and comments.
 #[derive(Debug, Clone)]
@@ -27,7 +40,8 @@ pub struct Pairs {
 
 impl Pairs {
     /// Annotates the threads and measures every pair. Document frequencies are those of the first `training` threads.
-    pub fn new(threads: &[&Thread], training: usize, vectors: Option<&WordVectors>) -> Self {
+    #[cfg(feature = "tagger")]
+    pub fn new(threads: &[&Thread], training: usize, vectors: Option<&WordVectors>) -> Result<Self, NoTagger> {
         let annotator = Annotator::new();
         let question = |thread: &&Thread| annotator.annotate(&format!("{}\n{}", thread.subject, thread.body));
         let questions: Vec<Annotated> = threads.iter().map(question).collect();
@@ -59,7 +73,13 @@ impl Pairs {
                 pairs.comments.push(comment_tree);
             }
         }
-        pairs
+        Ok(pairs)
+    }
+
+    /// Needs the tagger.
+    #[cfg(not(feature = "tagger"))]
+    pub fn new(_: &[&Thread], _: usize, _: Option<&WordVectors>) -> Result<Self, NoTagger> {
+        Err(NoTagger)
     }
 
     pub fn len(&self) -> usize {
@@ -90,7 +110,7 @@ impl FeatureTable {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tagger"))]
 mod tests {
     use super::*;
     use crate::embedded;
@@ -106,7 +126,7 @@ mod tests {
     fn every_comment_of_the_sample_becomes_a_pair() {
         let sample = embedded::threads().unwrap();
         let threads: Vec<&Thread> = sample.threads().iter().collect();
-        let pairs = Pairs::new(&threads, 16, None);
+        let pairs = Pairs::new(&threads, 16, None).unwrap();
         assert_eq!(pairs.len(), sample.comments());
         assert_eq!((pairs.similarities.nrows(), pairs.thread_features.nrows()), (pairs.len(), pairs.len()));
         let finite = pairs.similarities.iter().chain(&pairs.thread_features).all(|value| value.is_finite());

@@ -48,7 +48,7 @@ fn leaf(stem: &str) -> String {
     stem.replace('(', "-LRB-").replace(')', "-RRB-")
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tagger"))]
 mod tests {
     use super::super::Annotator;
     use super::*;

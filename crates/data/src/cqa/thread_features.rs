@@ -129,7 +129,7 @@ fn echo(annotated: &[Annotated], number: usize) -> f64 {
     if own.is_empty() { 0.0 } else { own.intersection(&others).count() as f64 / own.len() as f64 }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tagger"))]
 mod tests {
     use super::super::Annotator;
     use super::*;

@@ -91,7 +91,7 @@ impl Ranking {
         let training_threads = train.iter().map(|set| set.threads().len()).sum();
         let training: usize = train.iter().map(Threads::comments).sum();
         let vectors = load_vectors(settings, &threads, context)?;
-        let pairs = Pairs::new(&threads, training_threads, vectors.as_ref());
+        let pairs = Pairs::new(&threads, training_threads, vectors.as_ref())?;
         let kernel = kernel(&pairs, training, &settings.kernel)?;
         let labels: Vec<usize> = pairs.is_good.iter().map(|&good| usize::from(good)).collect();
         let sets: Json = train
