@@ -2,8 +2,9 @@
 //! own time; then the share of the n best pairs of n items that is evaluated by reranking with the proxy, by a search for lists, and by one for pairs.
 //!
 //! ```text
-//! cargo run --release -p landmark-neighbors --example pairwise_recall -- K.f64 n [VECTORS.f64 | PROXY.f64 [VECTORS.f64]] ...
+//! cargo run --release -p landmark-neighbors --example pairwise_recall -- [--lengths] K.f64 n [VECTORS.f64 | PROXY.f64 [VECTORS.f64]] ...
 //! ```
+//! With `--lengths`, only recall@k of searches for lists of k = 1, 10 and 50, without both and with both.
 //! Reads the score (n·n) and of every proxy its vectors (n·d, of which it is the cosine), or the proxy itself (n·n) and vectors of the items (n·d), as
 //! little-endian f64 in rows.
 
@@ -125,15 +126,53 @@ fn run(mut search: Search, scores: &Array2<f64>) -> Result<Found, Failure> {
     Ok(search.finish()?)
 }
 
+/// Recall@k of searches for lists of several lengths, and the gain by the process and looks with its standard error over paired draws.
+#[allow(clippy::print_stdout, reason = "an example reports on standard output")]
+fn by_length(oracle: &Precomputed, scores: &Array2<f64>, proxies: &[Arc<dyn Oracle>]) -> Result<(), Failure> {
+    let n = scores.nrows();
+    println!("  k     b   without   with    gain (standard error)   draws that gain");
+    for k in [1, 10, 50] {
+        let truth: Vec<Vec<usize>> = (0..n).map(|i| best(scores, i, k)).collect();
+        for calls_per_item in [5, 10, 20, 50, 100] {
+            let (mut sums, mut gains) = ([0.0; 2], Vec::new());
+            for draw in 0..DRAWS {
+                let landmarks = Landmarks::uniform(n, &mut stream(draw, "pairwise recall", "landmarks", 0));
+                let mut recalls = [0.0; 2];
+                for (recalled, both) in recalls.iter_mut().zip([false, true]) {
+                    let wanted =
+                        RoundsParams { k, calls_per_item, pairwise: both, looks: both, ..RoundsParams::default() };
+                    let search = Search::new(wanted.check()?, OracleShape::of(oracle), proxies.to_vec(), &landmarks)?;
+                    *recalled = recall(&truth, &run(search, scores)?, k);
+                }
+                sums = [sums[0] + recalls[0], sums[1] + recalls[1]];
+                gains.push(recalls[1] - recalls[0]);
+            }
+            let [without, with] = sums.map(|sum| sum / DRAWS as f64);
+            let squares: f64 = gains.iter().map(|gain| (gain - (with - without)).powi(2)).sum();
+            let error = (squares / (DRAWS * (DRAWS - 1)) as f64).sqrt();
+            let wins = gains.iter().filter(|&&gain| gain > 0.0).count();
+            println!(
+                "{k:>3}   {calls_per_item:>3}   {without:.3}     {with:.3}   {:+.3} ({error:.3})          {wins}/{DRAWS}",
+                with - without
+            );
+        }
+    }
+    Ok(())
+}
+
 #[allow(clippy::print_stdout, reason = "an example reports on standard output")]
 fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (flags, arguments): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
     let n: usize = arguments.get(1).ok_or("wanted: K.f64 n [PROXY.f64] ...")?.parse()?;
     let oracle = Precomputed::new(read(&arguments[0], n)?, AsymmetryPolicy::Mean)?;
     let all: Vec<usize> = (0..n).collect();
     let scores = block_of(&oracle, &all, &all)?;
     let truth: Vec<Vec<usize>> = all.iter().map(|&i| best(&scores, i, 10)).collect();
     let proxies = proxies(&arguments[2..], n)?;
+    if flags.iter().any(|flag| flag == "--lengths") {
+        return by_length(&oracle, &scores, &proxies);
+    }
     println!(
         "  b      without @1 @10         with @1 @10 (deviation)   gain @10   draws   seconds (without, with)   weights (kriging, process) at each round"
     );

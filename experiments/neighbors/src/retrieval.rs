@@ -154,10 +154,10 @@ pub struct Finding {
     pub spent: u64,
 }
 
-/// Findings of all methods at each number of `calls` an item that leaves something to be found.
-pub fn findings(setup: Setup<'_>, calls: &[usize]) -> Result<Vec<Finding>, JobError> {
+/// Findings of all methods, and of rounds without each of some parts, at each number of `calls` an item that leaves something to be found.
+pub fn findings(setup: Setup<'_>, calls: &[usize], ablations: &[SearchPart]) -> Result<Vec<Finding>, JobError> {
     let truth = Truth::of(setup.matrix.view(), LONGEST);
-    judged(setup, &truth, calls, &SearchPart::ALL, &WithoutProxy::default())
+    judged(setup, &truth, calls, ablations, &WithoutProxy::default())
 }
 
 fn judged(

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use landmark_data::MentionKinds;
 use landmark_data::catalog::{self, Holds};
-use landmark_harness::config::{ItemKind, MethodConfig, ProxyConfig, ProxyKind, Reading, RunSettings};
+use landmark_harness::config::{ItemKind, MethodConfig, ProxyConfig, ProxyKind, Reading, RunSettings, SearchPart};
 use landmark_harness::facts::Facts;
 use landmark_harness::layout::Layout;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
@@ -125,6 +125,10 @@ struct Settings {
     /// calls a mention at which its nearest in its topic are looked for: recall as in `experiment: retrieval`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<usize>,
+    /// parts that the search also goes without, as in `experiment: retrieval`
+    #[serde(default = "SearchPart::all", skip_serializing_if = "SearchPart::are_all")]
+    #[schemars(example = [SearchPart::Process])]
+    ablations: Vec<SearchPart>,
 }
 
 /// The key of the methods, for the list and the schema.

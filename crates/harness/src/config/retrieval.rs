@@ -24,7 +24,7 @@ pub struct RetrievalConfig {
     #[schemars(range(min = 1))]
     pub rounds: usize,
     /// parts that the search also goes without, to show what each is worth
-    #[serde(default = "ablations")]
+    #[serde(default = "SearchPart::all", skip_serializing_if = "SearchPart::are_all")]
     #[schemars(example = [SearchPart::Process])]
     pub ablations: Vec<SearchPart>,
 }
@@ -52,10 +52,14 @@ pub enum SearchPart {
 impl SearchPart {
     pub const ALL: [Self; 7] =
         [Self::Process, Self::Kriging, Self::Hubness, Self::RankTransform, Self::Rounds, Self::Share, Self::Proxy];
-}
 
-fn ablations() -> Vec<SearchPart> {
-    SearchPart::ALL.to_vec()
+    pub fn all() -> Vec<Self> {
+        Self::ALL.to_vec()
+    }
+
+    pub fn are_all(parts: &[Self]) -> bool {
+        parts == Self::ALL
+    }
 }
 
 fn calls() -> Vec<usize> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::OracleShape;
 use landmark_core::stream::Rng;
-use landmark_harness::config::ProxyKind;
+use landmark_harness::config::{ProxyKind, SearchPart};
 use landmark_harness::study::StudyError;
 use landmark_neighbors_experiment::retrieval::{Finding, METRICS, SearchMethod, Setup, findings};
 use landmark_report::{Metric, Subject, Variant};
@@ -31,6 +31,7 @@ pub(super) struct Pooled {
 pub(super) fn pooled(
     topics: &[Topic],
     calls: &[usize],
+    ablations: &[SearchPart],
     (seed, replicate): (u64, u64),
     draw: &dyn Fn(&Topic) -> Rng,
 ) -> Result<Vec<Pooled>, StudyError> {
@@ -46,7 +47,7 @@ pub(super) fn pooled(
             rounds: ROUNDS,
             seed: (seed, replicate),
         };
-        found.extend(findings(setup, calls)?.into_iter().map(|finding| (n, finding)));
+        found.extend(findings(setup, calls, ablations)?.into_iter().map(|finding| (n, finding)));
     }
     let mut all = Vec::new();
     for &calls in calls {

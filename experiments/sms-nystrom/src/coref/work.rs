@@ -217,7 +217,13 @@ impl Clustering {
             let dataset = self.settings.streams(source, &topic.name);
             stream(self.run.seed, &dataset, "landmarks", replicate)
         };
-        let found = neighbors::pooled(&scored.topics, &self.settings.calls, (self.run.seed, replicate), &draw)?;
+        let found = neighbors::pooled(
+            &scored.topics,
+            &self.settings.calls,
+            &self.settings.ablations,
+            (self.run.seed, replicate),
+            &draw,
+        )?;
         let row = |found: Pooled| {
             let subject = neighbors::subject(self.settings.title(source), found.method).items(found.mentions);
             let row = row(&self.run, subject, found.metric, found.judged.mean).at("calls", found.calls);
@@ -312,7 +318,7 @@ impl StudyWork for Clustering {
                     (source, format!("{group}, replicate {}", replicate + 1), group, own)
                 }
                 Piece::Neighbors { source, replicate } => {
-                    let own = json!({ "neighbours": self.settings.calls, "replicate": replicate });
+                    let own = json!({ "neighbours": self.settings.calls, "ablations": self.settings.ablations, "replicate": replicate });
                     (source, format!("neighbors, replicate {}", replicate + 1), "neighbors".to_owned(), own)
                 }
             };
