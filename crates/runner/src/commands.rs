@@ -126,13 +126,20 @@ pub fn start_log(arguments: LogArgs) {
         (false, 1) => LevelFilter::INFO,
         (false, _) => LevelFilter::DEBUG,
     };
-    let wanted = std::env::var("RUST_LOG").ok().and_then(|wanted| wanted.parse().ok());
-    let filter = wanted.unwrap_or_else(|| Targets::new().with_default(level));
+    let wanted = std::env::var("RUST_LOG").ok().filter(|wanted| !wanted.trim().is_empty());
+    let read = wanted.as_ref().map(|wanted| wanted.parse::<Targets>());
+    let is_unreadable = matches!(read, Some(Err(_)));
+    let filter = read.and_then(Result::ok).unwrap_or_else(|| Targets::new().with_default(level));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false).without_time();
     let lines = lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     // if the reader is gone, reporting that to it panics
     let lines = lines.log_internal_errors(false);
     if let Err(error) = tracing_subscriber::registry().with(lines).with(filter).try_init() {
         tracing::debug!("the log was started before: {error}");
+    }
+    if let (Some(wanted), true) = (wanted, is_unreadable) {
+        tracing::warn!(
+            "RUST_LOG is `{wanted}` and was ignored: wanted is a level, such as `debug`, or `landmark_store=debug,warn`"
+        );
     }
 }

@@ -126,7 +126,7 @@ struct Settings {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<usize>,
     /// parts that the search also goes without, as in `experiment: retrieval`
-    #[serde(default = "SearchPart::all", skip_serializing_if = "SearchPart::are_all")]
+    #[serde(default = "SearchPart::all")]
     #[schemars(example = [SearchPart::Process])]
     ablations: Vec<SearchPart>,
 }

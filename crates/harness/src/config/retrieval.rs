@@ -24,7 +24,7 @@ pub struct RetrievalConfig {
     #[schemars(range(min = 1))]
     pub rounds: usize,
     /// parts that the search also goes without, to show what each is worth
-    #[serde(default = "SearchPart::all", skip_serializing_if = "SearchPart::are_all")]
+    #[serde(default = "SearchPart::all")]
     #[schemars(example = [SearchPart::Process])]
     pub ablations: Vec<SearchPart>,
 }
@@ -55,10 +55,6 @@ impl SearchPart {
 
     pub fn all() -> Vec<Self> {
         Self::ALL.to_vec()
-    }
-
-    pub fn are_all(parts: &[Self]) -> bool {
-        parts == Self::ALL
     }
 }
 

@@ -36,6 +36,18 @@ fn all_lists_come_as_json_for_programs() {
 }
 
 #[test]
+fn a_filter_of_the_log_that_cannot_be_read_is_named() {
+    let seen = |filter: &str| {
+        let done = runner(&["list"]).env("RUST_LOG", filter).assert().success();
+        String::from_utf8_lossy(&done.get_output().stderr).into_owned()
+    };
+    assert!(seen("landmark_store=loud").contains("RUST_LOG is `landmark_store=loud` and was ignored"));
+    for filter in ["", "warn", "landmark_store=debug,warn"] {
+        assert!(!seen(filter).contains("RUST_LOG"), "{filter}");
+    }
+}
+
+#[test]
 fn a_list_and_a_name_are_explained_and_a_mistyped_one_is_guessed() {
     let explained = ["methods", "sms_nystrom", "wmd", "search"].map(|name| printed(&["list", name]));
     let guessed = [&["list", "sicurr"][..], &["list", "metods"], &["chekc"]].map(complaint);
