@@ -131,7 +131,7 @@ fn run(mut search: Search, scores: &Array2<f64>) -> Result<Found, Failure> {
 fn by_length(oracle: &Precomputed, scores: &Array2<f64>, proxies: &[Arc<dyn Oracle>]) -> Result<(), Failure> {
     let n = scores.nrows();
     println!("  k     b   without   with    gain (standard error)   draws that gain");
-    for k in [1, 10, 50] {
+    for k in [1, 10, 50].into_iter().filter(|&k| k < n) {
         let truth: Vec<Vec<usize>> = (0..n).map(|i| best(scores, i, k)).collect();
         for calls_per_item in [5, 10, 20, 50, 100] {
             let (mut sums, mut gains) = ([0.0; 2], Vec::new());
@@ -164,13 +164,16 @@ fn by_length(oracle: &Precomputed, scores: &Array2<f64>, proxies: &[Arc<dyn Orac
 fn main() -> Result<(), Failure> {
     let (flags, arguments): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
-    let n: usize = arguments.get(1).ok_or("wanted: K.f64 n [PROXY.f64] ...")?.parse()?;
+    if let Some(flag) = flags.iter().find(|flag| *flag != "--lengths") {
+        return Err(format!("unknown flag `{flag}`: expected `--lengths`").into());
+    }
+    let n: usize = arguments.get(1).ok_or("expected: [--lengths] K.f64 n [PROXY.f64] ...")?.parse()?;
     let oracle = Precomputed::new(read(&arguments[0], n)?, AsymmetryPolicy::Mean)?;
     let all: Vec<usize> = (0..n).collect();
     let scores = block_of(&oracle, &all, &all)?;
     let truth: Vec<Vec<usize>> = all.iter().map(|&i| best(&scores, i, 10)).collect();
     let proxies = proxies(&arguments[2..], n)?;
-    if flags.iter().any(|flag| flag == "--lengths") {
+    if !flags.is_empty() {
         return by_length(&oracle, &scores, &proxies);
     }
     println!(

@@ -118,6 +118,14 @@ fn refuse_mistyped_command(file: &Path) -> Result<()> {
     Err(UsageError::new(format!("unknown command `{word}`, and no file of that name"), Some(help)).into())
 }
 
+/// Levels, and levels of crates. A bare word must be a level or a crate of ours: a misspelled level would silence all else.
+fn targets(wanted: &str) -> Option<Targets> {
+    let parts: Vec<&str> = wanted.split(',').map(str::trim).collect();
+    let is_known =
+        |part: &&str| part.contains('=') || part.starts_with("landmark") || part.parse::<LevelFilter>().is_ok();
+    parts.iter().all(is_known).then(|| parts.join(",").parse().ok()).flatten()
+}
+
 /// Log lines go to standard error; RUST_LOG wins over `-v`.
 pub fn start_log(arguments: LogArgs) {
     let level = match (arguments.quiet, arguments.verbose) {
@@ -127,9 +135,9 @@ pub fn start_log(arguments: LogArgs) {
         (false, _) => LevelFilter::DEBUG,
     };
     let wanted = std::env::var("RUST_LOG").ok().filter(|wanted| !wanted.trim().is_empty());
-    let read = wanted.as_ref().map(|wanted| wanted.parse::<Targets>());
-    let is_unreadable = matches!(read, Some(Err(_)));
-    let filter = read.and_then(Result::ok).unwrap_or_else(|| Targets::new().with_default(level));
+    let read = wanted.as_deref().and_then(targets);
+    let is_unreadable = wanted.is_some() && read.is_none();
+    let filter = read.unwrap_or_else(|| Targets::new().with_default(level));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false).without_time();
     let lines = lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     // if the reader is gone, reporting that to it panics
@@ -139,7 +147,7 @@ pub fn start_log(arguments: LogArgs) {
     }
     if let (Some(wanted), true) = (wanted, is_unreadable) {
         tracing::warn!(
-            "RUST_LOG is `{wanted}` and was ignored: wanted is a level, such as `debug`, or `landmark_store=debug,warn`"
+            "cannot read RUST_LOG `{wanted}`: expected a level such as `debug`, or `landmark_store=debug,warn`; it is ignored"
         );
     }
 }

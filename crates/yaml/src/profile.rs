@@ -127,7 +127,9 @@ fn leaves(over: &Node, base: Option<&Node>, path: &str, out: &mut Vec<Change>) {
 /// A value in a line: `0.1, 0.2`; of what does not fit, how much it holds.
 fn in_a_line(node: &Node) -> String {
     match &node.value {
-        Value::List(items) if items.iter().all(|item| !matches!(item.value, Value::Map(_) | Value::List(_))) => {
+        Value::List(items)
+            if !items.is_empty() && items.iter().all(|item| !matches!(item.value, Value::Map(_) | Value::List(_))) =>
+        {
             items.iter().map(in_a_line).collect::<Vec<_>>().join(", ")
         }
         Value::List(items) => short(node).unwrap_or_else(|| format!("a list of {}", items.len())),
@@ -136,7 +138,7 @@ fn in_a_line(node: &Node) -> String {
     }
 }
 
-/// A list or a section as it may be written in a line, unless it is long.
+/// A list or a section in a line, for a message; `None` if it is long.
 fn short(node: &Node) -> Option<String> {
     const LONGEST: usize = 80;
     let text = match &node.value {
@@ -158,6 +160,7 @@ mod tests {
     fn what_a_profile_changes_is_written_out_where_it_fits_in_a_line() {
         let in_line = |text: &str| in_a_line(&crate::parse(text, 0).unwrap());
         assert_eq!(in_line("[0.1, 0.2]"), "0.1, 0.2");
+        assert_eq!(in_line("[]"), "[]");
         assert_eq!(in_line("- { kind: wcd, degree: 2 }"), "[{ kind: wcd, degree: 2 }]");
         assert_eq!(in_line(&format!("- {{ path: {} }}", "x".repeat(90))), "a list of 1");
         assert_eq!(in_line(&format!("{{ path: {} }}", "x".repeat(90))), "a section");

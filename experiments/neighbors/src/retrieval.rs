@@ -134,7 +134,8 @@ fn key(
     replicate: u64,
 ) -> Result<CellKey, JobError> {
     let identity = context.problem.proxies.get(proxy).map(|oracle| oracle.identity().to_hex());
-    let more = json!([replicate, proxy, identity, settings.calls, settings.rounds, settings.ablations]);
+    let more =
+        json!([replicate, proxy, identity, settings.calls, settings.rounds, SearchPart::in_order(&settings.ablations)]);
     Ok(context.key("retrieval", None, &more)?)
 }
 

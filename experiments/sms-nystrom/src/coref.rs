@@ -125,7 +125,7 @@ struct Settings {
     /// calls a mention at which its nearest in its topic are looked for: recall as in `experiment: retrieval`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<usize>,
-    /// parts that the search also goes without, as in `experiment: retrieval`
+    /// parts of the search, which also runs without each of them, as in `experiment: retrieval`
     #[serde(default = "SearchPart::all")]
     #[schemars(example = [SearchPart::Process])]
     ablations: Vec<SearchPart>,

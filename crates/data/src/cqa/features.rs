@@ -19,7 +19,7 @@ use crate::word_vectors::WordVectors;
 /// Annotation without the feature `tagger`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this program was built without the tagger of questions and comments: build it with `cargo build --release -p runner --features tagger`"
+    "cannot annotate questions and comments: this program was built without the tagger; build it with `cargo build --release -p runner --no-default-features --features tagger`"
 )]
 pub struct NoTagger;
 
@@ -110,9 +110,10 @@ impl FeatureTable {
     }
 }
 
-#[cfg(all(test, feature = "tagger"))]
+#[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "tagger")]
     use crate::embedded;
     use ndarray::array;
 
@@ -122,6 +123,7 @@ mod tests {
         assert_eq!(table.values, array![[-1.0, 0.0], [1.0, 0.0], [5.0, 0.0]]);
     }
 
+    #[cfg(feature = "tagger")]
     #[test]
     fn every_comment_of_the_sample_becomes_a_pair() {
         let sample = embedded::threads().unwrap();

@@ -23,7 +23,7 @@ pub struct RetrievalConfig {
     #[serde(default = "rounds")]
     #[schemars(range(min = 1))]
     pub rounds: usize,
-    /// parts that the search also goes without, to show what each is worth
+    /// parts of the search; it also runs without each of them
     #[serde(default = "SearchPart::all")]
     #[schemars(example = [SearchPart::Process])]
     pub ablations: Vec<SearchPart>,
@@ -45,7 +45,7 @@ pub enum SearchPart {
     Rounds,
     /// pairs that the proxy alone chooses
     Share,
-    /// the proxy: hubness and columns alone
+    /// the proxy, so that hubness and columns remain
     Proxy,
 }
 
@@ -55,6 +55,11 @@ impl SearchPart {
 
     pub fn all() -> Vec<Self> {
         Self::ALL.to_vec()
+    }
+
+    /// These parts, each once and in the order of [`Self::ALL`].
+    pub fn in_order(parts: &[Self]) -> Vec<Self> {
+        Self::ALL.into_iter().filter(|part| parts.contains(part)).collect()
     }
 }
 

@@ -62,7 +62,7 @@ fn the_search_goes_without_the_parts_that_are_asked_for() {
     assert!(has("rounds") && has("rounds_without_process") && has("axn"));
     assert!(!has("rounds_without_kriging") && !has("one_round"));
     let wrong = NEIGHBORS.replace("calls: [5, 10, 60]", "ablations: [proces]");
-    Scratch::with(&wrong).complains("", &["proces", "did you mean `process`?"]);
+    Scratch::with(&wrong).complains("", &["`proces`", "did you mean `process`?"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ experiment: cqa
 cqa: { dataset: embedded_threads, landmarks: [10, 500], methods: [nystrom, stratified, ensemble, sms_nystrom, sicur, shift_ridge] }
 ";
 
+#[cfg(feature = "tagger")]
 #[test]
 fn threads_are_ranked_their_entries_planned_kept_and_evaluated_once_and_a_second_run_changes_nothing() {
     let scratch = Scratch::with(&CQA.replace("landmarks: [10, 500]", "exact: false, landmarks: [10, 20]"));

@@ -53,7 +53,7 @@ pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
         let parts: Vec<SearchMethod> =
             SearchMethod::parts().into_iter().filter(|part| named(part.id()).is_some()).collect();
         if parts.iter().any(|part| !SearchMethod::CHOICES.contains(part)) {
-            figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", &parts));
+            figures.push(figure("figure-parts", "recall@10 of rounds without one of their parts", &parts));
         }
     }
     let mut notes = Vec::new();

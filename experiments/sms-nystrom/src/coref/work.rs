@@ -7,7 +7,7 @@ use std::time::Instant;
 use landmark_core::oracle::Oracle;
 use landmark_core::stream::stream;
 use landmark_data::{CorefPart, MentionCorpus, catalog};
-use landmark_harness::config::{ConfigPath, MethodConfig, ProxyKind, RunSettings};
+use landmark_harness::config::{ConfigPath, MethodConfig, ProxyKind, RunSettings, SearchPart};
 use landmark_harness::items::ItemsError;
 use landmark_harness::job::Request;
 use landmark_harness::layout::About;
@@ -318,7 +318,7 @@ impl StudyWork for Clustering {
                     (source, format!("{group}, replicate {}", replicate + 1), group, own)
                 }
                 Piece::Neighbors { source, replicate } => {
-                    let own = json!({ "neighbours": self.settings.calls, "ablations": self.settings.ablations, "replicate": replicate });
+                    let own = json!({ "neighbours": self.settings.calls, "ablations": SearchPart::in_order(&self.settings.ablations), "replicate": replicate });
                     (source, format!("neighbors, replicate {}", replicate + 1), "neighbors".to_owned(), own)
                 }
             };
