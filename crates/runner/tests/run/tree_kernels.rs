@@ -1,6 +1,8 @@
 //! Tree kernels, question classification and answer ranking.
 
-use crate::scratch::{Scratch, data_folder, number_before};
+#[cfg(feature = "tagger")]
+use crate::scratch::number_before;
+use crate::scratch::{Scratch, data_folder};
 
 const CQA: &str = "\
 name: threads
