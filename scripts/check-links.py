@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every relative link and image of the Markdown files leads to a file, and every #anchor to a heading.
+"""Checks that every relative link and image of the Markdown files leads to a file, every #anchor to a heading, and that the tests that
+docs/dev/inputs.md names exist.
 
 Only files under version control (or about to be) are read; links to other sites are not followed.
 """
@@ -40,10 +41,22 @@ def broken(page):
             yield f"{page}: `{link}` names no heading of {target}"
 
 
+def missing_tests(page):
+    """Names of tests in backticks that no Rust file has."""
+    sources = subprocess.run(["git", "ls-files", "-z", "crates/*.rs", "experiments/*.rs"], check=True, capture_output=True, text=True).stdout
+    files = [pathlib.Path(name) for name in sources.split("\0") if name and pathlib.Path(name).exists()]
+    known = {name for file in files for name in re.findall(r"fn (\w+)", file.read_text(encoding="utf-8"))}
+    rows = "\n".join(line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|"))
+    for name, is_cut in re.findall(r"`(\w+_\w+_\w+?)_?(…?)`", rows):
+        if name not in known and not (is_cut and any(other.startswith(name) for other in known)):
+            yield f"{page}: there is no test `{name}`"
+
+
 listed = subprocess.run(
     ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "*.md"], check=True, capture_output=True, text=True
 )
 pages = sorted({pathlib.Path(name) for name in listed.stdout.split("\0") if name})
 problems = [problem for page in pages if page.exists() for problem in broken(page)]
+problems += missing_tests(pathlib.Path("docs/dev/inputs.md"))
 print("\n".join(problems) or f"links of {len(pages)} Markdown files: all lead somewhere")
 sys.exit(bool(problems))

@@ -263,6 +263,18 @@ mod tests {
     }
 
     #[test]
+    fn words_with_brackets_blanks_and_hashes_are_one_leaf_each() {
+        let text = "\u{feff}1\t(:\t_\tSYM\tSYM\t_\t0\troot\t_\t_\r\n2\t10 000\t#\tNUM\tCD\t_\t1\tdep\t_\t_\r\n";
+        let sentences = read(text).unwrap();
+        let [sentence] = &sentences[..] else { panic!("{sentences:?}") };
+        let lemmas: Vec<&str> = sentence.words().iter().map(|word| word.lemma.as_str()).collect();
+        assert_eq!((lemmas, sentence.words()[1].form.as_str()), (vec!["(:", "#"], "10 000"));
+        let tree = sentence.tree(DependencyTree::Loct);
+        let labels: Vec<&str> = (0..tree.len()).map(|node| tree.label(node)).collect();
+        assert_eq!(labels, ["LEX##(:::s", "LEX###::c"]);
+    }
+
+    #[test]
     fn what_is_no_parse_is_named_with_file_and_line() {
         let line = |id: usize, head: &str| format!("{id}\tw\tw\tX\tX\t_\t{head}\tr\t_\t_\n");
         for (text, wanted) in [

@@ -91,9 +91,9 @@ static TASKS: &[Entry] = &[
     },
     Entry {
         id: "classification",
-        summary: "linear SVM by dual coordinate descent on the embedding, kernel SVM on the exact matrix",
+        summary: "linear SVM by finite Newton or dual coordinate descent on the embedding, kernel SVM on the exact matrix",
         keys: SvmConfig::KEYS.under("svm"),
-        source: "Hsieh et al. 2008; Crammer & Singer 2001",
+        source: "Keerthi & DeCoste 2005; Hsieh et al. 2008; Crammer & Singer 2001",
     },
     Entry {
         id: "coreference",

@@ -1,7 +1,7 @@
 //! Linear support vector machines on features: the workhorse behind every classification table.
 //!
 //! A class scores an item by w_m·x + b_m and the highest score wins (ties: the smaller class). The machines are trained one class
-//! against the rest, each by dual coordinate descent, or all together by Crammer & Singer's formulation; [`svm`](crate::svm)
+//! against the rest, each by finite Newton or dual coordinate descent, or all together by Crammer & Singer's formulation; [`svm`](crate::svm)
 //! states the objectives, the files below it the updates. Two classes need a single machine, whose mirror image scores class 0.
 //!
 //! The bias is the weight of a constant feature and so is regularized like the others (LIBLINEAR's `-B`).

@@ -34,7 +34,8 @@ pub(crate) fn claims(results: &Path, check: bool, write: bool) -> Result<Answer>
         });
         return Ok(Answer::new(text, json!({ "papers": papers.collect::<Json>() })));
     }
-    let mut files = vec![(results.join("README.md"), index(&papers, &published))];
+    let others = other_runs(results, &papers).into_diagnostic()?;
+    let mut files = vec![(results.join("README.md"), index(&papers, &published, &others))];
     for (claims, judged) in &papers {
         let path = Path::new(PAPERS).join(&claims.paper).join("README.md");
         files.push(with_table(path, "claims", &claims_table(judged))?);
@@ -43,6 +44,26 @@ pub(crate) fn claims(results: &Path, check: bool, write: bool) -> Result<Answer>
     let mut text: String = written.iter().map(|path| format!("{}: written\n", path.display())).collect();
     text += "the verdicts are up to date\n";
     Ok(Answer::new(text, json!({ "up_to_date": true })).with_files(written))
+}
+
+/// Published runs of no paper: `TOPIC/NAME`, in order.
+fn other_runs(results: &Path, papers: &[(Claims, Vec<JudgedClaim>)]) -> std::io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for topic in std::fs::read_dir(results)? {
+        let topic = topic?;
+        let name = topic.file_name().to_string_lossy().into_owned();
+        if !topic.path().is_dir() || papers.iter().any(|(claims, _)| claims.paper == name) {
+            continue;
+        }
+        for run in std::fs::read_dir(topic.path())? {
+            let run = run?;
+            if run.path().join("summary.md").is_file() {
+                found.push(format!("{name}/{}", run.file_name().to_string_lossy()));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// A claim with its verdict, as data.
