@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ._checks import real, whole
-from ._native import MeteredStore
-from ._search import Search, audited_pairs
+from ._search import Search, audited_pairs, paid_for
 from .results import Pairs, sorted_pairs
 
 
@@ -46,7 +45,7 @@ class Mining(Search):
         delta : float, default=0.1
             Probability that the recall is lower than stated.
         rescore : bool or None, default=None
-            Evaluate the pairs that the estimates put above the threshold, one call each, and drop those below it.
+            Evaluate the pairs that the estimates put above the threshold (one call each, or two if both orders count), and drop those below it.
         max_pairs : int or None, default=None
             Return at most this number of pairs, the best.
         budget : int or None, default=None
@@ -91,7 +90,7 @@ class Mining(Search):
         exact, calls = np.zeros(len(estimates), dtype=bool), 0
         if rescore:
             matrix, batches = self._opened()
-            before, paid = matrix.calls, self._paid_for(matrix, candidates)
+            before, paid = matrix.calls, paid_for(matrix, candidates)
             if paid < len(candidates):
                 warnings.warn(f"the budget pays for {paid} of {len(candidates)} candidates: pairs are missing", stacklevel=2)
                 candidates = candidates[:paid]
@@ -199,13 +198,6 @@ class Mining(Search):
             search = self._pair_search(threshold, target_recall, delta, None, plan=True)
             return int(json.loads(matrix.pairs(search, self._fitted(matrix))["statement"])["planned"])
         return int(matrix.missing(self._factors.pairs_above(threshold, max_pairs)[0]))
-
-    def _paid_for(self, matrix: MeteredStore, pairs: NDArray[np.int64]) -> int:
-        """Number of pairs, from the first on, that the budget still pays for."""
-        if self.budget is None:
-            return len(pairs)
-        left = self.budget - matrix.calls
-        return bisect_right(range(len(pairs) + 1), left, key=lambda count: matrix.missing(pairs[:count])) - 1
 
 
 def _mining(

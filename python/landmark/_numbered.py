@@ -33,6 +33,8 @@ class Numbered:
         identity: str | None = None,
         order: str | None = None,
     ) -> None:
+        # a fitted estimator, which counts its calls itself
+        self.fitted: Any = None
         if scores.is_matrix(similarity):
             matrix = np.asarray(plain(similarity), dtype=np.float64)
             items = range(len(matrix)) if items is None else items
@@ -45,6 +47,7 @@ class Numbered:
                 raise ValueError("items, score and store are those of the fitted `Landmark`: leave `items`, `right`, `store` and `identity` out")
             if not similarity.__sklearn_is_fitted__():
                 raise ValueError("cannot ask an estimator that is not fitted: call `fit` first")
+            self.fitted = similarity
             items, similarity, order = list(range(len(similarity.embedding_))), _Fitted(similarity), "symmetric"
         if items is None:
             raise TypeError("give the items that candidates are numbers of")
@@ -70,6 +73,8 @@ class Numbered:
 
     @property
     def calls_per_pair(self) -> int:
+        if self.fitted is not None:
+            return 1 if self.fitted.order_ == "symmetric" else 2
         return self.model._calls_per_pair
 
     def pairs(self, numbers: NDArray[np.int64]) -> list[tuple[Any, Any]]:
@@ -81,6 +86,8 @@ class Numbered:
 
     def missing(self, numbers: NDArray[np.int64]) -> int:
         """Calls that these pairs take."""
+        if self.fitted is not None:
+            return int(self.fitted._opened()[0].missing(np.ascontiguousarray(numbers)))
         return self.model.missing(self.pairs(numbers))
 
     def __call__(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -60,6 +60,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
     _factors: Factors
     _items: Items
     _settings_: dict[str, Any]
+    n_calls_: int
 
     @property
     def _shared(self) -> Cached | None:
@@ -117,9 +118,10 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         return np.asarray(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1))
 
     def _open(
-        self, items: Items, *, shares: bool = True, dry: bool = False, order: str | None = None
+        self, items: Items, *, shares: bool = True, dry: bool = False, order: str | None = None, spent: int = 0
     ) -> tuple[MeteredStore, Batches | Blocks | None]:
-        """Score, budget and store over items. `shares`: with other lists of them. `dry`: nothing is written. `order`: that of a fit."""
+        """Score, budget and store over items. `shares`: with other lists of them. `dry`: nothing is written. `order`: that of a fit. `spent`: calls
+        that the budget has paid for already."""
         if self._shared is not None:
             self._shared.flush()
         # what a fit found out holds for what is scored after it
@@ -156,7 +158,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         # landmarks that are chosen by what is seen read their columns twice
         keep = is_kept or self._policy()["id"] not in ("uniform", "given")
         description = f"{self._scorer or 'a score'}, {len(items)} items"
-        budget = None if self.budget is None else whole("budget", self.budget, 0)
+        budget = None if self.budget is None else max(whole("budget", self.budget, 0) - spent, 0)
         gamma = None if self.gamma is None else real("gamma", self.gamma, above=0.0)
         # above the distances: with `gamma` the store keeps these, and the diagonal is of similarities
         diagonal = None if is_array or isinstance(self._similarity, scores.BuiltIn) else self._self_similarity()
@@ -266,9 +268,18 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             if getattr(self, "_items", None) is None:
                 raise ValueError("this needs calls of the score: load the factors with `similarity` and `items`")
             matrix, self._batches = self._open(self._items)
+            # those before the pickle or the fork
+            matrix.charge(getattr(self, "n_calls_", 0))
             self._matrix = matrix
             self._settings_ = self._settings(len(self._items), getattr(self, "_seed_", self._seed()))
         return matrix, self._batches
+
+    def _count(self, calls: int) -> None:
+        """Counts calls for new items, which a store of their own made."""
+        self.n_calls_ = getattr(self, "n_calls_", 0) + calls
+        matrix: MeteredStore | None = getattr(self, "_matrix", None)
+        if matrix is not None:
+            matrix.charge(calls)
 
     def _seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)):
@@ -326,23 +337,14 @@ class Opening(BaseEstimator):  # type: ignore[misc]
     def _embeddings(self, items: Items) -> list[NDArray[np.float64]]:
         if isinstance(self.proxy, Iterator):
             raise TypeError("cannot use an iterator as `proxy`: it can be read once only; hand over an array, or a list of arrays")
-        arrays = [items if isinstance(one, str) and one == "items" else one for one in as_list(self.proxy)]
-        if any(issparse(array) for array in arrays):
-            raise TypeError(
-                "a proxy is a dense array, and this one is sparse: hand over `proxy.toarray()`, or `TruncatedSVD(300).fit_transform(proxy)` where that is large"
-            )
-        checked = [np.ascontiguousarray(check_array(plain(array), dtype=np.float64)) for array in arrays]
-        for array in checked:
-            if len(array) != len(items):
-                raise ValueError(f"a proxy has one row an item: this one has {len(array)}, and there are {len(items)} items")
-        return checked
+        return [_rows(one, items) for one in as_list(self.proxy)]
 
     def _proxies(self, items: Items) -> list[Oracle]:
         if self.proxy is None:
             return []
-        if any(isinstance(one, scores.BuiltIn) for one in as_list(self.proxy)):
-            return [one.oracle(items) for one in as_list(self.proxy)]
-        return [Oracle.vectors(array) for array in self._embeddings(items)]
+        if isinstance(self.proxy, Iterator):
+            return [Oracle.vectors(array) for array in self._embeddings(items)]
+        return [one.oracle(items) if isinstance(one, scores.BuiltIn) else Oracle.vectors(_rows(one, items)) for one in as_list(self.proxy)]
 
     def _call_plan(self, matrix: MeteredStore, settings: dict[str, Any], proxies: list[Oracle], probe: int = 0, exact: bool = True) -> CallPlan:
         planned = json.loads(matrix.plan(json.dumps(settings), proxies))
@@ -409,10 +411,25 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     raise TypeError(f"{shown(value)} is no setting")
 
+def _rows(proxy: Any, items: Items) -> NDArray[np.float64]:
+    """Embeddings of the items, one row each."""
+    array = items if isinstance(proxy, str) and proxy == "items" else proxy
+    if issparse(array):
+        raise TypeError(
+            "a proxy is a dense array, and this one is sparse: hand over `proxy.toarray()`, or `TruncatedSVD(300).fit_transform(proxy)` where that is large"
+        )
+    checked = np.ascontiguousarray(check_array(plain(array), dtype=np.float64))
+    if len(checked) != len(items):
+        raise ValueError(f"a proxy has one row an item: this one has {len(checked)}, and there are {len(items)} items")
+    return checked
 
 
 def as_list(proxy: Any) -> list[Any]:
-    return list(proxy) if isinstance(proxy, (list, tuple)) and not np.isscalar(proxy[0]) and not _is_rows(proxy) else [proxy]
+    """Proxies as a list: rows of one array in a list are one proxy."""
+    if not isinstance(proxy, (list, tuple)) or not len(proxy):
+        return [proxy]
+    is_one = not isinstance(proxy[0], str) and (np.isscalar(proxy[0]) or _is_rows(proxy))
+    return [proxy] if is_one else list(proxy)
 
 
 def _is_rows(proxy: Sequence[Any]) -> bool:

@@ -63,8 +63,8 @@ class Saved(Exchange):
             "gamma": self.gamma,
             "error": None if error is None else {"relative": error["relative_error"], "lower": error["lower"], "upper": error["upper"]},
             "scattered": 0 if of.scattered_scores is None else len(of.scattered_scores),
-            "proxy": self.proxy is not None,
-            "cut_short": self.n_components_ < self.n_components,
+            "proxy": self.proxy is not None or getattr(self, "_had_proxy", False),
+            "cut_short": getattr(self, "_is_cut_short", False),
             "failed_pairs": 0,
             "scorer": self._scorer,
             "python": {
@@ -108,12 +108,18 @@ class Saved(Exchange):
         Raises
         ------
         ValueError
-            If the factors are damaged, or of other items than `items`.
+            If the factors are damaged, or of other items than `items`, or of another `identity` or `gamma`.
         FileNotFoundError
             If the folder has no factors.
         """
         arrays, info = files.read(folder)
-        lm: Any = cls(similarity, n_components=info["rank"], identity=info.get("scorer"), gamma=info.get("gamma"), **params)
+        written = {"n_components": info["rank"], "identity": info.get("scorer"), "gamma": info.get("gamma"), "method": info["method"]}
+        for name in ("identity", "gamma"):
+            # factors without an identity may get one; a gamma is in the factors
+            if name in params and params[name] != written[name] and (name == "gamma" or written[name] is not None):
+                raise ValueError(f"the factors are of {name}={written[name]!r}, and {params[name]!r} is given")
+        lm: Any = cls(similarity, **{**written, **params})
+        lm._had_proxy, lm._is_cut_short = bool(info.get("proxy")), bool(info.get("cut_short"))
         python = info.get("python") or {}
         pairs = arrays["scattered_pairs"]
         lm._factors = Factors(
@@ -134,8 +140,8 @@ class Saved(Exchange):
                 raise ValueError("the factors are of other items than these")
             lm._items = given
         error = info.get("error")
-        written = None if error is None else {"relative_error": error["relative"], "lower": error["lower"], "upper": error["upper"]}
-        lm._set_error(python.get("error") or written)
+        stated = None if error is None else {"relative_error": error["relative"], "lower": error["lower"], "upper": error["upper"]}
+        lm._set_error(python.get("error") or stated)
         lm.n_components_, lm.n_calls_ = info["rank"], 0
         lm.order_ = lm.order or python.get("order") or "symmetric"
         lm.report_, lm._identity_ = python.get("report") or {"method": info["method"]}, info["oracle"]

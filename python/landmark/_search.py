@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from bisect import bisect_right
 from typing import Any, Literal
 
 import numpy as np
@@ -93,7 +94,7 @@ class Search(Opening):
         Raises
         ------
         BudgetExhausted
-            If not even one landmark can be evaluated.
+            If new items cannot be scored with all landmarks.
         ValueError
             If `calls_per_item` is less than the audited rows of `target_recall` take, or if `candidates` are of other items.
 
@@ -144,13 +145,21 @@ class Search(Opening):
         exact = np.zeros(items.shape, dtype=bool)
         if calls:
             new = self._items_of(X, reset=False)
-            matrix, batches = self._open(joined(self._items, new), shares=False)
+            matrix, batches = self._open(joined(self._items, new), shares=False, spent=getattr(self, "n_calls_", 0))
             n, m = len(of), len(new)
-            pairs = np.stack([np.repeat(np.arange(n, n + m), calls), items[:, :calls].ravel()], axis=1)
-            with self._progress(matrix.missing(pairs), "neighbors", batches, joined(self._items, new), matrix):
-                found[:, :calls] = matrix.scores(pairs).reshape(m, calls)
-            exact[:, :calls] = True
-            self.n_calls_ = getattr(self, "n_calls_", 0) + matrix.calls
+            # the best of all items, then the second of each
+            pairs = np.stack([np.tile(np.arange(n, n + m), calls), items[:, :calls].T.ravel()], axis=1)
+            paid = paid_for(matrix, pairs)
+            if paid < len(pairs):
+                warnings.warn("the budget ended before the search did: its lists are those of the calls that were made", stacklevel=3)
+            scores = np.full(len(pairs), np.nan)
+            try:
+                with self._progress(matrix.missing(pairs[:paid]), "neighbors", batches, joined(self._items, new), matrix):
+                    scores[:paid] = matrix.scores(pairs[:paid])
+            finally:
+                self._count(matrix.calls)
+            exact[:, :calls] = (np.arange(len(pairs)) < paid).reshape(calls, m).T
+            found[:, :calls] = np.where(exact[:, :calls], scores.reshape(calls, m).T, found[:, :calls])
             # evaluated ones first: estimates fill a list up
             order = np.lexsort((items, -found, ~exact), axis=1)
             items, found, exact = (np.take_along_axis(array, order, 1) for array in (items, found, exact))
@@ -326,7 +335,7 @@ class Search(Opening):
 
         Returns
         -------
-        scipy.sparse.csr_matrix of shape (n_items, n_items)
+        scipy.sparse.csr_matrix of shape (n_items, n_items), or (number of new items, n_items)
             The graph; distances of an item ascend, other values are in the order of their indices.
 
         Examples
@@ -386,6 +395,14 @@ def _indices(candidates: Any) -> NDArray[np.int64]:
     if array.ndim != 2 or array.dtype.kind not in "iu":
         raise ValueError(f"cannot use the candidates: they are {array.dtype} of shape {array.shape} (expected whole numbers, one row per item)")
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def paid_for(matrix: MeteredStore, pairs: NDArray[np.int64]) -> int:
+    """Number of pairs, from the first on, that the budget still pays for."""
+    left = matrix.calls_left
+    if left is None:
+        return len(pairs)
+    return bisect_right(range(len(pairs) + 1), left, key=lambda count: matrix.missing(pairs[:count])) - 1
 
 
 def _distinct(n: int, landmarks: NDArray[np.int64], pairs: NDArray[np.int64]) -> int:

@@ -364,7 +364,7 @@ class Cached:
             return
         some = stored[np.unique(np.linspace(0, len(stored) - 1, min(self.verify, len(stored))).astype(int))]
         again = self._ask(asked, some, params, None)
-        self.n_verified_ += len(some) * self._calls_per_pair
+        self.n_verified_ += int(np.where(asked.is_self[some], 1, self._calls_per_pair).sum())
         at = scores.first_difference(again, found[some])
         if at is not None:
             a, b = (asked.of[item] for item in asked.items_of(some[at]))

@@ -50,12 +50,13 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
     proxy : array of shape (n_items, n_dims), list of arrays, or ``"items"``, default=None
         Embeddings of the items, the best first: cheap similarities whose cosine the score is learned from. ``"items"`` are the rows themselves.
     budget : int or None, default=None
-        Most calls that this object may make from one fit on. The largest rank that fits into it is used.
+        Most calls that this object may make from one fit on, new items included. The largest rank that fits into it is used.
     store : str or path or None, default=None
         Folder or URL that keeps every score, shared with the program and between processes. ``None`` keeps them in memory.
     identity : str or None, default=None
         Name of everything that moves a score of two items (model, version, prompt, a table that their numbers point into). Required with a `store`,
-        but for a ``CrossEncoder``, whose model, revision, maximum length, activation and dtype are its name. A new model needs a new name.
+        but for `Wmd`, `TreeKernel`, `VectorKernel` and `Program`, and for a ``CrossEncoder``, whose model, revision, maximum length, activation and dtype
+        are its name. A new model needs a new name.
     method : str or mapping, default="shift_ridge"
         Id of an approximator, or a mapping with ``id`` and its parameters; `landmark.methods` lists them.
     landmarks : str, mapping or array-like of int, default="uniform"
@@ -108,7 +109,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
     error_report_ : dict or None
         Details of the estimate. With `noise`, ``"noiseless"`` is the error against the mean answer on pairs that are not evaluated.
     n_calls_ : int
-        Calls that were made.
+        Calls that were made from the fit on, by searches and for new items, too.
     n_components_ : int
         Landmarks that were used.
     order_ : str
@@ -310,6 +311,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         done = max(matrix.calls, len(batches.known) if isinstance(batches, Batches) else 0)
         with self._progress(most - done, "scores", batches, items, matrix):
             out = matrix.fit(settings, proxies)
+        self._is_cut_short, self._had_proxy = bool(out["cut_short"]), False
         if out["cut_short"]:
             warnings.warn(
                 f"the budget of {self.budget} calls pays for {out['rank']} of the {self._settings_['rank']} landmarks that were asked for",
@@ -354,7 +356,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         self.report_ = json.loads(out["report"])
         self._set_error(json.loads(out["error"]) if out["error"] else None)
         self.n_components_ = int(out["rank"])
-        self.n_calls_ = matrix.calls + int(out.get("uncounted", 0))
+        matrix.charge(int(out.get("uncounted", 0)))
+        self.n_calls_ = matrix.calls
         self._name_arrays()
 
     # --- reading K̃
@@ -447,13 +450,14 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         t = len(self.component_indices_)
         both = joined(taken(self._items, self.component_indices_), new)
         # one list for each batch of new items would be one more to read for all others
-        matrix, batches = self._open(both, shares=False)
+        matrix, batches = self._open(both, shares=False, spent=getattr(self, "n_calls_", 0))
         rows, columns = np.arange(t, t + len(new)), np.arange(t)
         pairs = np.stack([np.repeat(rows, t), np.tile(columns, len(new))], axis=1)
-        with self._progress(matrix.missing(pairs), "new items", batches, both, matrix):
-            block = matrix.block(rows, columns)
-        self.n_calls_ = getattr(self, "n_calls_", 0) + matrix.calls
-        return block
+        try:
+            with self._progress(matrix.missing(pairs), "new items", batches, both, matrix):
+                return matrix.block(rows, columns)
+        finally:
+            self._count(matrix.calls)
 
     def _similar(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values if self.gamma is None else np.asarray(np.exp(-self.gamma * values))

@@ -64,7 +64,8 @@ def recall_of(
     delta : float, default=0.1
         Probability that the recall is lower than `lower`.
     calls : int or None, default=None
-        Most pairs that are evaluated: 4,000, or the rows of 60 items. Candidates get half of them at most.
+        Most calls, two of which score a pair if both orders count; with `k`, at least one whole row is scored. ``None`` for 4,000 pairs, or for the
+        rows of 60 items. Candidates get half of them, and what the other pairs leave.
     store : str or path or None, default=None
         Folder or URL that keeps the scores.
     identity : str or None, default=None

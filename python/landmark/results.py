@@ -342,7 +342,14 @@ class Pairs(_Table):
         -------
         int
             Calls, exactly.
+
+        Raises
+        ------
+        ValueError
+            If pairs are those of two lists, whose groups take no call.
         """
+        if self.left is not None:
+            raise ValueError('pairs within a list do not exist: two lists have groups by `link="components"` only, which takes no call')
         rest = groups.missing_inside(self.items, self.n_items)
         return len(rest) if verify is None else int(groups.asker(verify)[1](rest))
 

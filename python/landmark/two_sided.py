@@ -370,12 +370,14 @@ def join(
         embeddings = first, second
     seed = whole("random_state", random_state, 0)
     calls = 10 * (m + n) if budget is None else whole("budget", budget, 1)
+    if calls < of.calls_per_pair:
+        raise ValueError(f"cannot search with `budget={calls}`: a pair takes {of.calls_per_pair} calls, one of each order")
     before = of.model.n_calls_
     if target_recall is not None:
         assert threshold is not None
         recall, share = real("target_recall", target_recall, above=0.0, below=1.0), real("delta", delta, above=0.0, below=1.0)
         return _audited(of, embeddings, real("threshold", threshold), recall, share, calls, budget is not None, seed)
-    known = _searched(of, embeddings, max(calls // of.calls_per_pair, 1), seed)
+    known = _searched(of, embeddings, calls // of.calls_per_pair, seed)
     scores = np.where(np.isnan(known.scores), -np.inf, known.scores)
     if k is not None:
         k = min(whole("k", k, 1), n)

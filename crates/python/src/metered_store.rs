@@ -160,6 +160,11 @@ impl MeteredStore {
         self.scores.spent()
     }
 
+    /// Counts calls that another store made for the same estimator: they take from this budget.
+    fn charge(&self, calls: u64) {
+        self.scores.meter.charge(calls);
+    }
+
     /// Calls that the budget still allows; `None` without one.
     #[getter]
     fn calls_left(&self) -> Option<u64> {

@@ -112,8 +112,7 @@ impl SearchSettings {
 
     /// Calls of a search and its audit together, if they are bounded.
     fn calls(&self, shape: OracleShape) -> Option<u64> {
-        let all = (shape.len as u64).saturating_mul(self.rounds.calls_per_item as u64);
-        self.is_bounded.then(|| all.saturating_mul(shape.evaluations_per_pair.max(1)))
+        self.is_bounded.then(|| (shape.len as u64).saturating_mul(self.rounds.calls_per_item as u64))
     }
 
     /// JSON of the planned calls: an upper bound where audited rows decide, where a search on `known` pairs may run out of candidates, or where items
@@ -136,9 +135,9 @@ impl SearchSettings {
                 let rows = audit.rows.unwrap_or_else(|| RecallBound::of(k, audit.is_strict).rows(audit.target));
                 let rows = rows.min(shape.len) as u64;
                 let whole = rows * n.saturating_sub(1) - rows * rows.saturating_sub(1) / 2;
-                let whole = if self.is_bounded { 0 } else { whole };
-                let most = (whole + n.saturating_mul(self.rounds.calls_per_item as u64)).min(all);
-                json!({ "calls": most * shape.evaluations_per_pair, "exact": false })
+                let whole = if self.is_bounded { 0 } else { whole.saturating_mul(shape.evaluations_per_pair) };
+                let most = whole.saturating_add(n.saturating_mul(self.rounds.calls_per_item as u64));
+                json!({ "calls": most.min(all.saturating_mul(shape.evaluations_per_pair)), "exact": false })
             }
         };
         Ok(call_plan.to_string())

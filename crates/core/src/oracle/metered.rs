@@ -130,6 +130,12 @@ impl<O: Oracle> Metered<O> {
         self.budget
     }
 
+    /// Counts evaluations that were made elsewhere: they take from the budget as if they had been asked for here.
+    pub fn charge(&self, evaluations: u64) {
+        self.total.fetch_add(evaluations, Ordering::Relaxed);
+        self.evaluations.fetch_add(evaluations, Ordering::Relaxed);
+    }
+
     /// False while a thread starts or ends a request. In a forked child that thread may be one of its parent, which never continues here.
     pub fn is_free(&self) -> bool {
         !matches!(self.clock.try_lock(), Err(TryLockError::WouldBlock))

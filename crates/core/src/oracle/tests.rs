@@ -361,6 +361,20 @@ fn the_budget_refuses_a_request_before_any_of_it_is_evaluated() {
 }
 
 #[test]
+fn what_is_charged_counts_as_if_it_had_been_asked_for() {
+    let budget = Budget { entries: Some(79), seconds: None };
+    let oracle = Metered::with_budget(Ledger::random(N, Symmetry::Symmetric, false, 6), budget);
+    oracle.charge(39);
+    let all: Vec<usize> = (0..N).collect();
+    block_of(&oracle, &all, &[0]).unwrap();
+    assert_eq!((oracle.spent().evaluations, oracle.inner().asked().len()), (79, 40));
+    assert!(block_of(&oracle, &[0], &[0]).unwrap_err().is_exhausted());
+    // more than the budget is counted, too
+    oracle.charge(5);
+    assert_eq!(oracle.spent().evaluations, 84);
+}
+
+#[test]
 fn the_time_budget_refuses_what_starts_too_late_and_lets_free_requests_pass() {
     let oracle = Metered::with_budget(
         Ledger::random(N, Symmetry::Symmetric, true, 6),
