@@ -14,7 +14,7 @@
 //! [`nearest`] drives it on any oracle. [`Search`] is the state behind it, one batch after the other, for who evaluates pairs
 //! in another way, watches it, or stops it by a rule of his own. Where scores are there already, [`Search::knowing`] stands on them. This project's own algorithm: docs/explanation/neighbor-search.md.
 //!
-//! Cost, with m = calls an item, w = candidates an item (4m, 64 at least) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
+//! Cost, with m = calls an item, w = candidates an item ([`Rounds::width`]) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
 //! proxies, and in each round n·(m²d + m³/3 + wd); memory about 44 bytes per candidate pair with one proxy, and 16 more
 //! per scored pair. The first pool has at most 2nw pairs; every round adds some. Nothing is n². `examples/neighbor_times.rs` measures both
 //! (docs/explanation/neighbor-search.md has figures). That is without the process over pairs (`RoundsParams::pairwise`), whose cost stands in

@@ -18,7 +18,7 @@ pub(super) struct Columns {
     items: Vec<usize>,
     /// The column of each item.
     of: Vec<u32>,
-    /// n × columns; NaN: no score.
+    /// n × columns; NaN: not asked for; −∞: failed.
     scores: Array2<f64>,
     /// Rows that decide whether the others are evaluated.
     trial: Vec<usize>,
@@ -60,7 +60,7 @@ impl Columns {
         self.trial.iter().for_each(|&i| is_tried[i] = true);
         let column = |(a, &l): (usize, &usize)| {
             let is_open = |i: usize| universe.has((i.min(l), i.max(l))) && self.of[i] as usize >= a;
-            let is_new = |&i: &usize| is_open(i) && !is_tried[i] && self.score(i, a).is_none();
+            let is_new = |&i: &usize| is_open(i) && !is_tried[i] && self.scores[[i, a]].is_nan();
             (0..n).filter(is_new).map(|i| (i, l)).collect::<Vec<_>>()
         };
         self.items.iter().enumerate().flat_map(column).collect()
@@ -78,9 +78,9 @@ impl Columns {
         is_set
     }
 
-    /// Those of the trial that have no score.
+    /// Those of the trial that were not asked for.
     pub(super) fn trial_to_ask(&self) -> Vec<Pair> {
-        let is_open = |&(i, l): &Pair| self.number(l).is_none_or(|a| self.score(i, a).is_none());
+        let is_open = |&(i, l): &Pair| self.number(l).is_none_or(|a| self.scores[[i, a]].is_nan());
         self.trial_pairs().into_iter().filter(is_open).collect()
     }
 
@@ -119,7 +119,10 @@ impl Columns {
 
     /// How popular each item is in them, as `transform` sees their scores.
     pub(super) fn hubness(&self, transform: &RankTransform) -> Hubness {
-        Hubness::of(&self.items, self.scores.mapv(|score| transform.at(score)).view())
+        Hubness::of(
+            &self.items,
+            self.scores.mapv(|score| if score.is_finite() { transform.at(score) } else { UNKNOWN }).view(),
+        )
     }
 
     /// The squared error with which each proxy, alone, predicts columns that it was not fitted to; `pool` has the columns' scores.

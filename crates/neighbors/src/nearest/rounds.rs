@@ -285,7 +285,9 @@ impl Rounds {
         let fits = |s: &usize, most: u64| self.column_pairs(n, *s) <= most;
         let affordable = |share: u64| counts().take_while(|s| fits(s, pairs / share)).last().unwrap_or(0);
         if let Some(columns) = self.0.columns {
-            return columns.min(affordable(1));
+            let columns = columns.min(affordable(1));
+            // as many of either of two lists
+            return if self.0.left.is_some() { columns - columns % 2 } else { columns };
         }
         if has_proxy && self.0.k == 1 && self.0.calls_per_item <= PLAIN_CALLS {
             return 0;

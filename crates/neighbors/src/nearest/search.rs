@@ -371,7 +371,8 @@ impl Search {
             self.failed += u64::from(!score.is_finite());
             let is_placed = match &mut self.pool {
                 Some(pool) => pool.set(i, j, kept),
-                None => score.is_finite() && self.columns.set(i, j, score),
+                // the pool that comes after them does not read what failed in columns
+                None => self.columns.set(i, j, kept) && score.is_finite(),
             };
             if !is_placed {
                 self.outside.push(((i, j), kept));

@@ -116,11 +116,12 @@ impl Oracle for Places {
 }
 
 impl Search {
-    /// Begins with these candidates. Where there is no proxy they take its place, and the planned calls are from here on those of a search with one.
+    /// Begins with these candidates; of two lists, with those across. Where there is no proxy they take its place, and the planned calls are from here on those of a search with one.
     ///
     /// # Errors
     /// Lists of other items.
     pub fn with_candidates(mut self, candidates: Candidates, shape: OracleShape) -> Result<Self, NeighborError> {
+        let candidates = Candidates(self.existing(candidates.0));
         let (seen, wanted) = (candidates.0.len(), self.columns.rows());
         if seen != wanted {
             return Err(NeighborError::CandidateLists { seen, wanted });
@@ -148,6 +149,16 @@ impl Search {
         self
     }
 
+    /// Lists without the pairs that do not exist, where there are two lists of items.
+    fn existing(&self, lists: Lists) -> Lists {
+        let universe = self.universe();
+        if universe.left.is_none() {
+            return lists;
+        }
+        let is_there = |i: usize, item: u32| universe.has((i.min(item as usize), i.max(item as usize)));
+        Lists::by_rows(lists.len(), |i, list| list.extend(lists.list(i).iter().filter(|&&item| is_there(i, item))))
+    }
+
     /// Looks at these pairs alone, which an index over the proxies found, in the place of all pairs: where the number of items is so large that a
     /// pass over all pairs takes too long. The items of highest hubness are candidates of everyone, too.
     ///
@@ -158,7 +169,7 @@ impl Search {
         if seen != wanted {
             return Err(NeighborError::CandidateLists { seen, wanted });
         }
-        (self.indexed, self.has_index) = (indexed.0, true);
+        (self.indexed, self.has_index) = (self.existing(indexed.0), true);
         Ok(self)
     }
 
@@ -173,7 +184,8 @@ impl Search {
         let mut popular: Vec<u32> = (0..h.len() as u32).collect();
         popular.sort_by(|&a, &b| h[b as usize].rank_cmp(&h[a as usize]).then(a.cmp(&b)));
         popular.truncate(if h.len() < MANY { POPULAR } else { POPULAR / 4 });
-        Lists::by_rows(h.len(), |i, list| list.extend(popular.iter().filter(|&&item| item as usize != i)))
+        let others = |i: usize, list: &mut Vec<u32>| list.extend(popular.iter().filter(|&&item| item as usize != i));
+        self.existing(Lists::by_rows(h.len(), others))
     }
 
     /// True if there are some.

@@ -29,7 +29,8 @@ pub struct Known {
     /// Known pairs and their scores, those of the columns included; in either order, and as often as they come.
     pub pairs: Vec<(Pair, f64)>,
     /// A similarity that was fitted to the columns ([`factors`](crate::nearest::factors)). Where proxies are handed over too, it counts as the
-    /// last of them; the first pairs that are evaluated show which of the two is the main one.
+    /// last of them; the first pairs that are evaluated show which of the two is the main one, if there are enough calls to compare them (2 pairs for each
+    /// place of the lists).
     pub seed: Option<Arc<dyn Oracle>>,
 }
 

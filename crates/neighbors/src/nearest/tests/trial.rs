@@ -100,3 +100,24 @@ fn a_trial_whose_scores_all_fail_keeps_the_columns() {
     assert_eq!((trial.step, columns.step), (Step::Trial, Step::Columns));
     assert!(columns.pairs.iter().all(|pair| !trial.pairs.contains(pair)));
 }
+
+#[test]
+fn a_pair_that_failed_before_the_first_batch_is_not_asked_for_again() {
+    let (oracle, proxy) = problem(80, 6);
+    let landmarks = Landmarks::uniform(80, &mut stream(5, "failed", "landmarks", 0));
+    let proxies: [&[Arc<dyn Oracle>]; 2] = [&[], &[Arc::new(proxy)]];
+    for proxies in proxies {
+        let rounds = rounds(RoundsParams { k: 3, calls_per_item: 12, ..RoundsParams::default() });
+        let mut search = Search::new(rounds, OracleShape::of(&oracle), proxies.to_vec(), &landmarks).unwrap();
+        // all pairs of some items, columns among them
+        let bad: Vec<Pair> =
+            (0..80).filter(|&i| i != landmarks.order()[0]).map(|i| (i, landmarks.order()[0])).collect();
+        search.record(&bad, &vec![f64::NAN; bad.len()]).unwrap();
+        let asked = pairs_of(answer_all(&mut search, &oracle));
+        assert!(asked.iter().all(|&(i, j)| !bad.contains(&(i, j)) && !bad.contains(&(j, i))));
+        let found = search.finish().unwrap();
+        assert_eq!(found.failed, bad.len() as u64);
+        assert!(found.lists[landmarks.order()[0]].is_empty());
+        assert!(found.lists.iter().flatten().all(|near| near.score.is_finite()));
+    }
+}

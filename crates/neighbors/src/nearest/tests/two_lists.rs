@@ -73,3 +73,21 @@ fn a_score_within_a_list_is_refused() {
     search.record(&[(9, 2)], &[0.5]).unwrap();
     assert!(matches!(search.record(&[(9, 12)], &[0.5]), Err(NeighborError::NoPair { i: 9, j: 12, len: 20 })));
 }
+
+#[test]
+fn candidates_within_a_list_are_left_out_and_columns_are_as_many_of_either() {
+    let (oracle, proxy) = problem(60, 4);
+    let shape = OracleShape::of(&oracle);
+    let landmarks = Landmarks::uniform(60, &mut stream(3, "two lists", "landmarks", 0));
+    for columns in [Some(3), None] {
+        let rounds = rounds(RoundsParams { left: Some(30), columns, k: 3, ..RoundsParams::default() });
+        let search = Search::new(rounds, shape, vec![Arc::new(proxy.clone())], &landmarks).unwrap();
+        let near = |i: usize| vec![(i + 1) % 60, (i + 30) % 60, (i + 31) % 60];
+        let candidates = Candidates::of_lists(60, (0..60).map(near)).unwrap();
+        let mut search = search.with_candidates(candidates.clone(), shape).unwrap().within(candidates).unwrap();
+        let call_plan = search.call_plan().clone();
+        let asked = pairs_of(answer_all(&mut search, &oracle));
+        assert!(asked.iter().all(|&(i, j)| i.min(j) < 30 && 30 <= i.max(j)));
+        assert_eq!((call_plan.columns % 2, asked.len() as u64 <= call_plan.calls), (0, true), "{columns:?}");
+    }
+}
