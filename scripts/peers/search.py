@@ -2,11 +2,12 @@
 """Neighbors and best pairs at equal calls: Landmark against other ways to choose pairs, on the same scores in one run.
 
     cargo build --release -p landmark-neighbors --example pairwise_recall
-    python scripts/peers/search.py target/release/examples/pairwise_recall --data "$LANDMARK_DATA" [--matrix trees tweets recipes]
+    python scripts/peers/search.py target/release/examples/pairwise_recall --data "$LANDMARK_DATA" [--matrix trees tweets recipes FILE.npz]
 
 A call is an evaluated unordered pair; b calls per item are b*n pairs. Prints recall@1 and recall@10 of the lists and the share of the
 n best pairs that was evaluated. A list holds the best evaluated pairs; the method's own estimate fills what is left. Every method gets
-the same main proxy and the same item vectors. With `--all-proxies`, Landmark and the forest get every proxy of the matrix.
+the same main proxy and the same item vectors. With `--all-proxies`, Landmark and the forest get every proxy of the matrix. A file of
+your own has the score `K` (n x n, symmetric) and `vectors` of the items (n x d), whose cosine is the proxy.
 
     rerank       the best pairs of the proxy, by their place in the lists of both items
     gar          graph-adaptive reranking on the graph of the proxy (MacAvaney et al. 2022), every item in turn
@@ -32,12 +33,13 @@ from sklearn.ensemble import RandomForestRegressor
 
 from aims import end, hold
 
+NAMES = ["trees", "tweets", "recipes"]
 CALLS = (5, 10, 20, 50)
 K = 10
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("ours", help="the built example `pairwise_recall`")
 parser.add_argument("--data", type=pathlib.Path, required=True, help="folder with matrices/*.npz")
-parser.add_argument("--matrix", nargs="+", default=["trees", "tweets", "recipes"], choices=["trees", "tweets", "recipes"])
+parser.add_argument("--matrix", nargs="+", default=NAMES, help="names, or files of your own")
 parser.add_argument("--seeds", type=int, default=3)
 parser.add_argument("--all-proxies", action="store_true")
 options = parser.parse_args()
@@ -47,9 +49,16 @@ class Matrix:
     """A score, its proxies (the main one first) and vectors of the items."""
 
     def __init__(self, name):
-        [path] = (options.data / "matrices").glob(f"{name}*.npz")
+        is_own = name.endswith(".npz")
+        if not is_own and name not in NAMES:
+            parser.error(f"unknown matrix `{name}`: expected one of {', '.join(NAMES)}, or a file that ends with .npz")
+        [path] = [pathlib.Path(name)] if is_own else (options.data / "matrices").glob(f"{name}*.npz")
         arrays = {key: value.astype(np.float64) for key, value in np.load(path).items()}
-        if name == "trees":
+        if is_own:
+            self.K, self.vectors = arrays["K"], arrays["vectors"]
+            unit = self.vectors / np.linalg.norm(self.vectors, axis=1, keepdims=True)
+            self.proxies = [unit @ unit.T]
+        elif name == "trees":
             self.K, self.vectors = arrays["K"], arrays["E"]
             self.proxies = [arrays["bow"], arrays["tfidf"], arrays["wv"]]
         else:
@@ -58,7 +67,7 @@ class Matrix:
             self.proxies = [np.exp(-gamma * arrays[key]) for key in ("wcd", "rwmd", "rwmin")] + [arrays["bow"]]
         if not options.all_proxies:
             self.proxies = self.proxies[:1]
-        self.name, self.n = name, len(self.K)
+        self.name, self.n = path.stem, len(self.K)
         self.proxy = self.proxies[0].copy()
         np.fill_diagonal(self.proxy, -np.inf)
         off = self.K.copy()
@@ -292,11 +301,11 @@ for name in options.matrix:
                 assert calls.left >= 0
                 runs.append(calls.figures(estimate))
             table[title][b] = tuple(np.mean(runs, axis=0))
-    print(f"\n{name}, {matrix.n} items, {len(matrix.proxies)} proxies: recall@1, recall@10 and share of the n best pairs at {', '.join(map(str, CALLS))} calls per item")
+    print(f"\n{matrix.name}, {matrix.n} items, {len(matrix.proxies)} proxies: recall@1, recall@10 and share of the n best pairs at {', '.join(map(str, CALLS))} calls per item")
     for title, row in table.items():
         print(f"| {title} | " + " | ".join(" ".join(f"{row[b][measure]:.3f}" for b in CALLS) for measure in range(3)) + " |", flush=True)
     for measure, what, floor in ((1, "recall@10", 0.995), (2, "best pairs", None), (0, "recall@1", None)):
         for b in CALLS:
             title, best = max(((title, row[b][measure]) for title, row in table.items() if title != "Landmark"), key=lambda one: one[1])
-            hold(f"{what} over the best other ({title}), {name}, {b} calls", table["Landmark"][b][measure] / best, at_least=floor)
+            hold(f"{what} over the best other ({title}), {matrix.name}, {b} calls", table["Landmark"][b][measure] / best, at_least=floor)
 raise SystemExit(end())

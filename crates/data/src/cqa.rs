@@ -22,7 +22,7 @@ mod thread_features;
 pub use annotation::{Annotated, Chunk, Token};
 #[cfg(feature = "tagger")]
 pub use annotator::Annotator;
-pub use features::{FeatureTable, NoTagger, Pairs};
+pub use features::{FeatureTable, NoTagger, Pairs, require_tagger};
 pub use shallow_trees::shallow_trees;
 pub use similarities::{SIMILARITIES, TextSimilarities};
 pub use thread_features::{THREAD_FEATURES, thread_features};

@@ -178,6 +178,9 @@ fn judged(
                 findings.extend_from_slice(found);
                 continue;
             }
+            if !method.is_paid_for(&ready, calls) {
+                continue;
+            }
             let Lists { lists, spent } = method.lists(&ready, calls, LONGEST)?;
             let metrics = METRICS.iter().filter(|(_, depth)| depth.items() < n);
             let finding =

@@ -201,6 +201,9 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
         problems.add(Problem::unknown("set of documents with mentions", &settings.dataset, known).at(place));
     }
     check(&settings, &section);
+    if section.has("ablations") && settings.calls.is_empty() {
+        section.refuse("ablations", "`coref.ablations` is for a search for neighbors, which needs `coref.calls`");
+    }
     for method in methods.iter().filter(|method| matches!(method.id, "wme" | "exact")) {
         let message = match method.id {
             "wme" => "`wme` makes features of documents, not of mentions",

@@ -23,6 +23,14 @@ use crate::word_vectors::WordVectors;
 )]
 pub struct NoTagger;
 
+/// Whether this program can annotate, for those who have to load files before they do.
+///
+/// # Errors
+/// [`NoTagger`] without the feature `tagger`.
+pub fn require_tagger() -> Result<(), NoTagger> {
+    if cfg!(feature = "tagger") { Ok(()) } else { Err(NoTagger) }
+}
+
 /// Pairs in the order of threads and comments.
 #[derive(Debug, Clone)]
 pub struct Pairs {

@@ -98,7 +98,7 @@ fn neighbors_of_mentions_are_looked_for_without_a_method() {
     let scratch = Scratch::with("");
     let (before, _) = NEWS.split_once("  fractions").unwrap();
     let one = before.replace("[gold, predicted]", "[gold]").replace("replicates: 2", "replicates: 1");
-    scratch.write("near.yaml", &format!("{one}  calls: [2, 3, 500]\n"));
+    scratch.write("near.yaml", &format!("{one}  calls: [2, 3, 500]\n  ablations: [process]\n"));
     scratch.well("near.yaml --quiet");
     let summary = scratch.read("runs/news/summary.md");
     for wanted in
@@ -106,6 +106,9 @@ fn neighbors_of_mentions_are_looked_for_without_a_method() {
     {
         assert!(summary.contains(wanted), "{wanted} is missing:\n{summary}");
     }
+    // of the parts of the search, it also runs without those that are named
+    assert!(summary.contains("rounds without the process"), "{summary}");
+    assert!(!summary.contains("rounds without kriging"), "{summary}");
     // where all pairs are scored there is nothing to find
     assert!(!summary.contains(" 500 |"), "{summary}");
     scratch.write("neither.yaml", one.as_str());
@@ -180,6 +183,10 @@ fn what_is_wrong_with_a_clustering_is_named() {
         (NEWS.replace("top: 1.0", "top: 0"), "`coref.top` is 0, but must be a share above 0 and at most 1"),
         (NEWS.replace("epochs: 2", "epochs: 0"), "`coref.pairs.epochs` is 0, but must be at least 1"),
         (NEWS.replace("[gold, predicted]", "[silver]"), "silver"),
+        (
+            NEWS.replace("top: 1.0", "top: 1.0\n  ablations: [process]"),
+            "`coref.ablations` is for a search for neighbors, which needs `coref.calls`",
+        ),
         (NEWS.replace("mention_cosine", "rwmd"), "the proxy `rwmd` does not compare mentions: use `mention_cosine`"),
         (NEWS.replace("- optimal", "- exact"), "the exact scores are always among the rows"),
         (NEWS.replace("- optimal", "- optimum"), "did you mean `optimal`?"),

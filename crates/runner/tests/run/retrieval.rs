@@ -55,12 +55,17 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_evaluated_once() {
 
 #[test]
 fn the_search_goes_without_the_parts_that_are_asked_for() {
-    let scratch = Scratch::with(&NEIGHBORS.replace("calls: [5, 10, 60]", "calls: [5], ablations: [process]"));
+    let scratch = Scratch::with(&NEIGHBORS.replace("calls: [5, 10, 60]", "calls: [1, 5], ablations: [process]"));
     scratch.run_well("");
     let rows = scratch.figures("runs/near");
     let has = |id: &str| rows.iter().any(|row| row["method_id"] == id);
     assert!(has("rounds") && has("rounds_without_process") && has("axn"));
     assert!(!has("rounds_without_kriging") && !has("one_round"));
+    // half of one call an item is no column, with which two baselines begin
+    let at_one: Vec<&str> =
+        rows.iter().filter(|row| row["columns"] == 1).filter_map(|row| row["method_id"].as_str()).collect();
+    assert!(at_one.contains(&"rounds") && at_one.contains(&"anncur"), "{at_one:?}");
+    assert!(!at_one.contains(&"axn") && !at_one.contains(&"anncur_rescored"), "{at_one:?}");
     let wrong = NEIGHBORS.replace("calls: [5, 10, 60]", "ablations: [proces]");
     Scratch::with(&wrong).complains("", &["`proces`", "did you mean `process`?"]);
 }

@@ -8,7 +8,7 @@
 //! AXN-like            half in columns, whose rows are the items' vectors; rounds of regression on an item's known scores (Yadav et al. 2024)
 //! shift_ridge, sum    .4 b in columns, K̃ of this project without and with the proxy below it, the rest in its best pairs
 //! rounds              ALGORITHMS §11, and the same without one of its parts
-//! perfect             the best pairs of K itself: the most that any choice of candidates can find
+//! perfect             the best pairs of K itself, by their place in the lists of both items; the proxy fills what is not scored
 //! ```
 
 use std::collections::VecDeque;
@@ -164,10 +164,19 @@ impl SearchMethod {
         Self::Perfect,
     ];
 
-    /// Ours, ours without each of its parts, and the most that there is to find.
+    /// Ours, ours without each of its parts, and perfect candidates.
     pub fn parts() -> Vec<Self> {
         let is_part = |method: &Self| matches!(method, Self::Rounds(_) | Self::Perfect);
         Self::ALL.iter().map(|&(method, ..)| method).filter(is_part).collect()
+    }
+
+    /// False where half of `calls` calls an item do not pay for a column, with which some methods begin.
+    pub(super) fn is_paid_for(self, ready: &Ready<'_>, calls: usize) -> bool {
+        if !matches!(self, Self::AnncurRescored | Self::Axn) {
+            return true;
+        }
+        let budget = CallBudget::new(ready.setup.matrix, ready.setup.shape, calls);
+        budget.affordable_columns(budget.left() as u64 / 2) > 0
     }
 
     /// True of every method but rounds without a part that is not among `ablations`.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Oracle;
-use landmark_data::cqa::Pairs;
+use landmark_data::cqa::{Pairs, require_tagger};
 use landmark_data::{Thread, Threads, WordVectors, catalog};
 use landmark_harness::config::{ConfigPath, RunSettings};
 use landmark_harness::items::ItemsError;
@@ -74,6 +74,7 @@ pub(super) fn of_one_name(files: &[String]) -> Option<(&String, &String)> {
 
 impl Ranking {
     pub(super) fn open(settings: &Settings, context: &StudyContext<'_>) -> Result<Self, StudyError> {
+        require_tagger()?;
         let sets = match settings.files.is_empty() {
             true => catalog::load_threads(&settings.dataset, context.data)?,
             false => own_sets(settings, context)?,
