@@ -74,7 +74,7 @@ class Numbered:
     @property
     def calls_per_pair(self) -> int:
         if self.fitted is not None:
-            return 1 if self.fitted.order_ == "symmetric" else 2
+            return int(self.fitted._calls_per_pair())
         return self.model._calls_per_pair
 
     def pairs(self, numbers: NDArray[np.int64]) -> list[tuple[Any, Any]]:
@@ -106,9 +106,10 @@ class _Fitted:
 
     def __call__(self, pairs: list[tuple[int, int]]) -> NDArray[np.float64]:
         matrix = self.lm._opened()[0]
-        found = matrix.scores(np.array(pairs, dtype=np.int64).reshape(-1, 2))
-        self.lm.n_calls_ = matrix.calls
-        return np.asarray(found)
+        try:
+            return np.asarray(matrix.scores(np.array(pairs, dtype=np.int64).reshape(-1, 2)))
+        finally:
+            self.lm.n_calls_ = matrix.calls
 
 
 class _Matrix:

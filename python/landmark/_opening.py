@@ -274,6 +274,11 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             self._settings_ = self._settings(len(self._items), getattr(self, "_seed_", self._seed()))
         return matrix, self._batches
 
+    def _calls_per_pair(self) -> int:
+        """Calls that a pair takes: two where both orders count."""
+        is_array = self.metric == "precomputed" or scores.is_matrix(self._similarity)
+        return 1 if is_array or getattr(self, "order_", "symmetric") == "symmetric" else 2
+
     def _count(self, calls: int) -> None:
         """Counts calls for new items, which a store of their own made."""
         self.n_calls_ = getattr(self, "n_calls_", 0) + calls

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -108,16 +109,18 @@ class Saved(Exchange):
         Raises
         ------
         ValueError
-            If the factors are damaged, or of other items than `items`, or of another `identity` or `gamma`.
+            If the factors are damaged, or of other items than `items`, or of another `identity`, `gamma` or `method`.
         FileNotFoundError
             If the folder has no factors.
         """
         arrays, info = files.read(folder)
         written = {"n_components": info["rank"], "identity": info.get("scorer"), "gamma": info.get("gamma"), "method": info["method"]}
-        for name in ("identity", "gamma"):
-            # factors without an identity may get one; a gamma is in the factors
-            if name in params and params[name] != written[name] and (name == "gamma" or written[name] is not None):
-                raise ValueError(f"the factors are of {name}={written[name]!r}, and {params[name]!r} is given")
+        for name in ("identity", "gamma", "method"):
+            given = params.get(name, written[name])
+            given = given["id"] if name == "method" and isinstance(given, Mapping) else given
+            # factors without an identity may get one
+            if given != written[name] and not (name == "identity" and written[name] is None):
+                raise ValueError(f"the factors are of {name}={written[name]!r}, and {given!r} is given")
         lm: Any = cls(similarity, **{**written, **params})
         lm._had_proxy, lm._is_cut_short = bool(info.get("proxy")), bool(info.get("cut_short"))
         python = info.get("python") or {}

@@ -31,6 +31,9 @@ class Search(Opening):
     def transform(self, X: Any, *, proxy: Any = None) -> NDArray[np.float64]:
         raise NotImplementedError
 
+    def _embedded(self, items: Any, proxy: Any = None, opened: Any = None) -> NDArray[np.float64]:
+        raise NotImplementedError
+
     def kneighbors(
         self,
         X: Any = None,
@@ -51,7 +54,7 @@ class Search(Opening):
         """Find the most similar items, best first.
 
         Without further arguments lists come from the factors, at no call. With `calls_per_item` they come from that number of new calls per item,
-        on top of what the fit has evaluated: no list lacks a better neighbor that the fit or this search evaluated. If the budget ends before,
+        on top of what the fit has evaluated, or of the scores of new items with the landmarks: no list lacks a better neighbor that the fit or this search evaluated. If the budget ends before,
         lists are those of the calls that were made, with a warning.
 
         Parameters
@@ -138,31 +141,39 @@ class Search(Opening):
     def _neighbors_of(self, X: Any, k: int, calls_per_item: int | None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The items of the fit that are nearest to new items: by their vectors, and by `calls_per_item` further calls each."""
         of = self._factors
-        rows = self.transform(X)
-        k = min(k, len(of))
-        calls = 0 if calls_per_item is None else min(whole("calls_per_item", calls_per_item, 1), len(of))
-        items, found = _native.nearest_vectors(np.ascontiguousarray(rows), of.vectors, of.signature, max(k, calls))
-        exact = np.zeros(items.shape, dtype=bool)
-        if calls:
-            new = self._items_of(X, reset=False)
-            matrix, batches = self._open(joined(self._items, new), shares=False, spent=getattr(self, "n_calls_", 0))
-            n, m = len(of), len(new)
+        k, n = min(k, len(of)), len(of)
+        if calls_per_item is None:
+            items, found = _native.nearest_vectors(np.ascontiguousarray(self.transform(X)), of.vectors, of.signature, k)
+            return self._neighbors(items, found, np.zeros(items.shape, dtype=bool))
+        calls, each = whole("calls_per_item", calls_per_item, 1), self._calls_per_pair()
+        if calls < each:
+            raise ValueError(f"cannot search with `calls_per_item={calls}`: a pair takes {each} calls, one of each order")
+        calls = min(calls // each, n)
+        if getattr(self, "_items", None) is None:
+            raise ValueError("new items are scored with those of the fit: load the factors with `similarity` and `items`")
+        new = self._items_of(X, reset=False)
+        m, both = len(new), joined(self._items, new)
+        # one store, so that a pair with a landmark is scored once
+        matrix, batches = self._open(both, shares=False, spent=getattr(self, "n_calls_", 0))
+        try:
+            rows = self._embedded(new, opened=(both, matrix, batches))
+            items, found = _native.nearest_vectors(np.ascontiguousarray(rows), of.vectors, of.signature, max(k, calls))
+            exact = np.zeros(items.shape, dtype=bool)
             # the best of all items, then the second of each
             pairs = np.stack([np.tile(np.arange(n, n + m), calls), items[:, :calls].T.ravel()], axis=1)
             paid = paid_for(matrix, pairs)
             if paid < len(pairs):
                 warnings.warn("the budget ended before the search did: its lists are those of the calls that were made", stacklevel=3)
             scores = np.full(len(pairs), np.nan)
-            try:
-                with self._progress(matrix.missing(pairs[:paid]), "neighbors", batches, joined(self._items, new), matrix):
-                    scores[:paid] = matrix.scores(pairs[:paid])
-            finally:
-                self._count(matrix.calls)
-            exact[:, :calls] = (np.arange(len(pairs)) < paid).reshape(calls, m).T
-            found[:, :calls] = np.where(exact[:, :calls], scores.reshape(calls, m).T, found[:, :calls])
-            # evaluated ones first: estimates fill a list up
-            order = np.lexsort((items, -found, ~exact), axis=1)
-            items, found, exact = (np.take_along_axis(array, order, 1) for array in (items, found, exact))
+            with self._progress(matrix.missing(pairs[:paid]), "neighbors", batches, both, matrix):
+                scores[:paid] = matrix.scores(pairs[:paid])
+        finally:
+            self._count(matrix.calls)
+        exact[:, :calls] = (np.arange(len(pairs)) < paid).reshape(calls, m).T
+        found[:, :calls] = np.where(exact[:, :calls], scores.reshape(calls, m).T, found[:, :calls])
+        # evaluated ones first: estimates fill a list up
+        order = np.lexsort((items, -found, ~exact), axis=1)
+        items, found, exact = (np.take_along_axis(array, order, 1) for array in (items, found, exact))
         items, found, exact = (np.ascontiguousarray(array[:, :k]) for array in (items, found, exact))
         return self._neighbors(items, found, exact)
 

@@ -19,7 +19,7 @@ from . import scores
 from ._batches import Batches
 from ._checks import on_a_copy, places, whole
 from ._items import Items, content, joined, plain, taken
-from ._native import MeteredStore, Projector
+from ._native import BudgetExhausted, MeteredStore, Projector
 from ._opening import DEFAULT_COMPONENTS, PROBED, as_list, is_asked
 from ._saved import Saved
 from ._shrinking import refitted, variance_of
@@ -29,6 +29,9 @@ from .reading import Factors
 from .workers import Tile, cut
 
 log = logging.getLogger("landmark")
+
+# items, and a store over them
+_Opened = tuple[Items, MeteredStore, Any]
 
 
 class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # type: ignore[misc]
@@ -425,14 +428,17 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
         if self.metric == "precomputed":
             values = np.asarray(validate_data(self, plain(X), reset=False, dtype=np.float64))
             return self._project(self._similar(values[:, self.component_indices_]))
-        items = self._items_of(X, reset=False)
+        return self._embedded(self._items_of(X, reset=False), proxy)
+
+    def _embedded(self, items: Items, proxy: Any = None, opened: _Opened | None = None) -> NDArray[np.float64]:
+        """Rows of Z; `opened` is a store over the items of the fit and these after them, whose calls somebody else counts."""
         places = self._places()
         known = np.array([places.get(content(item), -1) for item in items], dtype=np.int64)
         out = np.empty((len(items), self.embedding_.shape[1]))
         out[known >= 0] = self.embedding_[known[known >= 0]]
         new = np.flatnonzero(known < 0)
         if len(new):
-            rows = self._new_rows(taken(items, new))
+            rows = self._new_rows(items, new, opened)
             out[new] = self._project(rows, None if proxy is None else _rows_of(proxy, new))
         return out
 
@@ -441,23 +447,35 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
             return {}
         return {content(item): place for place, item in reversed(list(enumerate(self._items)))}
 
-    def _new_rows(self, new: Items) -> NDArray[np.float64]:
+    def _new_rows(self, items: Items, new: NDArray[np.int64], opened: _Opened | None) -> NDArray[np.float64]:
         """Similarities of new items to the landmarks, through the store."""
         if getattr(self, "_items", None) is None or (self._similarity is None and self.metric is None):
             raise ValueError("new items are scored with the landmarks: load the factors with `similarity` and `items`")
         if scores.is_matrix(self._similarity):
             raise ValueError("a matrix has no scores of new items; use `metric='precomputed'` and hand over their rows")
         t = len(self.component_indices_)
-        both = joined(taken(self._items, self.component_indices_), new)
-        # one list for each batch of new items would be one more to read for all others
-        matrix, batches = self._open(both, shares=False, spent=getattr(self, "n_calls_", 0))
-        rows, columns = np.arange(t, t + len(new)), np.arange(t)
+        if opened is None:
+            both = joined(taken(self._items, self.component_indices_), taken(items, new))
+            # one list for each batch of new items would be one more to read for all others
+            matrix, batches = self._open(both, shares=False, spent=getattr(self, "n_calls_", 0))
+            rows, columns = np.arange(t, t + len(new)), np.arange(t)
+        else:
+            both, matrix, batches = opened
+            rows, columns = len(self._factors) + new, self.component_indices_
         pairs = np.stack([np.repeat(rows, t), np.tile(columns, len(new))], axis=1)
+        missing, left = matrix.missing(pairs), matrix.calls_left
+        if left is not None and missing > left:
+            # a part of the scores would embed nothing
+            raise BudgetExhausted(
+                f"cannot score {len(new)} new items with {t} landmarks: they take {missing} calls, and {left} of the budget of {self.budget} are left; "
+                "raise `budget`, or embed fewer items at a time"
+            )
         try:
-            with self._progress(matrix.missing(pairs), "new items", batches, both, matrix):
+            with self._progress(missing, "new items", batches, both, matrix):
                 return matrix.block(rows, columns)
         finally:
-            self._count(matrix.calls)
+            if opened is None:
+                self._count(matrix.calls)
 
     def _similar(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values if self.gamma is None else np.asarray(np.exp(-self.gamma * values))
@@ -467,10 +485,13 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saved):  # typ
             return np.asarray(rows @ self._factors.projector)
         projector = getattr(self, "_projector", None)
         if projector is None:
-            why = "a proxy takes part, and its part is not pickled or saved: fit again" if self.proxy is not None else "this method has none"
+            has_proxy = self.proxy is not None or getattr(self, "_had_proxy", False)
+            why = "a proxy takes part, and its part is not pickled or saved: fit again" if has_proxy else "this method has none"
             raise ValueError(f"new items have no vectors here: {why}")
         if proxy is None:
             raise ValueError("a proxy takes part: hand over the embeddings of the new items as `proxy`")
+        if any(isinstance(one, scores.BuiltIn) for one in as_list(self.proxy)):
+            raise ValueError("cannot embed new items by a proxy that scores items itself: hand over embeddings as `proxy` of the fit")
         to_landmarks, to_anchors = [], []
         for ours, theirs in zip(self._embeddings(self._items), proxy, strict=True):
             to_landmarks.append(_cosines(theirs, ours[self.component_indices_]))

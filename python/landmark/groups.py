@@ -47,9 +47,10 @@ def asker(verify: Any) -> _Ask:
         matrix: MeteredStore = verify._opened()[0]
 
         def ask(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-            found = matrix.scores(pairs)
-            verify.n_calls_ = matrix.calls
-            return found
+            try:
+                return matrix.scores(pairs)
+            finally:
+                verify.n_calls_ = matrix.calls
 
         return ask, matrix.missing
     if isinstance(verify, Numbered):

@@ -86,7 +86,10 @@ class Reranker(pt.Transformer):  # type: ignore[misc]
         starts = np.searchsorted(query[order], np.arange(query.max() + 1))
         depth = np.empty(n, dtype=np.int64)
         depth[order] = np.arange(n) - starts[query[order]]
-        most = n if self.calls_per_query is None else max(self.calls_per_query // self.model._calls_per_pair, 1)
+        each = self.model._calls_per_pair
+        if self.calls_per_query is not None and self.calls_per_query < each:
+            raise ValueError(f"cannot rerank with `calls_per_query={self.calls_per_query}`: a pair takes {each} calls, one of each order")
+        most = n if self.calls_per_query is None else self.calls_per_query // each
         scored = np.flatnonzero(depth < most)
         scores = np.empty(n)
         rows = out.iloc[scored]

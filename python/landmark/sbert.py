@@ -164,7 +164,9 @@ def _mined(
     """Pairs of one list, and what is known of their recall."""
     n = len(texts)
     each = cached._calls_per_pair
-    pairs = max(calls // each, 1)
+    if calls < each:
+        raise ValueError(f"cannot search with `budget={calls}`: a pair takes {each} calls, one of each order")
+    pairs = calls // each
     every = n * (n - 1) // 2
     # a budget that is smaller than a column scores what it can
     if pairs >= every or pairs <= n:

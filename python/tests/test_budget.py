@@ -39,7 +39,13 @@ def test_new_items_take_from_the_budget_and_are_counted() -> None:
     assert lm.n_calls_ == score.calls == 300
     with pytest.raises(BudgetExhausted):
         lm.transform(X[:1] + 11.0)
+    # a part of the scores would embed nothing, so none is asked for
+    few = fitted(score := Score(), budget=295)
+    with pytest.raises(BudgetExhausted, match="4 new items with 5 landmarks: they take 20 calls, and 10 of the budget of 295 are left"):
+        few.transform(X[:4] + 9.0)
+    assert few.transform(X[:2] + 9.0).shape[0] == 2 and few.n_calls_ == score.calls == 295
     # nothing is left for a search either, and nothing is forgotten
+    score = lm.similarity
     with pytest.warns(UserWarning, match="the budget ended"):
         lm.kneighbors(n_neighbors=3, calls_per_item=2)
     assert lm.n_calls_ == score.calls == 300
@@ -67,7 +73,7 @@ def test_a_pickle_does_not_renew_the_budget() -> None:
 def test_neighbors_of_new_items_are_those_that_the_budget_pays_for() -> None:
     score = Score()
     new = X[:4] + 0.1
-    # 285 of the fit, 20 with the landmarks, and 10 of the 24 of the search
+    # 285 of the fit, 20 with the landmarks, and 10 of those of the search
     lm = fitted(score, budget=315)
     with pytest.warns(UserWarning, match="the budget ended"):
         similarities, items = lm.kneighbors(new, n_neighbors=6, calls_per_item=6)
@@ -76,8 +82,39 @@ def test_neighbors_of_new_items_are_those_that_the_budget_pays_for() -> None:
     assert 0 < exact.sum() < 24 and exact[:, 0].all()
     truth = np.exp(-np.linalg.norm(new[:, None] - X[items], axis=2))
     np.testing.assert_allclose(similarities[exact], truth[exact])
-    # without a limit all are scored
-    assert fitted(Score()).kneighbors(new, n_neighbors=6, calls_per_item=6)[0].shape == (4, 6)
+    assert score.calls == 315
+    # without a limit all are scored, and a pair with a landmark once
+    score = Score()
+    lm = fitted(score)
+    lm.kneighbors(new, n_neighbors=60, calls_per_item=60)
+    assert lm.neighbors_exact_.all() and score.calls == lm.n_calls_ == 285 + 4 * 60
+
+
+def test_calls_per_new_item_are_calls_of_both_orders() -> None:
+    score = Score(0.01)
+    lm = fitted(score, order="mean")
+    before = score.calls
+    lm.kneighbors(X[:4] + 0.1, n_neighbors=3, calls_per_item=6)
+    # at most 6 for each, on top of both orders with 5 landmarks
+    assert 4 * 10 < score.calls - before <= 4 * (10 + 6) and lm.n_calls_ == score.calls
+    with pytest.raises(ValueError, match="a pair takes 2 calls"):
+        lm.kneighbors(X[:4] + 0.1, calls_per_item=1)
+    with pytest.raises(ValueError, match="a pair takes 2 calls"):
+        recall_of([(0, 1)], lm, threshold=0.5, calls=1)
+
+
+def test_a_matrix_takes_one_call_per_pair_whatever_its_order() -> None:
+    K = np.exp(-np.linalg.norm(X[:, None] - X, axis=2)) + 0.01 * X[:, :1]
+    lm = Landmark(metric="precomputed", n_components=5, order="mean", error_samples=0).fit(K)
+    assert recall_of([(i, i + 1) for i in range(59)], lm, threshold=0.3, calls=200).scored_pairs == 200
+
+
+def test_what_failed_is_counted() -> None:
+    score = Score()
+    lm = fitted(score, budget=300)
+    with pytest.raises(BudgetExhausted):
+        recall_of([(i, i + 1) for i in range(59)], lm, threshold=0.3)
+    assert lm.n_calls_ == score.calls <= 300
 
 
 @pytest.mark.parametrize("order", ["symmetric", "mean"])
@@ -86,10 +123,7 @@ def test_calls_per_item_are_calls_whatever_a_pair_takes(order: str) -> None:
     lm = fitted(score, order=order)
     before = score.calls
     planned = lm.plan_kneighbors(n_neighbors=3, calls_per_item=40, target_recall=0.5)
-    try:
-        lm.kneighbors(n_neighbors=3, calls_per_item=40, target_recall=0.5, audit_rows=10)
-    except UserWarning:
-        pass
+    lm.kneighbors(n_neighbors=3, calls_per_item=40, target_recall=0.5, audit_rows=10)
     assert 0 < score.calls - before <= planned <= 40 * len(X)
 
 
@@ -124,6 +158,8 @@ def test_proxies_of_several_kinds_are_a_list() -> None:
     vectors = np.random.default_rng(0).normal(size=(len(texts), 4))
     lm = Landmark(Wmd(words), 4, gamma=1.0, proxy=[Wmd(words, kind="rwmd"), vectors], error_samples=0).fit(texts)
     assert lm.embedding_.shape[0] == len(texts)
+    with pytest.raises(ValueError, match="scores items itself"):
+        lm.transform(["cat whale"], proxy=[vectors[:1], vectors[:1]])
     for proxy in (["items", X[:, :2]], [X[:, :2], "items"], "items", [X, X[:, :2]], X.tolist()):
         assert fitted(Score(), proxy=proxy).embedding_.shape[0] == len(X)
 
@@ -141,6 +177,10 @@ def test_what_is_loaded_is_saved_again_as_it_was(tmp_path: Path) -> None:
         Landmark.load(tmp_path / "second", Score(), X, identity="other")
     with pytest.raises(ValueError, match="gamma=None, and 2.0 is given"):
         Landmark.load(tmp_path / "second", Score(), X, gamma=2.0)
+    with pytest.raises(ValueError, match="method='nystrom', and 'sicur' is given"):
+        Landmark.load(tmp_path / "second", Score(), X, method={"id": "sicur"})
+    with pytest.raises(ValueError, match="a proxy takes part"):
+        Landmark.load(tmp_path / "second", Score(), X).transform(X + 9.0)
     with pytest.warns(UserWarning, match="pays for"):
         fitted(Score(), s=20, budget=300).save(tmp_path / "third")
     assert info("third")["cut_short"] is True

@@ -168,15 +168,10 @@ pub fn nearest_to(
                 _ => break,
             }
         };
-        let pairs = hidden.first_within(&batch.pairs, left);
-        let (scores, calls) = match hidden.answer(oracle, pairs) {
-            Ok(answer) => answer,
-            Err(error) if error.is_exhausted() => {
-                is_cut_short = true;
-                break;
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let within = hidden.first_within(&batch.pairs, left);
+        let (scores, calls) = hidden.answer_paid(oracle, within)?;
+        let pairs = &within[..scores.len()];
+        is_cut_short = pairs.len() < within.len();
         search.record(pairs, &scores)?;
         lists.offer(pairs, &scores);
         left = left.map(|left| left - calls);

@@ -87,6 +87,29 @@ impl Hidden {
         Ok((scores, open.len() as u64))
     }
 
+    /// The same as far as a budget pays: the scores of the first of these pairs, where it ends before the last.
+    pub(super) fn answer_paid(&mut self, oracle: &dyn Oracle, pairs: &[Pair]) -> Result<(Vec<f64>, u64), OracleError> {
+        let (mut scores, mut calls) = (Vec::with_capacity(pairs.len()), 0);
+        for chunk in pairs.chunks(PAIRS_AT_A_TIME) {
+            let (mut paid, mut refused, mut next) = (0, chunk.len() + 1, chunk.len());
+            while paid < next {
+                match self.answer(oracle, &chunk[paid..next]) {
+                    Ok((some, its_calls)) => {
+                        scores.extend(some);
+                        (paid, calls) = (next, calls + its_calls);
+                    }
+                    Err(error) if error.is_exhausted() => refused = next,
+                    Err(error) => return Err(error),
+                }
+                next = usize::midpoint(paid, refused).min(chunk.len());
+            }
+            if paid < chunk.len() {
+                break;
+            }
+        }
+        Ok((scores, calls))
+    }
+
     /// From now on the search has these pairs.
     pub(super) fn ask(&mut self, pairs: impl Iterator<Item = Pair>) {
         for (i, j) in pairs {
