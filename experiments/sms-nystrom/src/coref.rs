@@ -127,7 +127,7 @@ struct Settings {
     calls: Vec<usize>,
     /// parts of the search, which also runs without each of them, as in `experiment: retrieval`
     #[serde(default = "SearchPart::all")]
-    #[schemars(example = [SearchPart::Process])]
+    #[schemars(example = SearchPart::all())]
     ablations: Vec<SearchPart>,
 }
 
@@ -201,7 +201,8 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
         problems.add(Problem::unknown("set of documents with mentions", &settings.dataset, known).at(place));
     }
     check(&settings, &section);
-    if section.has("ablations") && settings.calls.is_empty() {
+    // a configuration that is written out names all
+    if settings.ablations != SearchPart::all() && settings.calls.is_empty() {
         section.refuse("ablations", "`coref.ablations` is for a search for neighbors, which needs `coref.calls`");
     }
     for method in methods.iter().filter(|method| matches!(method.id, "wme" | "exact")) {
