@@ -83,6 +83,13 @@ def real(
     return number
 
 
+def pairs_of(name: str, calls: int, each: int) -> int:
+    """Pairs that these calls score, at least one, where a pair takes `each` calls."""
+    if calls < each:
+        raise ValueError(f"cannot use {calls} as `{name}`: a pair takes {each} calls, one of each order (expected at least {each})")
+    return calls // each
+
+
 def one_of(name: str, value: Any, known: Iterable[str]) -> str:
     """One of some words."""
     known = list(known)

@@ -340,15 +340,11 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         return json.loads(json.dumps(settings, default=_plain))  # type: ignore[no-any-return]
 
     def _embeddings(self, items: Items) -> list[NDArray[np.float64]]:
-        if isinstance(self.proxy, Iterator):
-            raise TypeError("cannot use an iterator as `proxy`: it can be read once only; hand over an array, or a list of arrays")
         return [_rows(one, items) for one in as_list(self.proxy)]
 
     def _proxies(self, items: Items) -> list[Oracle]:
         if self.proxy is None:
             return []
-        if isinstance(self.proxy, Iterator):
-            return [Oracle.vectors(array) for array in self._embeddings(items)]
         return [one.oracle(items) if isinstance(one, scores.BuiltIn) else Oracle.vectors(_rows(one, items)) for one in as_list(self.proxy)]
 
     def _call_plan(self, matrix: MeteredStore, settings: dict[str, Any], proxies: list[Oracle], probe: int = 0, exact: bool = True) -> CallPlan:
@@ -431,6 +427,8 @@ def _rows(proxy: Any, items: Items) -> NDArray[np.float64]:
 
 def as_list(proxy: Any) -> list[Any]:
     """Proxies as a list: rows of one array in a list are one proxy."""
+    if isinstance(proxy, Iterator):
+        raise TypeError("cannot use an iterator as `proxy`: it can be read once only; hand over an array, or a list of arrays")
     if not isinstance(proxy, (list, tuple)) or not len(proxy):
         return [proxy]
     is_one = not isinstance(proxy[0], str) and (np.isscalar(proxy[0]) or _is_rows(proxy))

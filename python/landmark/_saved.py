@@ -120,7 +120,7 @@ class Saved(Exchange):
             given = given["id"] if name == "method" and isinstance(given, Mapping) else given
             # factors without an identity may get one
             if given != written[name] and not (name == "identity" and written[name] is None):
-                raise ValueError(f"the factors are of {name}={written[name]!r}, and {given!r} is given")
+                raise ValueError(f"the factors are of {name}={written[name]!r}, and {given!r} is given: leave `{name}` out, or fit again")
         lm: Any = cls(similarity, **{**written, **params})
         lm._had_proxy, lm._is_cut_short = bool(info.get("proxy")), bool(info.get("cut_short"))
         python = info.get("python") or {}

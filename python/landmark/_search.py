@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._checks import one_of, real, whole
+from ._checks import one_of, pairs_of, real, whole
 from ._items import joined
 from ._native import MeteredStore
 from ._opening import Opening
@@ -54,8 +54,8 @@ class Search(Opening):
         """Find the most similar items, best first.
 
         Without further arguments lists come from the factors, at no call. With `calls_per_item` they come from that number of new calls per item,
-        on top of what the fit has evaluated, or of the scores of new items with the landmarks: no list lacks a better neighbor that the fit or this search evaluated. If the budget ends before,
-        lists are those of the calls that were made, with a warning.
+        on top of what the fit has evaluated, or of the scores of new items with the landmarks: no list lacks a better neighbor that the fit or this
+        search evaluated. If the budget ends before, lists are those of the calls that were made, with a warning.
 
         Parameters
         ----------
@@ -145,10 +145,7 @@ class Search(Opening):
         if calls_per_item is None:
             items, found = _native.nearest_vectors(np.ascontiguousarray(self.transform(X)), of.vectors, of.signature, k)
             return self._neighbors(items, found, np.zeros(items.shape, dtype=bool))
-        calls, each = whole("calls_per_item", calls_per_item, 1), self._calls_per_pair()
-        if calls < each:
-            raise ValueError(f"cannot search with `calls_per_item={calls}`: a pair takes {each} calls, one of each order")
-        calls = min(calls // each, n)
+        calls = min(pairs_of("calls_per_item", whole("calls_per_item", calls_per_item, 1), self._calls_per_pair()), n)
         if getattr(self, "_items", None) is None:
             raise ValueError("new items are scored with those of the fit: load the factors with `similarity` and `items`")
         new = self._items_of(X, reset=False)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyterrier as pt
 
-from ._checks import whole
+from ._checks import pairs_of, whole
 from .cached import Order, as_cached
 from .two_sided import TwoSided, in_order
 
@@ -86,10 +86,7 @@ class Reranker(pt.Transformer):  # type: ignore[misc]
         starts = np.searchsorted(query[order], np.arange(query.max() + 1))
         depth = np.empty(n, dtype=np.int64)
         depth[order] = np.arange(n) - starts[query[order]]
-        each = self.model._calls_per_pair
-        if self.calls_per_query is not None and self.calls_per_query < each:
-            raise ValueError(f"cannot rerank with `calls_per_query={self.calls_per_query}`: a pair takes {each} calls, one of each order")
-        most = n if self.calls_per_query is None else self.calls_per_query // each
+        most = n if self.calls_per_query is None else pairs_of("calls_per_query", self.calls_per_query, self.model._calls_per_pair)
         scored = np.flatnonzero(depth < most)
         scores = np.empty(n)
         rows = out.iloc[scored]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _native
-from ._checks import real, whole
+from ._checks import pairs_of, real, whole
 from ._items import plain
 from ._numbered import Numbered
 from .cached import Order
@@ -180,8 +180,7 @@ class _Audit:
         if calls is not None:
             calls = whole("calls", calls, 1)
         of = Numbered(similarity, items, right, store=store, identity=identity, order=order)
-        if calls is not None and calls < of.calls_per_pair:
-            raise ValueError(f"cannot audit with `calls={calls}`: a pair takes {of.calls_per_pair} calls, one of each order")
+        room = _PAIRS if calls is None else pairs_of("calls", calls, of.calls_per_pair)
         none = np.empty((0, 2), dtype=np.int64)
         if k is not None:
             k = whole("k", k, 1)
@@ -192,7 +191,6 @@ class _Audit:
             return cls(of, None, k, delta, lists, None, none, none, audited)
         threshold = real("threshold", threshold, finite=False)
         pairs, values = _pairs(candidates, scores, of)
-        room = _PAIRS if calls is None else calls // of.calls_per_pair
         # candidates get half, and what the others leave
         others = of.universe - len(pairs)
         known = 0 if values is None else len(pairs)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import scores
-from ._checks import one_of, real, whole
+from ._checks import one_of, pairs_of, real, whole
 from ._items import plain
 from ._native import BudgetExhausted
 from .results import Recall
@@ -164,9 +164,7 @@ def _mined(
     """Pairs of one list, and what is known of their recall."""
     n = len(texts)
     each = cached._calls_per_pair
-    if calls < each:
-        raise ValueError(f"cannot search with `budget={calls}`: a pair takes {each} calls, one of each order")
-    pairs = calls // each
+    pairs = pairs_of("budget", calls, each)
     every = n * (n - 1) // 2
     # a budget that is smaller than a column scores what it can
     if pairs >= every or pairs <= n:

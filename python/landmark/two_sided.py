@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native
-from ._checks import on_a_copy, real, whole
+from ._checks import on_a_copy, pairs_of, real, whole
 from ._items import plain
 from ._numbered import Numbered, listed
 from ._search import audited_pairs
@@ -370,14 +370,13 @@ def join(
         embeddings = first, second
     seed = whole("random_state", random_state, 0)
     calls = 10 * (m + n) if budget is None else whole("budget", budget, 1)
-    if calls < of.calls_per_pair:
-        raise ValueError(f"cannot search with `budget={calls}`: a pair takes {of.calls_per_pair} calls, one of each order")
+    most = pairs_of("budget", calls, of.calls_per_pair)
     before = of.model.n_calls_
     if target_recall is not None:
         assert threshold is not None
         recall, share = real("target_recall", target_recall, above=0.0, below=1.0), real("delta", delta, above=0.0, below=1.0)
         return _audited(of, embeddings, real("threshold", threshold), recall, share, calls, budget is not None, seed)
-    known = _searched(of, embeddings, calls // of.calls_per_pair, seed)
+    known = _searched(of, embeddings, most, seed)
     scores = np.where(np.isnan(known.scores), -np.inf, known.scores)
     if k is not None:
         k = min(whole("k", k, 1), n)

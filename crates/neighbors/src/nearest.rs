@@ -68,7 +68,7 @@ pub enum NeighborError {
     Parameter(#[from] BadParameter),
     /// An asymmetric score.
     #[error(
-        "neighbors are searched by a symmetric score; symmetrize this one first (`Symmetrized`), both orders are counted"
+        "neighbors need a symmetric score, and the order of a pair matters to this one: symmetrize it first (`symmetrize: mean`, or `Symmetrized` in Rust), which counts both orders"
     )]
     Asymmetric,
     /// A proxy or a bound over other items.

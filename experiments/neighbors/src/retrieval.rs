@@ -178,10 +178,7 @@ fn judged(
                 findings.extend_from_slice(found);
                 continue;
             }
-            if !method.is_paid_for(&ready, calls) {
-                continue;
-            }
-            let Lists { lists, spent } = method.lists(&ready, calls, LONGEST)?;
+            let Some(Lists { lists, spent }) = method.lists(&ready, calls, LONGEST)? else { continue };
             let metrics = METRICS.iter().filter(|(_, depth)| depth.items() < n);
             let finding =
                 |&(metric, depth)| Finding { method, calls, metric, judged: truth.judge(depth, &lists), spent };

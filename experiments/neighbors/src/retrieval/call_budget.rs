@@ -55,6 +55,11 @@ impl<'a> CallBudget<'a> {
         true
     }
 
+    /// Columns that half of what is left pays for.
+    pub(super) fn columns_of_half(&self) -> usize {
+        self.affordable_columns(self.left() as u64 / 2)
+    }
+
     /// The largest number of full columns that cost no more than `pairs`; self-scores are paid for where they are not known.
     pub(super) fn affordable_columns(&self, pairs: u64) -> usize {
         let order: Vec<usize> = (0..self.shape.len).collect();

@@ -170,15 +170,6 @@ impl SearchMethod {
         Self::ALL.iter().map(|&(method, ..)| method).filter(is_part).collect()
     }
 
-    /// False where half of `calls` calls an item do not pay for a column, with which some methods begin.
-    pub(super) fn is_paid_for(self, ready: &Ready<'_>, calls: usize) -> bool {
-        if !matches!(self, Self::AnncurRescored | Self::Axn) {
-            return true;
-        }
-        let budget = CallBudget::new(ready.setup.matrix, ready.setup.shape, calls);
-        budget.affordable_columns(budget.left() as u64 / 2) > 0
-    }
-
     /// True of every method but rounds without a part that is not among `ablations`.
     pub(super) fn is_among(self, ablations: &[SearchPart]) -> bool {
         !matches!(self, Self::Rounds(Some(part)) if !ablations.contains(&part))
@@ -213,22 +204,23 @@ impl SearchMethod {
         Subject { variant, is_cap: self == Self::Perfect, ..subject }
     }
 
-    /// Lists of the nearest that it finds with `calls` calls an item, and the pairs it paid for.
-    pub(super) fn lists(self, ready: &Ready<'_>, calls: usize, longest: usize) -> Result<Lists, JobError> {
-        match self {
-            Self::Rounds(without) => ready.rounds(without, calls, longest),
-            _ => {
-                let found = self.search(ready, calls)?;
-                Ok(Lists { lists: found.lists(longest), spent: found.spent })
-            }
+    /// Lists of the nearest that it finds with `calls` calls an item, and the pairs it paid for; `None` where half of them are no column and it begins
+    /// with columns.
+    pub(super) fn lists(self, ready: &Ready<'_>, calls: usize, longest: usize) -> Result<Option<Lists>, JobError> {
+        if let Self::Rounds(without) = self {
+            return ready.rounds(without, calls, longest).map(Some);
         }
+        let budget = CallBudget::new(ready.setup.matrix, ready.setup.shape, calls);
+        if budget.columns_of_half() == 0 && matches!(self, Self::AnncurRescored | Self::Axn) {
+            return Ok(None);
+        }
+        let found = self.search(ready, budget, calls)?;
+        Ok(Some(Lists { lists: found.lists(longest), spent: found.spent }))
     }
 
     /// Spends `calls` calls an item.
-    fn search(self, ready: &Ready<'_>, calls: usize) -> Result<Found, JobError> {
-        let Ready { setup, proxy, .. } = ready;
-        let mut budget = CallBudget::new(setup.matrix, setup.shape, calls);
-        let half = budget.affordable_columns(budget.left() as u64 / 2);
+    fn search(self, ready: &Ready<'_>, mut budget: CallBudget<'_>, calls: usize) -> Result<Found, JobError> {
+        let (Ready { setup, proxy, .. }, half) = (ready, budget.columns_of_half());
         match self {
             // rounds make lists, not a matrix of estimates
             Self::Proxy | Self::Rounds(_) => {}
@@ -452,7 +444,8 @@ mod tests {
         };
         let (one, other) = (ready(&proxy), ready(&noise));
         for &(method, ..) in SearchMethod::ALL {
-            let is_equal = method.lists(&one, 10, 20).unwrap().lists == method.lists(&other, 10, 20).unwrap().lists;
+            let lists = |ready| method.lists(ready, 10, 20).unwrap().unwrap().lists;
+            let is_equal = lists(&one) == lists(&other);
             assert_eq!(is_equal, !method.reads_proxy(), "{method:?}");
         }
     }
@@ -476,7 +469,7 @@ mod tests {
                 let mut perfect = 0.0;
                 for (method, id, name) in SearchMethod::ALL.iter().rev() {
                     assert_eq!((method.id(), method.name()), (*id, *name));
-                    let found = method.lists(&ready, calls, 10).unwrap();
+                    let found = method.lists(&ready, calls, 10).unwrap().unwrap();
                     let limit = (60 * calls) as u64;
                     assert!(found.spent <= limit, "{method:?} at {calls}: {}", found.spent);
                     // whole columns alone may leave a part of one
